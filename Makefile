@@ -1,0 +1,84 @@
+# Needs Python 3.11+ and make, nothing else: every target sets up what it needs in .venv.
+
+# The first interpreter that is new enough; `make test PYTHON=/path/to/python` chooses another.
+NEW_ENOUGH = import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON = $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if $$python -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then echo $$python; break; fi; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+
+# Stamps: the demo needs little, the checks need everything.
+READY_DEMO := $(VENV)/.ready-demo
+READY_DEV := $(VENV)/.ready-dev
+
+# Words put between `python` and `-m pytest`; `make check` measures coverage with them.
+MEASURE :=
+# More for pytest: make test ARGS="-k wrapper"
+ARGS :=
+
+# The engine, whose branch coverage is complete.
+empty :=
+comma := ,
+space := $(empty) $(empty)
+CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.py decorator.py detect.py sources/* boundary/*
+CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types layers coverage docs rooms bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what comes of them
+	@$(BIN)/python demo/tour.py
+
+test: $(READY_DEV) ## run the tests
+	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
+
+check: lint types layers coverage docs rooms ## everything CI runs
+	@echo "All checks passed."
+
+lint: $(READY_DEV) ## ruff: format and rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY_DEV) ## pyright, strict, over src
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(READY_DEV) ## import-linter: imports point down only
+	$(BIN)/lint-imports --no-logo --no-cache
+
+coverage: $(READY_DEV) ## the tests with branch coverage; the core must be complete
+	$(MAKE) --no-print-directory test MEASURE="-m coverage run"
+	$(BIN)/coverage report
+	$(BIN)/coverage report --include='$(CORE_FILES)' --fail-under=100
+
+docs: $(READY_DEV) ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+rooms: $(READY_DEV) ## print the largest files and functions
+	$(BIN)/python scripts/largest_rooms.py
+
+bench: $(READY_DEV) ## measure speed, into bench/results/
+	$(BIN)/python bench/run.py
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	find src tests demo bench scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Toolbooth needs Python 3.11 or newer; set PYTHON=/path/to/python" >&2; exit 1; }
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Toolbooth and what the demo needs into $(VENV)"
+	@$(INSTALL) -e '.[cli]'
+	@touch $@
+
+$(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Toolbooth and what the checks need into $(VENV) (a minute or two, once)"
+	@$(INSTALL) -e '.[dev]'
+	@touch $(READY_DEMO) $@

@@ -1,0 +1,93 @@
+"""Toolbooth stands between an AI agent and your Python tools, and makes every tool call mean what it says.
+
+The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is installed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolbooth.boundary.handle import handle_arguments as handle_arguments
+    from toolbooth.boundary.handle import handle_arguments_async as handle_arguments_async
+    from toolbooth.boundary.handle import handle_bytes as handle_bytes
+    from toolbooth.boundary.handle import handle_bytes_async as handle_bytes_async
+    from toolbooth.context import Context as Context
+    from toolbooth.contract import Contract as Contract
+    from toolbooth.contract import Limits as Limits
+    from toolbooth.decorator import unpack_pydantic_params as unpack_pydantic_params
+    from toolbooth.detect import detect_nested_wrapper as detect_nested_wrapper
+    from toolbooth.errors import ContractError as ContractError
+    from toolbooth.errors import ContractWarning as ContractWarning
+    from toolbooth.errors import Problem as Problem
+    from toolbooth.errors import ToolError as ToolError
+    from toolbooth.errors import ToolInputError as ToolInputError
+    from toolbooth.markers import JsonText as JsonText
+    from toolbooth.markers import Unpack as Unpack
+    from toolbooth.markers import Verbatim as Verbatim
+    from toolbooth.publish import input_schema as input_schema
+    from toolbooth.sources.json_schema import compile_json_schema as compile_json_schema
+    from toolbooth.sources.signature import compile_function as compile_function
+    from toolbooth.sources.signature import compile_model as compile_model
+
+_HOMES = {
+    "Context": "context",
+    "Contract": "contract",
+    "ContractError": "errors",
+    "ContractWarning": "errors",
+    "JsonText": "markers",
+    "Limits": "contract",
+    "Problem": "errors",
+    "ToolError": "errors",
+    "ToolInputError": "errors",
+    "Unpack": "markers",
+    "Verbatim": "markers",
+    "compile_function": "sources.signature",
+    "compile_json_schema": "sources.json_schema",
+    "compile_model": "sources.signature",
+    "detect_nested_wrapper": "detect",
+    "handle_arguments": "boundary.handle",
+    "handle_arguments_async": "boundary.handle",
+    "handle_bytes": "boundary.handle",
+    "handle_bytes_async": "boundary.handle",
+    "input_schema": "publish",
+    "unpack_pydantic_params": "decorator",
+}
+
+__all__ = [
+    "Context",
+    "Contract",
+    "ContractError",
+    "ContractWarning",
+    "JsonText",
+    "Limits",
+    "Problem",
+    "ToolError",
+    "ToolInputError",
+    "Unpack",
+    "Verbatim",
+    "compile_function",
+    "compile_json_schema",
+    "compile_model",
+    "detect_nested_wrapper",
+    "handle_arguments",
+    "handle_arguments_async",
+    "handle_bytes",
+    "handle_bytes_async",
+    "input_schema",
+    "unpack_pydantic_params",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'toolbooth' has no attribute {name!r}")
+    found = getattr(import_module(f"toolbooth.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""One call, from wire to wire, without I/O. Start at `handle.py`."""

@@ -1,0 +1,62 @@
+"""Stage 4: run the tool. The only stage that may await; a tool's own exception passes through to its host."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolbooth.context import Context
+from toolbooth.contract import Contract
+
+Function = Callable[..., Any]
+
+
+def run(contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected) -> Any:
+    """Call a sync tool."""
+    made = _call(contract, function, values, context, injected)
+    if inspect.isawaitable(made):
+        if inspect.iscoroutine(made):
+            made.close()
+        raise TypeError(f"{contract.name!r} is an async tool: await handle_bytes_async or handle_arguments_async")
+    return made
+
+
+async def run_async(
+    contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected
+) -> Any:
+    """Call an async tool, or a sync one off the event loop."""
+    chosen = function or contract.function
+    if is_async(chosen):
+        return await _call(contract, function, values, context, injected)
+    made = await asyncio.to_thread(_call, contract, function, values, context, injected)
+    return await made if inspect.isawaitable(made) else made
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling gives something to await."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+
+
+Injected = Mapping[str, Any] | None
+
+
+def _call(
+    contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected
+) -> Any:
+    chosen = function or contract.function
+    if chosen is None:
+        raise TypeError(f"{contract.name!r} was compiled without a function: pass one to call")
+    keywords: dict[str, Any] = values if contract.bind is None else contract.bind(values)
+    if not contract.special:
+        return chosen(**keywords)
+    positional: list[Any] = []
+    for param in contract.params:
+        if param.injected and (injected is None or param.name not in injected):
+            keywords[param.name] = context or Context()
+        elif param.injected and injected is not None:
+            keywords[param.name] = injected[param.name]
+        if param.positional and param.name in keywords:
+            positional.append(keywords.pop(param.name))
+    return chosen(*positional, **keywords)

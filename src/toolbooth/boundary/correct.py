@@ -1,0 +1,295 @@
+"""The corrected call: what the agent plainly meant, wherever that can be derived from the declared names alone.
+
+Wrappers are unwrapped, near names renamed, dotted and bracketed keys split, keys at the wrong level moved. One
+key that finds no place, or two that want the same one, and there is no corrected call: only edits.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from toolbooth.boundary import decode, guard
+from toolbooth.boundary.paths import Path, at, quoted
+from toolbooth.contract import ArrayShape, Limits, ObjectShape, Shape
+from toolbooth.gate import fits
+
+_STEPS = re.compile(r"[^.\[\]]+")
+_MOST_EDITS = 20
+_DEEPEST = 8
+"""Levels below an object in which the place of a misplaced key is looked for."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Correction:
+    """The edits found so far, and whether everything sent has found a place."""
+
+    limits: Limits
+    edits: list[str] = field(default_factory=list[str])
+    complete: bool = True
+
+    def edit(self, text: str) -> None:
+        if len(self.edits) < _MOST_EDITS and text not in self.edits:
+            self.edits.append(text)
+
+
+def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[str]]:
+    """The corrected arguments, if every key sent has a place, and the edits that lead there."""
+    work = Correction(limits=limits)
+    made, strays = _object(shape.objects[0], arguments, (), (), work)
+    if strays:
+        work.complete = False
+    return (made if work.complete else None), work.edits
+
+
+Strays = dict[str, tuple[Path, Any]]
+"""Keys that have no place at their level, with where they were sent: a level further up may declare them."""
+
+
+def _value(shape: Shape, value: Any, path: Path, origin: Path, work: Correction) -> tuple[Any, Strays]:
+    """The corrected value at one place; `origin` is where it was sent."""
+    if shape.free or _passes(shape, value):
+        return value, {}
+    if isinstance(value, str) and "string" not in shape.types:
+        found = decode.text(shape, value, work.limits)
+        if isinstance(found, decode.Unrepairable):
+            return value, {}
+        value = found[0]
+    if isinstance(value, dict) and shape.objects:
+        sent = cast("dict[str, Any]", value)
+        form = next((each for each in shape.objects if guard.may_be(each, sent)), shape.objects[0])
+        return _object(form, sent, path, origin, work)
+    if isinstance(value, list) and shape.arrays:
+        return _array(shape.arrays[0], cast("list[Any]", value), path, origin, work), {}
+    return value, {}
+
+
+def _passes(shape: Shape, value: Any) -> bool:
+    try:
+        return fits(shape, value)
+    except ValueError:  # numbers kept as written: the gate cannot read them
+        return False
+
+
+def _array(form: ArrayShape, value: list[Any], path: Path, origin: Path, work: Correction) -> list[Any]:
+    made: list[Any] = []
+    for index, each in enumerate(value):
+        shape = form.prefix[index] if index < len(form.prefix) else form.items
+        if shape is None:
+            made.append(each)
+            continue
+        corrected, strays = _value(shape, each, (*path, index), (*origin, index), work)
+        work.complete = work.complete and not strays
+        made.append(corrected)
+    return made
+
+
+def _object(
+    form: ObjectShape, value: dict[str, Any], path: Path, origin: Path, work: Correction
+) -> tuple[dict[str, Any], Strays]:
+    """Place every key: the declared ones first, so that a misnamed one never takes a declared one's place."""
+    made: dict[str, Any] = {}
+    strays: Strays = {}
+    for key, each in value.items():
+        declared = form.fields.get(key)
+        if declared is not None:
+            made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
+            strays.update(below)
+    for key, each in value.items():
+        if key in form.fields or (not path and decode.is_client_key(key, form)):
+            continue
+        inner = decode.object_in(each, work.limits)
+        if form.rest is not None and not guard.wraps_declared(form, inner):
+            made[key] = each
+        else:
+            strays[key] = ((*origin, key), each)
+    # What stands at the wrong place may have come from below or from here; either way this level is tried.
+    left: Strays = {}
+    for key, (sent_at, each) in strays.items():
+        if not _place(form, made, key, each, sent_at, path, work):
+            left[key] = (sent_at, each)
+    return made, left
+
+
+def _place(
+    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: Path, path: Path, work: Correction
+) -> bool:
+    """Find the place of one misplaced key at this level or below it."""
+    if key in form.fields:
+        return _set(form, made, key, value, origin, path, work)
+    inner = decode.object_in(value, work.limits)
+    if inner is not None and _unwrap(form, made, inner, origin, path, work):
+        return True
+    steps = _STEPS.findall(key)
+    if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
+        return True
+    near = guard.nearest(key, form.fields)
+    if near is not None and _set(form, made, near, value, origin, path, work):
+        return True
+    below = _only_place(form, key)
+    return below is not None and _move_down(form, made, below, value, origin, path, work)
+
+
+def _set(
+    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: Path, path: Path, work: Correction
+) -> bool:
+    """Put a value under a declared key, unless that field was sent already."""
+    declared = form.fields[key]
+    if any(form.fields[sent] is declared for sent in made if sent in form.fields):
+        return False
+    trial = Correction(limits=work.limits)
+    corrected, strays = _value(declared.shape, value, (*path, key), origin, trial)
+    if strays or not trial.complete:
+        return False
+    made[key] = corrected
+    work.edit(_edit(origin, (*path, key)))
+    for edit in trial.edits:
+        work.edit(edit)
+    return True
+
+
+def _edit(origin: Path, target: Path) -> str:
+    if origin[:-1] == target[:-1]:
+        return f"rename {at(origin)} to {quoted(str(target[-1]))}"
+    return f"move {at(origin)} to {at(target)}"
+
+
+def _unwrap(
+    form: ObjectShape, made: dict[str, Any], inner: dict[str, Any], origin: Path, path: Path, work: Correction
+) -> bool:
+    """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
+    trial = Correction(limits=work.limits)
+    flat, strays = _object(form, inner, path, origin, trial)
+    if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
+        return False
+    made.update(flat)
+    work.edit(f"move {at(origin)}.* to {at(path)}")
+    for edit in trial.edits:
+        work.edit(edit)
+    return True
+
+
+def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> bool:
+    """Whether no field is set twice, unless to the same value."""
+    held = {id(form.fields[key]): value for key, value in made.items() if key in form.fields}
+    return all(
+        held.get(id(form.fields[key]), value) == value if key in form.fields else key not in made
+        for key, value in flat.items()
+    )
+
+
+def _split(
+    form: ObjectShape, made: dict[str, Any], steps: list[str], value: Any, origin: Path, path: Path, work: Correction
+) -> bool:
+    """`address.city`, `address[city]`, `lines[0].sku`: a path written as a key."""
+    target = _resolve(form, steps)
+    if target is None or not _put(made, target, value):
+        return False
+    work.edit(f"write {quoted(str(origin[-1]))} as {at((*path, *target))}")
+    return True
+
+
+def _resolve(form: ObjectShape, steps: list[str]) -> Path | None:
+    """The declared path that the steps name."""
+    shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
+    path: list[str | int] = []
+    for step in steps:
+        if shape is None or shape.free:
+            path.append(step)
+        elif shape.objects:
+            inner = shape.objects[0]
+            near = step if step in inner.fields else guard.nearest(step, inner.fields)
+            if near is None:
+                return None
+            path.append(near)
+            shape = inner.fields[near].shape
+        elif shape.arrays and step.isdigit():
+            path.append(int(step))
+            shape = shape.arrays[0].items
+        else:
+            return None
+    return tuple(path)
+
+
+def _put(made: Any, path: Path, value: Any) -> bool:
+    """Set a value at a path, making objects and arrays on the way; False if something stands there."""
+    for step, following in zip(path[:-1], path[1:], strict=True):
+        empty: Any = [] if isinstance(following, int) else {}
+        if isinstance(step, int):
+            if step > len(made):
+                return False
+            if step == len(made):
+                made.append(empty)
+            made = made[step]
+        else:
+            made = made.setdefault(step, empty)
+        if type(made) is not type(empty):
+            return False
+    last = path[-1]
+    if isinstance(last, int):
+        if last != len(made):
+            return False
+        made.append(value)
+        return True
+    if last in made:
+        return False
+    made[last] = value
+    return True
+
+
+def _only_place(form: ObjectShape, key: str) -> tuple[str, ...] | None:
+    """The path to the only object below that declares this very name, through objects alone."""
+    found: list[tuple[str, ...]] = []
+    level: list[tuple[tuple[str, ...], ObjectShape]] = [((), form)]
+    for _ in range(_DEEPEST):
+        inner: list[tuple[tuple[str, ...], ObjectShape]] = []
+        for path, each in level:
+            for name in each.names:
+                below = each.fields[name].shape
+                if below.objects and not below.free and len(below.objects) == 1:
+                    inner.append(((*path, name), below.objects[0]))
+        found += [path for path, each in inner if key in each.fields]
+        level = inner
+        if found or not level:
+            break
+    return found[0] if len(found) == 1 else None
+
+
+def _move_down(
+    form: ObjectShape,
+    made: dict[str, Any],
+    below: tuple[str, ...],
+    value: Any,
+    origin: Path,
+    path: Path,
+    work: Correction,
+) -> bool:
+    target = (*below, str(origin[-1]))
+    if not _put(made, target, value):
+        return False
+    work.edit(_edit(origin, (*path, *target)))
+    return True
+
+
+def holds_secret(shape: Shape, value: Any) -> bool:
+    """Whether a secret is among the values: then no corrected call is shown, only edits."""
+    if shape.secret:
+        return value is not None
+    if isinstance(value, dict):
+        sent = cast("dict[str, Any]", value)
+        return any(
+            holds_secret(form.fields[key].shape, each)
+            for form in shape.objects
+            for key, each in sent.items()
+            if key in form.fields
+        )
+    if isinstance(value, list):
+        return any(
+            holds_secret(part, each)
+            for form in shape.arrays
+            for part in (*form.prefix, form.items)
+            if part is not None
+            for each in cast("list[Any]", value)
+        )
+    return False

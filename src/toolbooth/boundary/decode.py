@@ -1,0 +1,147 @@
+"""What may be repaired: the provable inverse of a known client fault, where the declared type leaves no other reading.
+
+Every rule names the reports that justify it; a rule without one does not belong here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import jiter
+
+from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.contract import Field, JsonType, Limits, ObjectShape, Shape
+from toolbooth.errors import ProblemCode
+
+RepairCode = Literal["json-text", "scalar-text", "null-optional", "empty-optional", "client-key"]
+
+CLIENT_KEYS = {
+    "toolCallId": "n8n-io/n8n#21500, 2025-11-03",
+    "_meta": "cyanheads/mcp-ts-core#453, 2026-09-18",
+    "tool_call_description": "cyanheads/mcp-ts-core#453, 2026-09-18",
+    "_as_extra": "cyanheads/mcp-ts-core#453, 2026-09-18",
+}
+"""Keys that a client adds, not the model, and where that was seen."""
+
+NOT_SENT: Any = object()
+"""The value is to be treated as if its key had not been sent."""
+
+_TYPES: dict[type, JsonType] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+    jiter.LosslessFloat: "number",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One recorded repair."""
+
+    code: RepairCode
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unrepairable:
+    """Text that is not what the declared type asks for."""
+
+    code: ProblemCode
+    message: str
+
+
+def type_of(value: Any) -> JsonType:
+    """The JSON type of a value as read."""
+    return _TYPES[type(value)]
+
+
+def admits(shape: Shape, value: Any) -> bool:
+    """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same JSON number."""
+    kind = type_of(value)
+    if kind in shape.types:
+        return True
+    if kind == "integer":
+        return "number" in shape.types
+    return kind == "number" and "integer" in shape.types and is_whole(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a number has no fraction, however it is written."""
+    if isinstance(value, float):
+        return value.is_integer()
+    exact = value.as_decimal()
+    return bool(exact.is_finite()) and exact == exact.to_integral_value()
+
+
+def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:
+    """Read JSON out of text, where the declared type has no text in it; also text of text.
+
+    Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17), PrefectHQ/fastmcp#932;
+    twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and booleans: claude-code#29104 (2026-02-26),
+    #32524, #56539, #91803 (2026-09-03), netclaw-dev/netclaw#51.
+    """
+    found: Any = value
+    while isinstance(found, str):
+        try:
+            found = read_json(found.encode(), limits).value
+        except Unreadable as error:
+            return _unreadable(shape, found, error)
+    if isinstance(found, dict | list):
+        return (cast("Any", found), "json-text") if admits(shape, found) else Unrepairable("wrong-type", "")
+    if found is None:
+        return None, "json-text"
+    if value != value.strip() or shape.strict or not admits(shape, found):
+        return Unrepairable("wrong-type", "")
+    return found, "scalar-text"
+
+
+def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
+    """Say why the text could not be read, if it was meant as JSON at all."""
+    meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
+    if not meant:
+        return Unrepairable("wrong-type", "")
+    hint = "" if error.problem.code != "not-json" or "'" not in value else "; JSON wants double quotes"
+    code: ProblemCode = "wrong-type" if error.problem.code == "not-json" else error.problem.code
+    return Unrepairable(code, f"holds text that cannot be read as JSON ({error.problem.message}{hint})")
+
+
+def object_in(value: Any, limits: Limits) -> dict[str, Any] | None:
+    """The object that a value is, or holds as JSON text; None if neither."""
+    while isinstance(value, str):
+        if value.lstrip()[:1] not in ("{", '"'):
+            return None
+        try:
+            value = read_json(value.encode(), limits).value
+        except (Unreadable, UnicodeEncodeError):
+            return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def left_out(field: Field, value: Any) -> RepairCode | None:
+    """Whether a value means that an optional field was not sent.
+
+    null: ZenRows/zenrows-mcp#23 (2026-09-18), langflow#8059, zereight/gitlab-mcp#281 (2025-11-14).
+    "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04), anomalyco/opencode#33626.
+    """
+    if field.required or field.verbatim or field.shape.free:
+        return None
+    if value is None:
+        return None if "null" in field.shape.types else "null-optional"
+    if value == "" and "string" not in field.shape.types:
+        return "empty-optional"
+    return None
+
+
+def is_client_key(key: str, form: ObjectShape) -> bool:
+    """Whether a top-level key was added by a client. A declared name wins, however it is written."""
+    return key in CLIENT_KEYS and recased(key) not in {recased(name) for name in form.fields}
+
+
+def recased(name: str) -> str:
+    """A name without case and separators: what `firstName`, `first-name` and `first_name` have in common."""
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower()

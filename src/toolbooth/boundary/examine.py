@@ -1,0 +1,239 @@
+"""Stage 2: one descent over the shape. At each node: client keys, then what may be repaired, then what may not pass.
+
+In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the problems found.
+Parts that the compiled gate passes are not walked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import jiter
+
+from toolbooth.boundary import decode, guard
+from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
+from toolbooth.boundary.paths import Path, at
+from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
+from toolbooth.errors import Problem, ProblemCode
+from toolbooth.gate import fits
+
+MOST_PROBLEMS = 40
+"""Past this many, problems are only counted: no agent reads further, and hostile input must not cost more."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Examination:
+    """What one descent found."""
+
+    limits: Limits
+    thorough: bool
+    """Numbers must be looked at one by one, so the gate cannot vouch for any part."""
+    repairs: list[Repair] = field(default_factory=list[Repair])
+    problems: list[Problem] = field(default_factory=list[Problem])
+    places: list[Path] = field(default_factory=list[Path])
+    """Where each problem stands."""
+    declared: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The declared fields of every object that had an undeclared one."""
+    inside: set[str] = field(default_factory=set[str])
+    """Keys found inside wrappers: they explain why those fields are missing."""
+    more: int = 0
+
+    def fresh(self) -> Examination:
+        """An empty one, to try a branch of a union."""
+        return Examination(limits=self.limits, thorough=self.thorough)
+
+    def take(self, other: Examination) -> None:
+        """Add what a trial found."""
+        self.repairs += other.repairs
+        self.problems += other.problems
+        self.places += other.places
+        self.declared.update(other.declared)
+        self.inside |= other.inside
+        self.more += other.more
+
+    def repair(self, code: RepairCode, path: Path) -> None:
+        self.repairs.append(Repair(code=code, path=at(path)))
+
+    def refuse(self, code: ProblemCode, path: Path, message: str) -> None:
+        if len(self.problems) >= MOST_PROBLEMS:
+            self.more += 1
+            return
+        self.problems.append(Problem(code=code, path=at(path), message=message))
+        self.places.append(path)
+
+
+def examine(shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough: bool) -> tuple[Any, Examination]:
+    """Examine one call's arguments."""
+    exam = Examination(limits=limits, thorough=thorough)
+    return _objects(shape, arguments, (), exam), exam
+
+
+def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
+    """Examine the value at one place."""
+    if shape.free:
+        return _numbers_in(value, path, exam) if exam.thorough else value
+    if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
+        return _text(shape, value, path, exam)
+    if not decode.admits(shape, value):
+        exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
+        return value
+    if isinstance(value, dict):
+        return _objects(shape, cast("dict[str, Any]", value), path, exam)
+    if isinstance(value, list):
+        return _arrays(shape, cast("list[Any]", value), path, exam)
+    if isinstance(value, float | jiter.LosslessFloat):
+        return _number(shape, value, path, exam)
+    if shape.timelike and isinstance(value, str) and guard.is_number_text(value):
+        exam.refuse("wrong-type", path, guard.number_for_time(value))
+    return value
+
+
+def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
+    """Text where the type has none."""
+    found = decode.text(shape, value, exam.limits)
+    if isinstance(found, decode.Unrepairable):
+        exam.refuse(found.code, path, guard.wrong_type(shape, value, found.message))
+        return value
+    decoded, code = found
+    if decoded is None and "null" not in shape.types:
+        exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
+        return value
+    if not shape.json_text:
+        exam.repair(code, path)
+    inner = exam.fresh()
+    inner.thorough = True  # the outer reading could not see the numbers inside the text
+    made = _node(shape, decoded, path, inner)
+    exam.take(inner)
+    return made
+
+
+def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
+    """A number with a point or an exponent, as the declared type wants it."""
+    if "integer" in shape.types and decode.is_whole(value) and "number" not in shape.types:
+        exact = int(value) if isinstance(value, float) else value.as_decimal()
+        if not isinstance(exact, int) and exact.adjusted() >= exam.limits.max_digits:
+            exam.refuse("lossy-number", path, f"has more than {exam.limits.max_digits:,} digits")
+            return value
+        return int(exact)
+    if isinstance(value, float):
+        return value
+    if shape.exact and guard.is_delicate(str(value)):
+        return value.as_decimal()
+    return _float(value, path, exam)
+
+
+def _float(value: Any, path: Path, exam: Examination) -> Any:
+    number = float(value)
+    if guard.is_lossy(number, value):
+        exam.refuse("lossy-number", path, "is a number too large or too small to hold")
+    return number
+
+
+def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
+    """A free value: content is never rewritten, but a number that cannot be held is not let through."""
+    if isinstance(value, jiter.LosslessFloat):
+        return _float(value, path, exam)
+    if isinstance(value, dict):
+        return {key: _numbers_in(each, (*path, key), exam) for key, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_numbers_in(each, (*path, index), exam) for index, each in enumerate(cast("list[Any]", value))]
+    return value
+
+
+def _objects(shape: Shape, value: dict[str, Any], path: Path, exam: Examination) -> Any:
+    """An object, by the one form it has, or by the form of a union that it fits best."""
+    if len(shape.objects) == 1:
+        return _object(shape.objects[0], value, path, exam)
+    forms = [form for form in shape.objects if guard.may_be(form, value)] or list(shape.objects)
+    return _best([(form, _object) for form in forms], value, path, exam)
+
+
+def _arrays(shape: Shape, value: list[Any], path: Path, exam: Examination) -> Any:
+    if len(shape.arrays) == 1:
+        return _array(shape.arrays[0], value, path, exam)
+    return _best([(form, _array) for form in shape.arrays], value, path, exam)
+
+
+def _best(trials: list[tuple[Any, Any]], value: Any, path: Path, exam: Examination) -> Any:
+    """Try every form. A repair counts only if it is the only reading."""
+    tried: list[tuple[Any, Examination]] = []
+    for form, walk in trials:
+        own = exam.fresh()
+        made = walk(form, value, path, own)
+        if not own.problems and not own.repairs:
+            return made
+        tried.append((made, own))
+    clean = [(made, own) for made, own in tried if not own.problems]
+    made, own = clean[0] if clean else min(tried, key=lambda each: len(each[1].problems) + each[1].more)
+    exam.take(own)
+    if any(other != made for other, _ in clean):
+        exam.refuse("wrong-type", path, "can be read in more than one way; send every value in its own JSON type")
+    return made
+
+
+def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examination) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    sent: dict[int, str] = {}
+    for key, each in value.items():
+        declared = form.fields.get(key)
+        if declared is None:
+            kept = _undeclared(form, key, each, path, exam)
+        elif id(declared) in sent:
+            exam.refuse("conflicting-keys", (*path, key), guard.conflicting(key, sent[id(declared)]))
+            continue
+        else:
+            sent[id(declared)] = key
+            kept = _field(declared, each, (*path, key), exam)
+        if kept is not NOT_SENT:
+            made[key] = kept
+    return made
+
+
+def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:
+    if value == "null" and _is_null_text(declared):
+        exam.repair("json-text", path)
+        value = None
+    code = decode.left_out(declared, value)
+    if code is not None:
+        exam.repair(code, path)
+        return NOT_SENT
+    return _node(declared.shape, value, path, exam)
+
+
+def _is_null_text(declared: Field) -> bool:
+    """Whether the text "null" can only mean null (anthropics/claude-code#95239, 2026-09-17)."""
+    shape = declared.shape
+    return not shape.free and not declared.required and not declared.verbatim and "string" not in shape.types
+
+
+def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Examination) -> Any:
+    """A key that no field declares: the client's own, further content of an open object, or refused."""
+    if not path and decode.is_client_key(key, form):
+        exam.repair("client-key", (key,))
+        return NOT_SENT
+    # Past the cap a hostile call is only counted; looking into each of a million keys would cost more than it tells.
+    inner = decode.object_in(value, exam.limits) if len(exam.problems) < MOST_PROBLEMS else None
+    if form.rest is not None and not guard.wraps_declared(form, inner):
+        return _node(form.rest, value, (*path, key), exam)
+    exam.declared[at(path)] = form.names
+    if inner is None:
+        exam.refuse("unknown-key", (*path, key), guard.unknown(form, key))
+    else:
+        exam.inside |= guard.names_inside(inner)
+        exam.refuse("nested-wrapper", (*path, key), guard.wrapper(key, value, inner, path))
+    return NOT_SENT
+
+
+def _array(form: ArrayShape, value: list[Any], path: Path, exam: Examination) -> list[Any]:
+    made: list[Any] = []
+    for index, each in enumerate(value):
+        if index < len(form.prefix):
+            made.append(_node(form.prefix[index], each, (*path, index), exam))
+        elif form.closed:
+            exam.refuse("unknown-key", (*path, index), f"only the first {len(form.prefix)} items are read")
+        elif form.items is None or (not exam.thorough and fits(form.items, each)):
+            made.append(each)
+        else:
+            made.append(_node(form.items, each, (*path, index), exam))
+    return made

@@ -1,0 +1,142 @@
+"""What may not pass, and how it is said: every sentence here is written for the agent that must send again."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from toolbooth.boundary.decode import recased, type_of
+from toolbooth.boundary.paths import Path, at, listed, quoted
+from toolbooth.contract import ObjectShape, Shape
+
+ECHO = 80
+"""At most this many characters of a value are echoed."""
+
+_SAMPLE = 400
+"""Names longer than this, or more of them, are not compared: nothing useful is near them."""
+
+_NUMBER_TEXT = re.compile(r"\s*[-+]?[0-9.]+\s*")
+
+_ARTICLES = {
+    "object": "an object",
+    "array": "an array",
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def wrapper(key: str, value: Any, inner: dict[str, Any], path: Path) -> str:
+    """An undeclared key that holds an object: what it is, why it happens, what to send instead."""
+    form = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
+    level = "at the top level" if not path else f"directly in {at(path)}"
+    fields = f"send {listed(inner, 12)} {level}, not inside {quoted(key)}" if inner else f"leave {quoted(key)} out"
+    return (
+        f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {fields}"
+    )
+
+
+def unknown(form: ObjectShape, key: str) -> str:
+    """An undeclared key: the nearest declared name, if there is one."""
+    near = nearest(key, form.fields)
+    return f"there is no field {quoted(key)}" + (f"; did you mean {quoted(near)}?" if near else "")
+
+
+def conflicting(key: str, other: str) -> str:
+    """Two keys for one field."""
+    return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
+
+
+def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
+    """A value whose JSON type is not declared here."""
+    wanted = wants(shape)
+    if reason:
+        return f"must be {wanted}, but {reason}"
+    kind = type_of(value)
+    if kind in ("object", "array", "null") or shape.secret:
+        return f"must be {wanted}, got {_ARTICLES[kind]}"
+    return (
+        f"must be {wanted}, got {echo(value)}"
+        if kind == "boolean"
+        else f"must be {wanted}, got {_ARTICLES[kind]} {echo(value)}"
+    )
+
+
+def wants(shape: Shape) -> str:
+    """The declared types in words."""
+    kinds = sorted(shape.types - ({"integer"} if "number" in shape.types else set()))
+    if shape.timelike and "string" in kinds:
+        return " or ".join("a date or time as ISO 8601 text" if kind == "string" else _ARTICLES[kind] for kind in kinds)
+    return " or ".join(_ARTICLES[kind] for kind in kinds) or "nothing"
+
+
+def number_for_time(value: str) -> str:
+    """A bare number where a date or time is declared: seconds or milliseconds would be a guess."""
+    return f"must be a date or time as ISO 8601 text, got the number {echo(value)}"
+
+
+def is_number_text(value: str) -> bool:
+    """Whether text is nothing but a number."""
+    return _NUMBER_TEXT.fullmatch(value) is not None
+
+
+def is_delicate(literal: str) -> bool:
+    """Whether a number is written with more than a float keeps; `1.10` and `1.1` are the same number."""
+    return "e" in literal.lower() or len(literal.lstrip("-")) > 16
+
+
+def is_lossy(number: float, literal: Any) -> bool:
+    """Whether a float has become infinite, or zero though it was not."""
+    if number in (float("inf"), float("-inf")):
+        return True
+    return number == 0 and Decimal(str(literal)) != 0
+
+
+def wraps_declared(form: ObjectShape, inner: dict[str, Any] | None) -> bool:
+    """In an open object a key is a wrapper only when all that it holds are declared names."""
+    return bool(inner) and all(key in form.fields for key in inner or ())
+
+
+def names_inside(inner: dict[str, Any]) -> set[str]:
+    """Every key found inside a wrapper, wrappers within it included."""
+    names = set(inner)
+    for each in inner.values():
+        if isinstance(each, dict):
+            names |= names_inside(each)  # pyright: ignore[reportUnknownArgumentType]
+    return names
+
+
+def may_be(form: ObjectShape, value: dict[str, Any]) -> bool:
+    """Whether the constants that tell the forms of a union apart admit this one."""
+    for key, field in form.fields.items():
+        constants = field.shape.constants
+        if constants is not None and key in value and value[key] not in constants:
+            return False
+    return True
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one declared name that is plainly meant: the same but for case and separators, or a near miss."""
+    if len(name) > _SAMPLE:
+        return None
+    wanted = recased(name)
+    table: dict[str, list[str]] = {}
+    for each in names:
+        table.setdefault(recased(each), []).append(each)
+    same = table.get(wanted)
+    if same:
+        return same[0]
+    close = difflib.get_close_matches(wanted, list(table)[:_SAMPLE], n=2, cutoff=0.75)
+    return table[close[0]][0] if close else None
+
+
+def echo(value: Any) -> str:
+    """A value as the agent sent it, cut short."""
+    shown = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | bool) else str(value)
+    return shown if len(shown) <= ECHO else shown[: ECHO - 1] + "…"

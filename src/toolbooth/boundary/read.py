@@ -1,0 +1,98 @@
+"""Stage 1: bytes -> the JSON object of arguments, or a refusal. Nothing is guessed, nothing is lost.
+
+Duplicate keys (also via escapes), bad UTF-8, NaN and over-deep nesting end here. Numbers that a float cannot hold
+exactly are kept as written (`LosslessFloat`), for `examine` to judge by the declared type.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+import jiter
+
+from toolbooth.contract import Limits
+from toolbooth.errors import Problem, ProblemCode
+
+_BULK = 4096
+"""Above this size, caching every string costs more than it saves."""
+
+_TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
+_DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
+"""A number with an exponent, or with more digits and a point than a float keeps."""
+
+_REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
+    ("Detected duplicate key", "duplicate-key", "the same key is sent twice"),
+    ("recursion limit exceeded", "too-deep", "nested deeper than any tool reads"),
+    ("number out of range", "lossy-number", "an integer has more digits than can be read"),
+)
+
+
+class Unreadable(Exception):
+    """The bytes are not one JSON value that can be taken as it stands."""
+
+    def __init__(self, code: ProblemCode, message: str) -> None:
+        self.problem = Problem(code=code, path="$", message=message)
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One JSON value as sent."""
+
+    value: Any
+    delicate: bool
+    """It holds numbers kept as written."""
+
+
+def read_json(body: bytes, limits: Limits) -> Reading:
+    """Read one JSON value. Raises Unreadable."""
+    if len(body) > limits.max_bytes:
+        raise Unreadable("too-large", f"{len(body):,} bytes are sent, {limits.max_bytes:,} are taken at the most")
+    delicate = has_delicate_numbers(body)
+    try:
+        value = jiter.from_json(
+            body,
+            allow_inf_nan=False,
+            catch_duplicate_keys=True,
+            cache_mode="keys" if len(body) > _BULK else "all",
+            float_mode="lossless-float" if delicate else "float",
+        )
+    except ValueError as error:
+        raise _unreadable(str(error)) from None
+    if limits.max_depth < 200 and _depth(value) > limits.max_depth:
+        raise Unreadable("too-deep", f"nested deeper than {limits.max_depth} levels")
+    if limits.max_digits < 4300 and _longest_number(body) > limits.max_digits:
+        raise Unreadable("lossy-number", f"an integer has more than {limits.max_digits} digits")
+    return Reading(value, delicate)
+
+
+def has_delicate_numbers(body: bytes) -> bool:
+    """Whether some number may not survive as a float. The cheap look first: it settles almost every call."""
+    signs = body.translate(_TO_SIGNS)
+    return (b"0e" in signs or b"0000000000000000" in signs) and _DELICATE.search(body) is not None
+
+
+def _unreadable(reason: str) -> Unreadable:
+    for start, code, message in _REASONS:
+        if reason.startswith(start):
+            return Unreadable(code, f"{message}: {reason}" if code == "duplicate-key" else message)
+    return Unreadable("not-json", f"not valid JSON: {reason}")
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner.extend(cast("dict[str, Any]", each).values())
+            elif isinstance(each, list):
+                inner.extend(cast("list[Any]", each))
+        depth, level = depth + 1, inner
+    return depth - 1
+
+
+def _longest_number(body: bytes) -> int:
+    return max((len(found) for found in re.findall(rb"(?:^|[\[:,\s])-?([0-9]+)", body)), default=0)

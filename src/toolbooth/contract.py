@@ -1,0 +1,150 @@
+"""Contract: the compiled tool that everything shares.
+
+Sources build it once, at registration; publish shows it; the boundary holds every call to it.
+A Shape says which JSON may stand where. It knows nothing of where it came from, so a Python signature, a model
+and a foreign JSON Schema are guarded by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
+
+EVERY_TYPE: frozenset[JsonType] = frozenset(("null", "boolean", "integer", "number", "string", "object", "array"))
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Shape:
+    """Which JSON may stand at one place. Mutable only while its source builds it (recursion needs a knot)."""
+
+    types: frozenset[JsonType] = frozenset()
+    objects: tuple[ObjectShape, ...] = ()
+    arrays: tuple[ArrayShape, ...] = ()
+    free: bool = False
+    """Any, or the author's own code: nothing from here down is repaired or refused."""
+    constants: tuple[Any, ...] | None = None
+    """The only scalars that fit, where the type says so; tells the branches of a union apart."""
+    strict: bool = False
+    """No number or boolean is read out of text here."""
+    secret: bool = False
+    exact: bool = False
+    """A Decimal: every digit counts."""
+    timelike: bool = False
+    """Text of a date or time: a bare number is a guess even as text."""
+    json_text: bool = False
+    """JSON text is a declared form, not a repair."""
+    compiled: Callable[[Any], bool] | None = None
+    """The compiled yes or no of `gate.fits`, made on first use."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Field:
+    """One declared key of an object."""
+
+    name: str
+    """The published name; aliases are further keys to the same Field."""
+    shape: Shape
+    required: bool = True
+    verbatim: bool = False
+    """Null and empty text are not read as 'not sent'."""
+    place: tuple[str, ...] = ()
+    """Where the author's model has it, when flattening moved it; empty: under its own key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A model whose fields were hoisted: where it stands, and what it is when none of its keys is sent."""
+
+    place: tuple[str, ...]
+    absent: Literal["empty", "null", "omit"]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ObjectShape:
+    """One form of object: its declared keys, and what an undeclared key may hold (None: the object is closed)."""
+
+    fields: dict[str, Field] = field(default_factory=dict[str, Field])
+    rest: Shape | None = None
+    rest_place: tuple[str, ...] = ()
+    groups: tuple[Group, ...] = ()
+    arranged: bool = False
+    """Fields were hoisted to this level, so their values must be put back in place."""
+    deep: bool = False
+    """Fields were hoisted somewhere below this level."""
+    names: tuple[str, ...] = ()
+    """The published names, in order."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ArrayShape:
+    """One form of array: shapes by position, then one for all further items (None: anything)."""
+
+    prefix: tuple[Shape, ...] = ()
+    items: Shape | None = None
+    closed: bool = False
+    """Items past the prefix would never be read, so they may not be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one call may bring. Nothing past a limit is read further than to refuse it."""
+
+    max_bytes: int = 4 * 1024 * 1024
+    max_depth: int = 200
+    max_digits: int = 4_300
+    max_text: int = 1_500
+    """Characters in a refusal, however bad the input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Param:
+    """One parameter of the author's function."""
+
+    name: str
+    positional: bool = False
+    """Python allows it by position only."""
+    injected: bool = False
+    """Filled by the host, never from the wire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objection:
+    """One thing the author's validation said: where (in the author's places), which rule, in which words."""
+
+    place: tuple[str | int, ...]
+    kind: str
+    message: str
+
+
+class InvalidValues(Exception):
+    """The author's own validation refused; raised by `Contract.validate`."""
+
+    def __init__(self, objections: tuple[Objection, ...]) -> None:
+        self.objections = objections
+        super().__init__(objections)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """One compiled tool."""
+
+    name: str
+    description: str
+    shape: Shape
+    """Of the whole `arguments` object."""
+    schema: Mapping[str, Any]
+    """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
+    validate: Callable[[Any], Any]
+    """Decoded arguments -> the function's values, by the author's own validation, once. Raises InvalidValues."""
+    bind: Callable[[Any], dict[str, Any]] | None
+    """Values -> keyword arguments; None where the values already are."""
+    params: tuple[Param, ...]
+    function: Callable[..., Any] | None
+    special: bool
+    """Some parameter is injected or positional, so the call is not plain keywords."""
+    integers: bool
+    """An integer stands somewhere, so `5.0` must be read as 5 before validation."""
+    limits: Limits = Limits()

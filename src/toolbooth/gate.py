@@ -1,0 +1,122 @@
+"""Shape -> one compiled yes or no, so that a correct call is never walked in Python.
+
+Yes means: neither a repair nor a refusal is due. No decides nothing; the boundary then examines the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import jsonschema_rs
+
+from toolbooth.contract import ArrayShape, ObjectShape, Shape
+
+NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+\s*$"
+"""A number sent for a date, as text."""
+
+
+def fits(shape: Shape, value: Any) -> bool:
+    """Whether `value` passes as it is. Compiled on first use: a server of a thousand tools starts at once."""
+    compiled = shape.compiled
+    if compiled is None:
+        compiled = shape.compiled = jsonschema_rs.Draft202012Validator(gate_schema(shape)).is_valid
+    return compiled(value)
+
+
+def gate_schema(shape: Shape) -> dict[str, Any]:
+    """The closed JSON Schema that says exactly what the shape says."""
+    writer = _Writer()
+    made = writer.shape(shape)
+    return {**made, "$defs": writer.definitions} if writer.definitions else made
+
+
+class _Writer:
+    """Writes forms in place; one that contains itself becomes a definition."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Any] = {}
+        self.inside: set[int] = set()
+
+    def shape(self, shape: Shape) -> dict[str, Any]:
+        if shape.free:
+            return {}
+        scalars = sorted(shape.types - {"object", "array"})
+        choices = [self._scalar(kind, shape) for kind in scalars]
+        choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
+        return choices[0] if len(choices) == 1 else {"anyOf": choices}
+
+    def _scalar(self, kind: str, shape: Shape) -> dict[str, Any]:
+        if kind == "string" and shape.timelike:
+            return {"type": "string", "not": {"pattern": NUMBER_AS_TEXT}}
+        return {"type": kind}
+
+    def _form(self, form: ObjectShape | ArrayShape) -> dict[str, Any]:
+        name = f"form{id(form)}"
+        if id(form) in self.inside:
+            self.definitions.setdefault(name, None)
+            return {"$ref": f"#/$defs/{name}"}
+        self.inside.add(id(form))
+        made = self._object(form) if isinstance(form, ObjectShape) else self._array(form)
+        self.inside.discard(id(form))
+        if name in self.definitions:
+            self.definitions[name] = made
+            return {"$ref": f"#/$defs/{name}"}
+        return made
+
+    def _object(self, form: ObjectShape) -> dict[str, Any]:
+        made: dict[str, Any] = {
+            "type": "object",
+            "properties": {key: self.shape(field.shape) for key, field in form.fields.items()},
+            "additionalProperties": False if form.rest is None else self._further(form),
+        }
+        # Two keys for one field: whichever were dropped, something sent would be lost.
+        rivals = _rivals(form)
+        if rivals:
+            made["allOf"] = [{"not": {"required": list(pair)}} for pair in rivals]
+        return made
+
+    def _further(self, form: ObjectShape) -> dict[str, Any]:
+        """An undeclared key of an open object: anything but what might be a wrapper around declared names."""
+        assert form.rest is not None
+        rest = self.shape(form.rest)
+        if not form.fields:
+            return rest
+        wrapper = {"type": "object", "minProperties": 1, "propertyNames": {"enum": list(form.fields)}}
+        return {"allOf": [rest, {"not": {"anyOf": [wrapper, {"type": "string", "pattern": r'^[\s"]*\{'}]}}]}
+
+    def _array(self, form: ArrayShape) -> dict[str, Any]:
+        made: dict[str, Any] = {"type": "array"}
+        if form.prefix:
+            made["prefixItems"] = [self.shape(each) for each in form.prefix]
+        if form.closed:
+            made["items"] = False
+        elif form.items is not None:
+            made["items"] = self.shape(form.items)
+        return made
+
+
+def _rivals(form: ObjectShape) -> Iterable[tuple[str, str]]:
+    """Pairs of keys that lead to the same field."""
+    by_field: dict[int, list[str]] = {}
+    for key, field in form.fields.items():
+        by_field.setdefault(id(field), []).append(key)
+    return [(first, second) for keys in by_field.values() for first in keys for second in keys if first < second]
+
+
+def has_integers(shape: Shape) -> bool:
+    """Whether an integer may stand anywhere in the arguments."""
+    seen: set[int] = set()
+
+    def look(each: Shape | None) -> bool:
+        if each is None or id(each) in seen:
+            return False
+        seen.add(id(each))
+        if "integer" in each.types and not each.free:
+            return True
+        below = [field.shape for form in each.objects for field in form.fields.values()]
+        below += [form.rest for form in each.objects if form.rest]
+        below += [part for form in each.arrays for part in (*form.prefix, form.items) if part]
+        return any(map(look, below))
+
+    return look(shape)

@@ -1,0 +1,55 @@
+"""Markers: what authors write in `Annotated[...]`. Each travels in the core schema's metadata to the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+METADATA_KEY = "toolbooth"
+
+CoreSchemaHook = Callable[[Any, GetCoreSchemaHandler], CoreSchema]
+
+
+class _Hook:
+    """Pydantic's hook, found on an instance and on the bare class alike: `Unpack` means `Unpack()`."""
+
+    def __get__(self, marker: Any, owner: type) -> CoreSchemaHook:
+        found = owner() if marker is None else marker
+
+        # A one-step chain is a node of our own: metadata on a model's node would be shared by all its uses.
+        def hook(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+            return core_schema.chain_schema([handler(source)], metadata={METADATA_KEY: found})
+
+        return hook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpack:
+    """The model's fields stand at the level of the parameter or field itself, each name behind `prefix`."""
+
+    prefix: str = ""
+
+    __get_pydantic_core_schema__ = _Hook()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonText:
+    """Published as a string that takes JSON, with an example; JSON text and the native value both pass."""
+
+    example: Any = None
+
+    __get_pydantic_core_schema__ = _Hook()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verbatim:
+    """`null` and `""` are taken as sent for this optional field, never as "not sent"."""
+
+    __get_pydantic_core_schema__ = _Hook()
+
+
+Marker = Unpack | JsonText | Verbatim

@@ -1,0 +1,548 @@
+"""What clients see: a contract's exact JSON Schema goes in, the `inputSchema` to publish comes out.
+
+*exact* is a copy of the schema. *portable* says the same in the words that every client takes at once
+(`client_faults.md` §2, `wire.md` §5): a tree without references where each node has one `type`, or is an `anyOf` of
+such nodes. Portable never excludes a call that exact admits, null apart, with three limits:
+
+* An array must have `items` and no node may be untyped, so where anything may stand, arrays are shown one level deep.
+* Where alternatives become one object, an object that lists properties and is silent on more counts as closed
+  (the law of the boundary), and a discriminator's tag counts as required (validation refuses a call without it).
+* A reference that leaves the document, names an `$anchor` or lies below a nested `$id` is shown as "anything".
+
+The way there: `_Maker.read` turns a schema into a `_Node`, alternatives of one JSON type each, whose children are still
+as written; `_Maker.make` writes a node out and descends. Alternatives are combined (`_meet`, `blend`) before the descent, by
+putting `allOf` and `anyOf` around children, so that each child is read once, with everything known about it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, cast
+from urllib.parse import unquote
+
+from toolbooth.contract import Contract
+
+Profile: TypeAlias = Literal["portable", "exact"]
+Schema: TypeAlias = dict[str, Any]
+
+# OpenAI takes 10 levels, and one inlined tool went from 4,500 to 12,500 tokens (fastmcp#3141, 2026-02-11).
+MAX_DEPTH = 12
+MAX_READS = 5_000
+MAX_NESTED = 32  # combinators inside combinators, at one place
+MAX_PAIRS = 256  # alternatives that an allOf of unions may yield
+MAX_PHRASE = 80
+MAX_LIST = 400
+
+_KINDS = ("string", "number", "boolean", "object", "array", "null")
+_NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format")
+_CONSTRAINTS: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"),
+    "number": _NUMERIC,
+    "integer": _NUMERIC,
+    "array": ("minItems", "maxItems", "uniqueItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_AT_LEAST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "uniqueItems"})
+_AT_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+_ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
+_CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"})
+
+# Claude Code 2.1.233 sends text for an untyped node (claude-code#82652, 2026-08-15), Codex makes it a string, VS Code refuses an
+# array without `items` (vscode#325618, 2026-07-13): so "anything" has to end somewhere, and it ends here.
+ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _KINDS[:4]]}
+_ONLY_NULL: Mapping[str, Any] = {"type": "string", "description": "always null"}
+
+
+def input_schema(contract: Contract, profile: Profile = "portable") -> dict[str, Any]:
+    """The JSON Schema to publish as a tool's `inputSchema`."""
+    return portable(contract.schema) if profile == "portable" else _copied(contract.schema)
+
+
+def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an arguments object, in the form that every client takes."""
+    return _copied(_inlined(_copied(schema), MAX_DEPTH))
+
+
+def _inlined(root: Schema, depth: int) -> Schema:
+    """Inlining can multiply without end: where it passes the bound, the whole is cut nearer to the root."""
+    maker = _Maker(root, depth)
+    made = maker.make_root()
+    return _inlined(root, depth // 2) if maker.reads > MAX_READS and depth > 1 else made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Branch:
+    """One alternative: keywords for one JSON type, children as written; `via` holds the references that led here."""
+
+    kind: str
+    keywords: Schema = field(default_factory=dict[str, Any])
+    via: frozenset[str] = frozenset()
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    branches: tuple[_Branch, ...] = ()
+    annotations: Schema = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a schema stands: the references followed above it and at the place itself, and how deep it is."""
+
+    above: frozenset[str] = frozenset({"#"})
+    here: frozenset[str] = frozenset()
+    depth: int = 0
+    nested: int = 0
+
+    def inside(self, *refs: str) -> _Place:
+        return replace(self, here=self.here.union(refs), nested=self.nested + 1)
+
+    def below(self, branch: _Branch) -> _Place:
+        return _Place(above=self.above | branch.via, depth=self.depth + 1)
+
+
+_ANY = _Node(branches=tuple(_Branch(kind=kind) for kind in _KINDS))
+
+
+class _Maker:
+    """Makes one schema portable, cut at `depth`; `reads` counts the work."""
+
+    def __init__(self, root: Schema, depth: int) -> None:
+        self.root, self.depth, self.reads = root, depth, 0
+        # Up to draft-07 what stands beside a `$ref` is ignored.
+        self.refs_stand_alone = "draft-0" in str(root.get("$schema"))
+
+    # --- reading: a schema as alternatives of one type each ---
+
+    def read(self, schema: Any, place: _Place) -> _Node:
+        self.reads += 1
+        written = _dict(schema)
+        if schema is False or written.get("not") in (True, {}):
+            return _Node()
+        elsewhere = _is_resource(schema) and schema is not self.root
+        if not written or elsewhere or self.reads > MAX_READS or place.nested > MAX_NESTED:
+            return _ANY
+        if self.refs_stand_alone and "$ref" in written:
+            written = {"$ref": written["$ref"], **_annotations(written)}
+        return self._combined(written, place)
+
+    def _combined(self, schema: Schema, place: _Place) -> _Node:
+        node = self._referred(self._own(schema, place), schema, place)
+        for part in _parts(schema):
+            node = _intersection(node, self.read(part, place.inside()))
+        for key in ("anyOf", "oneOf"):
+            if options := _list(schema.get(key)):
+                met = _intersection(node, self._union(options, place))
+                # llama.cpp cannot mix `properties` with alternatives (its grammars/README.md): one object then.
+                node = self._one_object(met, met, place) if "properties" in schema else met
+        for options in _conditions(schema):
+            node = self._one_object(_intersection(node, self._union(options, place)), node, place)
+        if schema.get("nullable") is True:
+            node = replace(node, branches=(*node.branches, _Branch(kind="null")))
+        return node
+
+    def _own(self, schema: Schema, place: _Place) -> _Node:
+        """What the schema says beside its references and combinators."""
+        written = schema.get("type")
+        declared = [kind for kind in (_list(written) or [written]) if kind in (*_KINDS, "integer")]
+        branches = [
+            _Branch(kind=kind, keywords=self._constraints(kind, schema, place), declared=bool(declared))
+            for kind in declared or _KINDS
+        ]
+        if "const" in schema or "enum" in schema:
+            values = [schema["const"]] if "const" in schema else _list(schema["enum"])
+            branches = [kept for branch in branches if (kept := _with_values(branch, values))]
+        return _Node(branches=tuple(branches), annotations=_annotations(schema))
+
+    def _constraints(self, kind: str, schema: Schema, place: _Place) -> Schema:
+        kept = {key: schema[key] for key in _CONSTRAINTS.get(kind, ()) if key in schema and _applies(key, kind, schema)}
+        if kind == "object":
+            kept = self._object_constraints(kept, schema, place)
+        elif kind == "array":
+            kept = self._array_constraints(kept, schema, place)
+        elif kind == "string":
+            kept = _described(kept, _said("JSON text:", schema.get("contentSchema")))
+        return _described(kept, _said("not", schema.get("not")))
+
+    def _object_constraints(self, kept: Schema, schema: Schema, place: _Place) -> Schema:
+        said = {"properties": _dict(schema.get("properties")), "required": _list(schema.get("required"))}
+        kept |= {key: value for key, value in said.items() if value}
+        patterns = _dict(schema.get("patternProperties"))
+        if "additionalProperties" in schema:
+            kept["additionalProperties"] = _any_of([*patterns.values(), schema["additionalProperties"]])
+        for pattern, value in patterns.items():
+            kept = _described(kept, _said(f"keys matching {pattern}:", value) or f"keys matching {pattern}")
+        for names in self.read(schema.get("propertyNames", True), place.inside()).branches:
+            kept = _described(kept, _said("keys", names.keywords) if names.kind == "string" else None)
+        for name, needed in (_dict(schema.get("dependentRequired")) | _dict(schema.get("dependencies"))).items():
+            kept = _described(kept, _said(f"{name} needs", {"enum": needed}) if isinstance(needed, list) else None)
+        return kept
+
+    def _array_constraints(self, kept: Schema, schema: Schema, place: _Place) -> Schema:
+        """ChatGPT refuses tuple items (enquire-mcp#354, 2026-07-18): one schema for all, the order in words."""
+        is_tuple = isinstance(schema.get("items"), list)
+        prefix = _list(schema.get("items" if is_tuple else "prefixItems"))
+        rest = schema.get("additionalItems" if is_tuple else "items", True)
+        kept = _described(kept, _said("contains", schema.get("contains")))
+        if not prefix:
+            return {**kept, "items": rest} if "items" in schema else kept
+        if rest is False:
+            kept["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
+        ends = kept.get("maxItems", len(prefix) + 1) <= len(prefix)
+        labels = [self._label(item, place) for item in prefix]
+        kept["items"] = _any_of(prefix if ends else [*prefix, rest])
+        return _described(kept, f"in order: {', '.join(labels)}" if len(set(labels)) > 1 else None)
+
+    def _label(self, schema: Any, place: _Place) -> str:
+        kinds = dict.fromkeys(branch.kind for branch in self.read(schema, place.inside()).branches)
+        return str(_dict(schema).get("title") or "/".join(kinds))
+
+    def _referred(self, node: _Node, schema: Schema, place: _Place) -> _Node:
+        ref = schema.get("$ref")
+        if not isinstance(ref, str) or ref in place.here:
+            return node
+        target = self.read(self._target(ref), place.inside(ref))
+        if ref in place.above:
+            target = _cut(target, "nests the same again")
+        target = replace(target, branches=tuple(replace(branch, via=branch.via | {ref}) for branch in target.branches))
+        if "description" in node.annotations:  # the field's text wins over the model's, as in pydantic and FastMCP
+            target = replace(target, annotations={**target.annotations, "description": ""})
+        return _intersection(node, target)
+
+    def _target(self, ref: str) -> Any:
+        """What a reference points to: "anything" if it leaves the document, is an anchor or passes a nested `$id`."""
+        base, _, pointer = ref.partition("#")
+        if base not in ("", str(self.root.get("$id")).rstrip("#")) or pointer[:1] not in ("", "/"):
+            return True
+        found: Any = self.root
+        for step in unquote(pointer).split("/")[1:]:
+            if _is_resource(found) and found is not self.root:
+                return True
+            inner = _dict(found) or {str(index): item for index, item in enumerate(_list(found))}
+            found = inner.get(step.replace("~1", "/").replace("~0", "~"), True)
+        return found
+
+    def _union(self, options: Iterable[Any], place: _Place) -> _Node:
+        nodes = [self.read(option, place.inside()) for option in options]
+        return _Node(branches=tuple(_annotated(branch, node.annotations) for node in nodes for branch in node.branches))
+
+    def _one_object(self, met: _Node, others: _Node, place: _Place) -> _Node:
+        objects = [branch for branch in met.branches if branch.kind == "object"]
+        rest = [branch for branch in others.branches if branch.kind != "object"]
+        return replace(met, branches=(*self._blended(objects, place), *rest))
+
+    def _blended(self, branches: list[_Branch], place: _Place) -> list[_Branch]:
+        """Alternative objects as one: all properties, required what all require, the combinations in words."""
+        if len(branches) < 2:
+            return branches
+        every = [branch.keywords for branch in branches]
+        names = dict.fromkeys(name for keywords in every for name in keywords.get("properties", {}))
+        extras = [keywords.get("additionalProperties") for keywords in every]
+        kept = {key: value for key, value in every[0].items() if all(_same(value, other.get(key)) for other in every)}
+        # An object that lists properties and says nothing of others is closed: the law of the boundary.
+        rules = {name: [_admitted(each, name, silent="properties" not in each) for each in every] for name in names}
+        kept["properties"] = {name: _any_of(options) for name, options in rules.items()}
+        required = [keywords.get("required", []) for keywords in every]
+        kept["required"] = [name for name in required[0] if all(name in other for other in required)]
+        if True in extras or None not in extras:
+            kept["additionalProperties"] = _any_of(extras)
+        common = frozenset[str].intersection(*(branch.via for branch in branches))
+        kept = _described(kept, self._combinations(every, place))
+        return [_Branch(kind="object", keywords=kept, via=common, declared=True)]
+
+    def _combinations(self, every: list[Schema], place: _Place) -> str | None:
+        labelled = [list(self._key_labels(keywords, place)) for keywords in every]
+        shared = set(labelled[0]).intersection(*labelled)
+        sets = [", ".join(label for label in labels if label not in shared) for labels in labelled]
+        distinct = list(dict.fromkeys(f"({keys})" if keys else "none of these" for keys in sets))
+        return _clipped(f"combinations: {' or '.join(distinct)}") if len(distinct) > 1 else None
+
+    def _key_labels(self, keywords: Schema, place: _Place) -> Iterator[str]:
+        required, properties = keywords.get("required", []), keywords.get("properties", {})
+        if text := keywords.get("description"):
+            yield text
+        for name in dict.fromkeys([*properties, *required]):
+            branches = self.read(properties.get(name, True), place.inside()).branches
+            values = branches[0].keywords.get("enum", []) if len(branches) == 1 else []
+            if branches:
+                yield f"{name}={values[0]}" if len(values) == 1 else name if name in required else f"{name}?"
+
+    # --- writing: alternatives as a portable schema ---
+
+    def make_root(self) -> Schema:
+        """Anthropic and OpenAI refuse combinators at the root (claude-code#710 2025-04-04, argent#773 2026-08-11)."""
+        place = _Place()
+        node = self.read(self.root, place)
+        objects = self._blended([branch for branch in node.branches if branch.kind == "object"], place)
+        made = self._make_branch(objects[0], place) if objects else {}
+        return {"type": "object", "properties": {}} | _dressed([made], node.annotations, None)
+
+    def make(self, schema: Any, place: _Place, *, say_null: bool) -> Schema | None:
+        """The portable form of a schema; None where nothing (or nothing but an optional null) may stand."""
+        node = self.read(schema, place)
+        if place.depth >= self.depth:
+            node = _cut(node, "nested too deep to show")
+        options = _tidied([self._make_branch(branch, place) for branch in node.branches if branch.kind != "null"])
+        # Null branches fail in Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27); sent nulls are read.
+        null = "or null" if say_null and any(branch.kind == "null" for branch in node.branches) else None
+        if not options:
+            return dict(_ONLY_NULL) if null else None
+        return _dressed(options, node.annotations, null)
+
+    def _make_branch(self, branch: _Branch, place: _Place) -> Schema:
+        made: Schema = {"type": branch.kind}
+        made |= {key: value for key, value in branch.keywords.items() if key not in _CHILDREN}
+        if branch.kind == "object":
+            return self._make_object(made, branch.keywords, place.below(branch))
+        return self._make_array(made, branch, place.below(branch)) if branch.kind == "array" else made
+
+    def _make_object(self, made: Schema, keywords: Schema, below: _Place) -> Schema:
+        required: list[str] = keywords.get("required", [])
+        extra = keywords.get("additionalProperties")
+        declared: Schema = keywords.get("properties", {})
+        declared = declared | {name: extra is None or extra for name in required if name not in declared}
+        children = {name: self.make(child, below, say_null=name in required) for name, child in declared.items()}
+        properties = {name: child for name, child in children.items() if child is not None}
+        kept = [name for name in dict.fromkeys(required) if name in properties]
+        made |= ({"properties": properties} if properties else {}) | ({"required": kept} if kept else {})
+        if extra is None:
+            return made
+        # google-genai 3.1.0 raises on a boolean here (python-genai#2393, 2026-05-07): true in words, false not at all.
+        if self.read(extra, below).branches == _ANY.branches:
+            return _described(made, "more keys allowed" if properties else "any keys")
+        values = self.make(extra, below, say_null=True)
+        return made if values is None else {**made, "additionalProperties": values}
+
+    def _make_array(self, made: Schema, branch: _Branch, below: _Place) -> Schema:
+        if "items" not in branch.keywords and not branch.declared:
+            return {**made, "items": ANY_ITEMS}
+        items = self.make(branch.keywords.get("items", True), below, say_null=True)
+        return {**made, "items": {"type": "string"}, "maxItems": 0} if items is None else {**made, "items": items}
+
+
+# --- alternatives ---
+
+
+def _intersection(left: _Node, right: _Node) -> _Node:
+    """What fits both. Past the bound one side stands for both: wider, never narrower."""
+    annotations = _described(right.annotations | left.annotations, right.annotations.get("description"))
+    sides = [side.branches for side in (left, right) if side.branches != _ANY.branches] or [_ANY.branches]
+    if len(sides) == 1 or len(sides[0]) * len(sides[1]) > MAX_PAIRS:
+        return _Node(branches=min(sides, key=len), annotations=annotations)
+    met = tuple(both for other in sides[1] for one in sides[0] if (both := _meet(one, other)))
+    return _Node(branches=met, annotations=annotations)
+
+
+def _meet(left: _Branch, right: _Branch) -> _Branch | None:
+    kinds = {left.kind, right.kind}
+    if len(kinds) > 1 and kinds != {"integer", "number"}:
+        return None
+    kind = left.kind if len(kinds) == 1 else "integer"
+    merged = left.keywords
+    for key, value in right.keywords.items():
+        merged = _with_keyword(merged, key, value) if key in merged else {**merged, key: value}
+    if kind == "object":
+        merged = merged | _shared_properties(left.keywords, right.keywords)
+    if "enum" in merged:
+        merged = {**merged, "enum": [value for value in merged["enum"] if _fits(value, kind)]}
+        if not merged["enum"]:
+            return None
+    return _Branch(kind=kind, keywords=merged, via=left.via | right.via, declared=left.declared or right.declared)
+
+
+def _with_keyword(keywords: Schema, key: str, value: Any) -> Schema:
+    """A keyword said twice: both where one can hold both, else the second in words."""
+    known = keywords[key]
+    if key in _AT_LEAST or key in _AT_MOST:
+        return {**keywords, key: max(known, value) if key in _AT_LEAST else min(known, value)}
+    if key == "enum":
+        shared = {_identity(each) for each in value}
+        return {**keywords, key: [each for each in known if _identity(each) in shared]}
+    if key in ("items", "additionalProperties"):
+        return {**keywords, key: _all_of(known, value)}
+    if key == "required":
+        return {**keywords, key: list(dict.fromkeys([*known, *value]))}
+    if key == "description":
+        return _described(keywords, value)
+    said = key in (*_CONSTRAINTS["string"], *_NUMERIC) and not _same(known, value)
+    return _described(keywords, f"{key} {value}") if said else keywords
+
+
+def _shared_properties(left: Schema, right: Schema) -> Schema:
+    both = (left, right)
+    names = dict.fromkeys(name for keywords in both for name in keywords.get("properties", {}))
+    rules = {name: [_admitted(keywords, name, silent=True) for keywords in both] for name in names}
+    return {"properties": {name: _all_of(*pair) for name, pair in rules.items()}} if names else {}
+
+
+def _admitted(keywords: Schema, name: str, *, silent: bool) -> Any:
+    """What an object may hold under a name; `silent` is the answer where it does not say."""
+    return keywords.get("properties", {}).get(name, keywords.get("additionalProperties", silent))
+
+
+def _all_of(left: Any, right: Any) -> Any:
+    if left is False or right is False:
+        return False
+    if left in (True, {}) or _same(left, right):
+        return right
+    return left if right in (True, {}) else {"allOf": [left, right]}
+
+
+def _any_of(options: list[Any]) -> Any:
+    """The union as a schema. "This, or this and more" is "this": so say conditions, of the base's own properties."""
+    if any(option in (True, {}) for option in options):
+        return True
+    distinct = {_identity(option): option for option in options if option is not False}
+    narrower = {
+        key for key, option in distinct.items() if _identity((_list(option.get("allOf")) or [None])[0]) in distinct
+    }
+    kept = [option for key, option in distinct.items() if key not in narrower]
+    return (kept[0] if len(kept) == 1 else {"anyOf": kept}) if kept else False
+
+
+def _with_values(branch: _Branch, values: list[Any]) -> _Branch | None:
+    """The values of an enum that have the branch's type. Vertex refuses an enum of objects or arrays (reportportal#25)."""
+    fitting = [value for value in values if _fits(value, branch.kind)]
+    if not fitting:
+        return None
+    if branch.kind in ("object", "array", "null"):
+        text = None if branch.kind == "null" else _said("", {"enum": fitting})
+        return replace(branch, keywords=_described(branch.keywords, text), declared=True)
+    whole = branch.kind == "number" and not branch.declared and all(_fits(value, "integer") for value in fitting)
+    kind = "integer" if whole else branch.kind
+    return replace(branch, kind=kind, keywords=branch.keywords | _enumerated(kind, fitting), declared=True)
+
+
+def _enumerated(kind: str, values: list[Any]) -> Schema:
+    distinct = list({_identity(value): value for value in values}.values())
+    return {} if kind == "boolean" and len(distinct) == 2 else {"enum": distinct}
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return kind == "number" or (kind == "integer" and value == value // 1)
+    types = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+    return isinstance(value, types.get(kind, ()))
+
+
+def _cut(node: _Node, words: str) -> _Node:
+    return replace(node, branches=tuple(_shallow(branch, words) for branch in node.branches))
+
+
+def _shallow(branch: _Branch, words: str) -> _Branch:
+    kept = {key: value for key, value in branch.keywords.items() if key not in _CHILDREN}
+    if len(kept) == len(branch.keywords):
+        return branch
+    names = ", ".join(branch.keywords.get("properties", {}))
+    return replace(branch, keywords=_described(kept, _clipped(f"{words}: {names}" if names else words)), declared=False)
+
+
+def _parts(schema: Schema) -> list[Any]:
+    tag = _dict(schema.get("discriminator")).get("propertyName")
+    tagged = tag is not None and ("oneOf" in schema or "anyOf" in schema)
+    return [*_list(schema.get("allOf")), *([{"required": [tag]}] if tagged else [])]
+
+
+def _conditions(schema: Schema) -> Iterator[list[Any]]:
+    """Each condition as alternatives: with its consequence, or without."""
+    if "if" in schema:
+        yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
+    for name, needed in (_dict(schema.get("dependentSchemas")) | _dict(schema.get("dependencies"))).items():
+        if not isinstance(needed, list):
+            yield [{"required": [name], "allOf": [needed]}, True]
+
+
+# --- the words and the plain parts ---
+
+
+def _dressed(options: list[Schema], annotations: Schema, null: str | None) -> Schema:
+    """One option folded into its node, several as `anyOf`; the node's own text comes first."""
+    made = options[0] if len(options) == 1 else {"anyOf": options}
+    text = _say(_say(annotations.get("description"), made.get("description")), null)
+    return {**made, **annotations, **({"description": text} if text else {})}
+
+
+def _tidied(options: list[Schema]) -> list[Schema]:
+    """No option twice, plain enums of one type as one, and no integer beside any number."""
+    tidy: dict[str, Schema] = {}
+    for option in options:
+        plain = option.keys() == {"type", "enum"}
+        key = f"enum of {option['type']}" if plain else _identity(option)
+        known = tidy.setdefault(key, option)
+        if plain and "enum" in known:
+            tidy[key] = {"type": option["type"], **_enumerated(option["type"], [*known["enum"], *option["enum"]])}
+    return [option for option in tidy.values() if option != {"type": "integer"} or {"type": "number"} not in options]
+
+
+def _annotated(branch: _Branch, annotations: Schema) -> _Branch:
+    text = _say(annotations.get("description"), branch.keywords.get("description"))
+    return replace(branch, keywords=annotations | branch.keywords | ({"description": text} if text else {}))
+
+
+def _annotations(schema: Schema) -> Schema:
+    kept = {key: value for key, value in schema.items() if key in _ANNOTATIONS or key.startswith("x-")}
+    # `default: null` beside required fields made Claude Code send nothing at all (claude-code#3966, 2025-08-09).
+    return {key: value for key, value in kept.items() if value is not None and value != ""}
+
+
+def _applies(key: str, kind: str, schema: Schema) -> bool:
+    if key == "format":
+        return kind == "string" or "type" in schema
+    # Draft-04 booleans fail in Windsurf and Mistral (pdf-reader-mcp#107, 2025-07-11; #63, 2025-05-22).
+    return key == "uniqueItems" or not isinstance(schema[key], bool)
+
+
+def _described(keywords: Schema, more: str | None) -> Schema:
+    text = _say(keywords.get("description"), more)
+    return {**keywords, "description": text} if text else keywords
+
+
+def _say(text: str | None, more: str | None) -> str | None:
+    return f"{text} ({more})" if text and more and more not in text else text or more
+
+
+def _said(word: str, schema: Any) -> str | None:
+    """A keyword that is not published, in a short phrase, or not at all."""
+    written = {key: value for key, value in _dict(schema).items() if key not in ("title", "description")}
+    if "const" in written or "enum" in written:
+        values = [written["const"]] if "const" in written else _list(written["enum"])
+        return _clipped(
+            f"{word} {' or '.join(value if isinstance(value, str) else _identity(value) for value in values)}"
+        )
+    text = str(written.get("type")) if written.keys() == {"type"} else _identity(written)
+    return f"{word} {text}" if written and len(text) <= MAX_PHRASE and "$ref" not in text else None
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= MAX_LIST else f"{text[:MAX_LIST]}…"
+
+
+def _is_resource(schema: Any) -> bool:
+    return isinstance(_dict(schema).get("$id"), str)
+
+
+def _same(left: Any, right: Any) -> bool:
+    return _identity(left) == _identity(right)
+
+
+def _identity(value: Any) -> str:
+    """Equal text for equal JSON: 1.0 is 1, true is not."""
+    plain = int(value) if isinstance(value, float) and value.is_integer() else value
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _dict(value: Any) -> Schema:
+    return cast("Schema", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    return [_copied(item) for item in cast("list[Any]", value)] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,1 @@
+"""What authors write, compiled to a Contract once, at registration."""

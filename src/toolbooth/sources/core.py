@@ -1,0 +1,278 @@
+"""Pydantic's core schema, made ready for JSON that the boundary has already examined.
+
+In: the core schema that Pydantic generates for an annotation. Out: one that
+- forbids the keys which `extra="ignore"` would drop;
+- takes numbers and booleans only as such: the boundary has made every permitted repair, so Pydantic's lax
+  reading of text could only add a guess (it would choose `int` for "5" in `int | date`);
+- takes the JSON branch of every node that has one, and text for dates and the like even in strict models,
+  as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
+
+Below an author's before or wrap validator the values are the author's: there, only keys that nobody read are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+from toolbooth.markers import METADATA_KEY, Marker
+
+Node = dict[str, Any]
+
+FIELD_LISTS = frozenset(("model-fields", "typed-dict", "dataclass-args"))
+_STRICT_SCALARS = frozenset(("int", "float", "bool"))
+_CHILDREN = (
+    *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "fields", "steps", "choices"),
+    *("json_schema", "python_schema", "lax_schema", "strict_schema", "definitions"),
+)
+_AUTHORED = frozenset(("function-before", "function-wrap"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What the enclosing model's configuration says, as far as the wire is concerned."""
+
+    extra: str = "ignore"
+    strict: bool = False
+    by_name: bool = False
+    by_alias: bool = True
+    numbers_as_text: bool = False
+
+    @staticmethod
+    def of(node: Node, outer: Config) -> Config:
+        """The configuration inside `node`: its own where it brings one, else the enclosing."""
+        raw = node.get("config")
+        if raw is None:
+            return outer
+        return Config(
+            extra=raw.get("extra_fields_behavior") or "ignore",
+            strict=bool(raw.get("strict")),
+            by_name=bool(raw.get("validate_by_name")),
+            by_alias=raw.get("validate_by_alias") is not False,
+            numbers_as_text=bool(raw.get("coerce_numbers_to_str")),
+        )
+
+
+def validator(schema: CoreSchema) -> SchemaValidator:
+    """Build the validator from this very schema: by default Pydantic reuses each class's own, unclosed one."""
+    return SchemaValidator(schema, None, _use_prebuilt=False)
+
+
+def marker_of(node: Node) -> Marker | None:
+    """The Toolbooth marker that this node was made for, if any."""
+    metadata = cast("dict[str, Any] | None", node.get("metadata"))
+    return metadata.get(METADATA_KEY) if metadata and node["type"] == "chain" else None
+
+
+def is_authors(node: Node) -> bool:
+    """Whether a function node runs the author's code; Pydantic builds several of its own types from functions."""
+    function = node["function"]["function"]
+    function = getattr(function, "__func__", function)
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] not in ("pydantic", "pydantic_core")
+
+
+def extra_of(node: Node, config: Config) -> str:
+    """What a list of fields does with undeclared keys."""
+    return node.get("extra_behavior") or Config.of(node, config).extra
+
+
+def for_wire(node: Any, config: Config = Config(), authored: bool = False) -> Any:
+    """Rewrite one core schema node and all below it."""
+    kind = node["type"]
+    if marker_of(node):
+        return for_wire(node["steps"][0], config, authored)
+    if kind == "lax-or-strict" and not authored:
+        branch = node["strict_schema" if config.strict else "lax_schema"]
+        return _in_place_of(node, for_wire(branch, config, authored))
+    if kind == "json-or-python" and not authored:
+        return _in_place_of(node, for_wire(node["json_schema"], config, authored))
+    inner = Config.of(node, config)
+    below = authored or (kind in _AUTHORED and is_authors(node))
+    made = each_child(node, lambda child: for_wire(child, inner, below))
+    if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
+        made["extra_behavior"] = "forbid"
+    if authored:
+        return made
+    if below:
+        made["function"] = _watched(node, inner)
+    made.pop("strict", None)
+    if "config" in made:
+        made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
+    if kind in _STRICT_SCALARS:
+        made["strict"] = True
+    return made
+
+
+def each_child(node: Node, rewrite: Callable[[Any], Any]) -> Node:
+    """A copy of `node` in which every node right below it is rewritten."""
+    return {key: _each(value, rewrite) if key in _CHILDREN else value for key, value in node.items()}
+
+
+def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> Any:
+    """A model's schema whose fields default to what `instance` holds: what the author wrote as the default."""
+    kind = node["type"]
+    if kind == "definition-ref":
+        own = {key: value for key, value in definitions[node["schema_ref"]].items() if key != "ref"}
+        return with_defaults_of(own, instance, definitions)
+    if kind not in FIELD_LISTS:
+        return each_child(node, lambda child: with_defaults_of(child, instance, definitions))
+    held = dict(fields_of(node))
+
+    def settle(field: Any) -> Any:
+        name = next(name for name, each in held.items() if each is field)
+        inner = field["schema"]["schema"] if field["schema"]["type"] == "default" else field["schema"]
+        value = instance[name] if isinstance(instance, dict) else getattr(instance, name)
+        made = {**field, "schema": core_schema.with_default_schema(inner, default=value)}
+        return {**made, "required": False} if field["type"] == "typed-dict-field" else made
+
+    return each_child(node, settle)
+
+
+def _in_place_of(outer: Node, inner: Node) -> Node:
+    """`inner` under the name, and with the description, of the node that it replaces."""
+    kept = {key: outer[key] for key in ("ref", "metadata", "serialization") if key in outer}
+    return {**inner, **kept}
+
+
+def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
+    """Apply `rewrite` to a child, a list of them, a table of them, or labelled ones."""
+    if isinstance(children, dict):
+        table = cast("dict[Any, Any]", children)
+        if isinstance(table.get("type"), str):
+            return rewrite(table)
+        return {key: _each(child, rewrite) for key, child in table.items()}
+    if isinstance(children, list):
+        return [_each(child, rewrite) for child in cast("list[Any]", children)]
+    if isinstance(children, tuple):
+        child, label = cast("tuple[Any, Any]", children)
+        return rewrite(child), label
+    return children
+
+
+class _Watched(dict[str, Any]):
+    """A dict that remembers which keys somebody looked at.
+
+    A key that the author's code looked at is the author's business. One that nobody looked at, and that the model
+    does not declare, would be dropped in silence. (`__iter__` is overridden so that copies are seen too.)
+    """
+
+    __slots__ = ("seen",)
+
+    def __init__(self, items: dict[str, Any]) -> None:
+        super().__init__(items)
+        self.seen: set[str] = set()
+
+    def _see_all(self) -> None:
+        self.seen.update(super().keys())
+
+    def __getitem__(self, key: str) -> Any:
+        self.seen.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.seen.add(key)
+        return super().get(key, default)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self.seen.add(key)
+        return super().pop(key, *default)
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, str):
+            self.seen.add(key)
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._see_all()
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self._see_all()
+        return super().keys()
+
+    def items(self) -> Any:
+        self._see_all()
+        return super().items()
+
+    def values(self) -> Any:
+        self._see_all()
+        return super().values()
+
+    def copy(self) -> dict[str, Any]:
+        self._see_all()
+        return super().copy()
+
+
+def _watched(node: Node, config: Config) -> Node:
+    """The author's validator, given a dict that notes what it reads, in front of a list of fields now closed."""
+    declared = _ignoring_keys(node, config)
+    if declared is None:
+        return node["function"]
+    function = node["function"]["function"]
+
+    def settle(before: Any, after: Any) -> Any:
+        if not (isinstance(before, _Watched) and isinstance(after, dict)):
+            return after
+        made = cast("dict[str, Any]", after)
+        unread = {key for key in dict.keys(before) if key not in before.seen}
+        return {key: dict.__getitem__(made, key) for key in dict.keys(made) if key in declared or key in unread}
+
+    def watch(value: Any) -> Any:
+        return _Watched(cast("dict[str, Any]", value)) if type(value) is dict else value
+
+    def before(value: Any, *info: Any) -> Any:
+        watched = watch(value)
+        return settle(watched, function(watched, *info))
+
+    def wrap(value: Any, handler: Any, *info: Any) -> Any:
+        watched = watch(value)
+        return function(watched, lambda inner, *rest: handler(settle(watched, inner), *rest), *info)
+
+    return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
+
+
+def _ignoring_keys(node: Node, config: Config) -> frozenset[str] | None:
+    """The keys of the list of fields right below an author's validator, if it ignores all others."""
+    inner = node["schema"]
+    config = Config.of(inner, config)
+    while inner["type"] in ("model", "dataclass", "default", "function-after", *_AUTHORED):
+        inner = inner["schema"]
+        config = Config.of(inner, config)
+    if inner["type"] not in FIELD_LISTS or extra_of(inner, config) != "ignore":
+        return None
+    return frozenset(key for name, field in fields_of(inner) for key in (name, *_first_keys(field)))
+
+
+def fields_of(node: Node) -> Iterable[tuple[str, Node]]:
+    """The fields of a list of fields, by Python name, whichever way the node keeps them."""
+    if node["type"] == "dataclass-args":
+        return [(field["name"], field) for field in node["fields"] if field.get("init", True)]
+    return cast("dict[str, Node]", node["fields"]).items()
+
+
+def alias_paths(field: Node) -> list[list[str | int]]:
+    """Every path by which a field may be sent by alias, first choice first."""
+    alias: Any = field.get("validation_alias")
+    if alias is None:
+        return []
+    if isinstance(alias, str):
+        return [[alias]]
+    return alias if isinstance(alias[0], list) else [alias]
+
+
+def _first_keys(field: Node) -> list[str]:
+    return [str(path[0]) for path in alias_paths(field)]
+
+
+class _Probe(BaseModel):
+    pass
+
+
+# The whole guard against ignored keys rests on a private flag; better no import than a silent loss.
+if validator(for_wire(core_schema.list_schema(_Probe.__pydantic_core_schema__))).isinstance_python([{"extra": 1}]):
+    raise ImportError("this pydantic-core reuses prebuilt validators; Toolbooth cannot close models")
