@@ -99,6 +99,9 @@ class Limits:
     """Characters in a refusal, however bad the input."""
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Param:
     """One parameter of the author's function."""
@@ -147,4 +150,4 @@ class Contract:
     """Some parameter is injected or positional, so the call is not plain keywords."""
     integers: bool
     """An integer stands somewhere, so `5.0` must be read as 5 before validation."""
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS

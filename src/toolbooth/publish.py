@@ -2,22 +2,24 @@
 
 *exact* is a copy of the schema. *portable* says the same in the words that every client takes at once
 (`client_faults.md` §2, `wire.md` §5): a tree without references where each node has one `type`, or is an `anyOf` of
-such nodes. Portable never excludes a call that exact admits, null apart, with three limits:
+such nodes. What a dropped keyword said is put in words, where it is short.
 
-* An array must have `items` and no node may be untyped, so where anything may stand, arrays are shown one level deep.
-* Where alternatives become one object, an object that lists properties and is silent on more counts as closed
-  (the law of the boundary), and a discriminator's tag counts as required (validation refuses a call without it).
-* A reference that leaves the document, names an `$anchor` or lies below a nested `$id` is shown as "anything".
+Portable never excludes a call that exact admits, null apart, with these limits:
+
+* An array has `items` and no node is untyped, so where anything may stand, arrays in arrays end in `ANY_ITEMS`.
+* As at the boundary, an untyped schema that speaks of properties (of items) is an object (an array), and an object that
+  lists properties and is silent on others is closed. The second matters only where alternatives become one object.
+* A discriminator's tag is required, as in validation, even if the model has a default for it.
 
 The way there: `_Maker.read` turns a schema into a `_Node`, alternatives of one JSON type each, whose children are still
-as written; `_Maker.make` writes a node out and descends. Alternatives are combined (`_meet`, `blend`) before the descent, by
-putting `allOf` and `anyOf` around children, so that each child is read once, with everything known about it.
+as written; `_Maker.make` writes a node out and descends. Alternatives meet or blend before the descent, by putting
+`allOf` or `anyOf` around their children, so that each child is read with everything known about it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, cast
 from urllib.parse import unquote
@@ -49,10 +51,12 @@ _AT_MOST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "m
 _ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
 _CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"})
 
-# Claude Code 2.1.233 sends text for an untyped node (claude-code#82652, 2026-08-15), Codex makes it a string, VS Code refuses an
-# array without `items` (vscode#325618, 2026-07-13): so "anything" has to end somewhere, and it ends here.
+# Claude Code sends text for an untyped node (claude-code#82652, 2026-08-15), VS Code refuses an array without `items`
+# (vscode#325618, 2026-07-13). So "anything" has to end somewhere, and it ends here.
 ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _KINDS[:4]]}
 _ONLY_NULL: Mapping[str, Any] = {"type": "string", "description": "always null"}
+_OBJECT_KEYS = frozenset({"properties", "required", "additionalProperties", "patternProperties", "minProperties"})
+_ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
 
 
 def input_schema(contract: Contract, profile: Profile = "portable") -> dict[str, Any]:
@@ -146,8 +150,7 @@ class _Maker:
 
     def _own(self, schema: Schema, place: _Place) -> _Node:
         """What the schema says beside its references and combinators."""
-        written = schema.get("type")
-        declared = [kind for kind in (_list(written) or [written]) if kind in (*_KINDS, "integer")]
+        declared = _declared_kinds(schema)
         branches = [
             _Branch(kind=kind, keywords=self._constraints(kind, schema, place), declared=bool(declared))
             for kind in declared or _KINDS
@@ -175,10 +178,10 @@ class _Maker:
             kept["additionalProperties"] = _any_of([*patterns.values(), schema["additionalProperties"]])
         for pattern, value in patterns.items():
             kept = _described(kept, _said(f"keys matching {pattern}:", value) or f"keys matching {pattern}")
-        for names in self.read(schema.get("propertyNames", True), place.inside()).branches:
-            kept = _described(kept, _said("keys", names.keywords) if names.kind == "string" else None)
+        for names in self.read(schema["propertyNames"], place.inside()).branches if "propertyNames" in schema else ():
+            kept = _described(kept, _said("keys:", names.keywords) if names.kind == "string" else None)
         for name, needed in (_dict(schema.get("dependentRequired")) | _dict(schema.get("dependencies"))).items():
-            kept = _described(kept, _said(f"{name} needs", {"enum": needed}) if isinstance(needed, list) else None)
+            kept = _described(kept, f"{name} needs {', '.join(_list(needed))}" if _list(needed) else None)
         return kept
 
     def _array_constraints(self, kept: Schema, schema: Schema, place: _Place) -> Schema:
@@ -239,12 +242,9 @@ class _Maker:
         if len(branches) < 2:
             return branches
         every = [branch.keywords for branch in branches]
-        names = dict.fromkeys(name for keywords in every for name in keywords.get("properties", {}))
         extras = [keywords.get("additionalProperties") for keywords in every]
         kept = {key: value for key, value in every[0].items() if all(_same(value, other.get(key)) for other in every)}
-        # An object that lists properties and says nothing of others is closed: the law of the boundary.
-        rules = {name: [_admitted(each, name, silent="properties" not in each) for each in every] for name in names}
-        kept["properties"] = {name: _any_of(options) for name, options in rules.items()}
+        kept |= _properties_by_name(every, _any_of, closed=True)
         required = [keywords.get("required", []) for keywords in every]
         kept["required"] = [name for name in required[0] if all(name in other for other in required)]
         if True in extras or None not in extras:
@@ -266,7 +266,7 @@ class _Maker:
             yield text
         for name in dict.fromkeys([*properties, *required]):
             branches = self.read(properties.get(name, True), place.inside()).branches
-            values = branches[0].keywords.get("enum", []) if len(branches) == 1 else []
+            values = _list(branches[0].keywords.get("enum")) if len(branches) == 1 else []
             if branches:
                 yield f"{name}={values[0]}" if len(values) == 1 else name if name in required else f"{name}?"
 
@@ -277,8 +277,9 @@ class _Maker:
         place = _Place()
         node = self.read(self.root, place)
         objects = self._blended([branch for branch in node.branches if branch.kind == "object"], place)
-        made = self._make_branch(objects[0], place) if objects else {}
-        return {"type": "object", "properties": {}} | _dressed([made], node.annotations, None)
+        made: Schema = self._make_branch(objects[0], place) if objects else {}
+        empty: Schema = {"type": "object", "properties": {}}
+        return empty | _dressed([made], node.annotations, None)
 
     def make(self, schema: Any, place: _Place, *, say_null: bool) -> Schema | None:
         """The portable form of a schema; None where nothing (or nothing but an optional null) may stand."""
@@ -286,7 +287,7 @@ class _Maker:
         if place.depth >= self.depth:
             node = _cut(node, "nested too deep to show")
         options = _tidied([self._make_branch(branch, place) for branch in node.branches if branch.kind != "null"])
-        # Null branches fail in Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27); sent nulls are read.
+        # Null branches fail in Cursor (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
         null = "or null" if say_null and any(branch.kind == "null" for branch in node.branches) else None
         if not options:
             return dict(_ONLY_NULL) if null else None
@@ -345,7 +346,7 @@ def _meet(left: _Branch, right: _Branch) -> _Branch | None:
     for key, value in right.keywords.items():
         merged = _with_keyword(merged, key, value) if key in merged else {**merged, key: value}
     if kind == "object":
-        merged = merged | _shared_properties(left.keywords, right.keywords)
+        merged = merged | _properties_by_name([left.keywords, right.keywords], _all_of, closed=False)
     if "enum" in merged:
         merged = {**merged, "enum": [value for value in merged["enum"] if _fits(value, kind)]}
         if not merged["enum"]:
@@ -362,7 +363,7 @@ def _with_keyword(keywords: Schema, key: str, value: Any) -> Schema:
         shared = {_identity(each) for each in value}
         return {**keywords, key: [each for each in known if _identity(each) in shared]}
     if key in ("items", "additionalProperties"):
-        return {**keywords, key: _all_of(known, value)}
+        return {**keywords, key: _all_of([known, value])}
     if key == "required":
         return {**keywords, key: list(dict.fromkeys([*known, *value]))}
     if key == "description":
@@ -371,45 +372,41 @@ def _with_keyword(keywords: Schema, key: str, value: Any) -> Schema:
     return _described(keywords, f"{key} {value}") if said else keywords
 
 
-def _shared_properties(left: Schema, right: Schema) -> Schema:
-    both = (left, right)
-    names = dict.fromkeys(name for keywords in both for name in keywords.get("properties", {}))
-    rules = {name: [_admitted(keywords, name, silent=True) for keywords in both] for name in names}
-    return {"properties": {name: _all_of(*pair) for name, pair in rules.items()}} if names else {}
+def _properties_by_name(every: list[Schema], combine: Callable[[list[Any]], Any], *, closed: bool) -> Schema:
+    """The properties of all, each with what every object may hold there; if `closed`, one that lists any holds no more."""
+    listed = [_dict(keywords.get("properties")) for keywords in every]
+    silent = [not (closed and properties) for properties in listed]
+    extras = [keywords.get("additionalProperties", default) for keywords, default in zip(every, silent, strict=True)]
+    names = dict.fromkeys(name for properties in listed for name in properties)
+    rules = {name: [known.get(name, extra) for known, extra in zip(listed, extras, strict=True)] for name in names}
+    return {"properties": {name: combine(options) for name, options in rules.items()}} if names else {}
 
 
-def _admitted(keywords: Schema, name: str, *, silent: bool) -> Any:
-    """What an object may hold under a name; `silent` is the answer where it does not say."""
-    return keywords.get("properties", {}).get(name, keywords.get("additionalProperties", silent))
-
-
-def _all_of(left: Any, right: Any) -> Any:
-    if left is False or right is False:
+def _all_of(parts: list[Any]) -> Any:
+    if any(part is False for part in parts):
         return False
-    if left in (True, {}) or _same(left, right):
-        return right
-    return left if right in (True, {}) else {"allOf": [left, right]}
+    distinct = list({_identity(part): part for part in parts if part not in (True, {})}.values())
+    return {"allOf": distinct} if len(distinct) > 1 else distinct[0] if distinct else True
 
 
 def _any_of(options: list[Any]) -> Any:
-    """The union as a schema. "This, or this and more" is "this": so say conditions, of the base's own properties."""
     if any(option in (True, {}) for option in options):
         return True
     distinct = {_identity(option): option for option in options if option is not False}
-    narrower = {
-        key for key, option in distinct.items() if _identity((_list(option.get("allOf")) or [None])[0]) in distinct
-    }
-    kept = [option for key, option in distinct.items() if key not in narrower]
-    return (kept[0] if len(kept) == 1 else {"anyOf": kept}) if kept else False
+    # "This, or this and more" is "this": so speak conditions, of the properties that they repeat.
+    kept = [
+        each for each in distinct.values() if not any(_identity(part) in distinct for part in _list(each.get("allOf")))
+    ]
+    return {"anyOf": kept} if len(kept) > 1 else kept[0] if kept else False
 
 
 def _with_values(branch: _Branch, values: list[Any]) -> _Branch | None:
-    """The values of an enum that have the branch's type. Vertex refuses an enum of objects or arrays (reportportal#25)."""
+    """The values of the branch's type. Vertex refuses an enum of objects or arrays (reportportal#25, 2025-07-30)."""
     fitting = [value for value in values if _fits(value, branch.kind)]
     if not fitting:
         return None
     if branch.kind in ("object", "array", "null"):
-        text = None if branch.kind == "null" else _said("", {"enum": fitting})
+        text = None if branch.kind == "null" else _said("only", {"enum": fitting})
         return replace(branch, keywords=_described(branch.keywords, text), declared=True)
     whole = branch.kind == "number" and not branch.declared and all(_fits(value, "integer") for value in fitting)
     kind = "integer" if whole else branch.kind
@@ -440,10 +437,18 @@ def _shallow(branch: _Branch, words: str) -> _Branch:
     return replace(branch, keywords=_described(kept, _clipped(f"{words}: {names}" if names else words)), declared=False)
 
 
+def _declared_kinds(schema: Schema) -> list[str]:
+    written = schema.get("type")
+    declared = [kind for kind in (_list(written) or [written]) if kind in (*_KINDS, "integer")]
+    if declared or "const" in schema or "enum" in schema:
+        return declared
+    return ["object"] if schema.keys() & _OBJECT_KEYS else ["array"] if schema.keys() & _ARRAY_KEYS else []
+
+
 def _parts(schema: Schema) -> list[Any]:
     tag = _dict(schema.get("discriminator")).get("propertyName")
     tagged = tag is not None and ("oneOf" in schema or "anyOf" in schema)
-    return [*_list(schema.get("allOf")), *([{"required": [tag]}] if tagged else [])]
+    return [*_list(schema.get("allOf")), *([{"type": list(_KINDS), "required": [tag]}] if tagged else [])]
 
 
 def _conditions(schema: Schema) -> Iterator[list[Any]]:
@@ -460,7 +465,7 @@ def _conditions(schema: Schema) -> Iterator[list[Any]]:
 
 def _dressed(options: list[Schema], annotations: Schema, null: str | None) -> Schema:
     """One option folded into its node, several as `anyOf`; the node's own text comes first."""
-    made = options[0] if len(options) == 1 else {"anyOf": options}
+    made: Schema = options[0] if len(options) == 1 else {"anyOf": options}
     text = _say(_say(annotations.get("description"), made.get("description")), null)
     return {**made, **annotations, **({"description": text} if text else {})}
 
@@ -485,7 +490,7 @@ def _annotated(branch: _Branch, annotations: Schema) -> _Branch:
 def _annotations(schema: Schema) -> Schema:
     kept = {key: value for key, value in schema.items() if key in _ANNOTATIONS or key.startswith("x-")}
     # `default: null` beside required fields made Claude Code send nothing at all (claude-code#3966, 2025-08-09).
-    return {key: value for key, value in kept.items() if value is not None and value != ""}
+    return {key: value for key, value in kept.items() if value is not None and (key, value) != ("description", "")}
 
 
 def _applies(key: str, kind: str, schema: Schema) -> bool:

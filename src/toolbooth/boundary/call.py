@@ -36,7 +36,7 @@ async def run_async(
 
 def is_async(function: Any) -> bool:
     """Whether calling gives something to await."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 Injected = Mapping[str, Any] | None

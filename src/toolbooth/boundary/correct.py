@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, cast
 
 from toolbooth.boundary import decode, guard
@@ -17,6 +18,8 @@ from toolbooth.gate import fits
 
 _STEPS = re.compile(r"[^.\[\]]+")
 _MOST_EDITS = 20
+_MOST_SOUGHT = 200
+"""Different misplaced keys that are looked for; a call with more of them is not a slip."""
 _DEEPEST = 8
 """Levels below an object in which the place of a misplaced key is looked for."""
 
@@ -28,6 +31,20 @@ class Correction:
     limits: Limits
     edits: list[str] = field(default_factory=list[str])
     complete: bool = True
+    sought: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
+    """What was looked for already; the same misspelling in 500 records is looked up once."""
+
+    def trial(self) -> Correction:
+        """A correction that may be thrown away."""
+        return Correction(limits=self.limits, sought=self.sought)
+
+    def seek(self, form: ObjectShape, key: str) -> tuple[str | None, tuple[str, ...] | None]:
+        """The declared name nearest to `key`, and the only place below that declares it, within bounds."""
+        if (id(form), key) not in self.sought:
+            if len(self.sought) >= _MOST_SOUGHT:
+                return None, None
+            self.sought[id(form), key] = (guard.nearest(key, form.fields), _only_place(form, key))
+        return self.sought[id(form), key]
 
     def edit(self, text: str) -> None:
         if len(self.edits) < _MOST_EDITS and text not in self.edits:
@@ -56,13 +73,14 @@ def _value(shape: Shape, value: Any, path: Path, origin: Path, work: Correction)
         if isinstance(found, decode.Unrepairable):
             return value, {}
         value = found[0]
-    if isinstance(value, dict) and shape.objects:
-        sent = cast("dict[str, Any]", value)
-        form = next((each for each in shape.objects if guard.may_be(each, sent)), shape.objects[0])
-        return _object(form, sent, path, origin, work)
-    if isinstance(value, list) and shape.arrays:
-        return _array(shape.arrays[0], cast("list[Any]", value), path, origin, work), {}
-    return value, {}
+    sent: Any = value
+    if isinstance(sent, dict) and shape.objects:
+        table = cast("dict[str, Any]", sent)
+        form = next((each for each in shape.objects if guard.may_be(each, table)), shape.objects[0])
+        return _object(form, table, path, origin, work)
+    if isinstance(sent, list) and shape.arrays:
+        return _array(shape.arrays[0], cast("list[Any]", sent), path, origin, work), {}
+    return cast("Any", sent), {}
 
 
 def _passes(shape: Shape, value: Any) -> bool:
@@ -104,6 +122,8 @@ def _object(
             made[key] = each
         else:
             strays[key] = ((*origin, key), each)
+    if len(strays) > _MOST_SOUGHT:
+        return made, strays
     # What stands at the wrong place may have come from below or from here; either way this level is tried.
     left: Strays = {}
     for key, (sent_at, each) in strays.items():
@@ -124,10 +144,9 @@ def _place(
     steps = _STEPS.findall(key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
-    near = guard.nearest(key, form.fields)
+    near, below = work.seek(form, key)
     if near is not None and _set(form, made, near, value, origin, path, work):
         return True
-    below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
 
 
@@ -138,7 +157,7 @@ def _set(
     declared = form.fields[key]
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
         return False
-    trial = Correction(limits=work.limits)
+    trial = work.trial()
     corrected, strays = _value(declared.shape, value, (*path, key), origin, trial)
     if strays or not trial.complete:
         return False
@@ -159,7 +178,7 @@ def _unwrap(
     form: ObjectShape, made: dict[str, Any], inner: dict[str, Any], origin: Path, path: Path, work: Correction
 ) -> bool:
     """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
-    trial = Correction(limits=work.limits)
+    trial = work.trial()
     flat, strays = _object(form, inner, path, origin, trial)
     if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
         return False
@@ -214,7 +233,7 @@ def _resolve(form: ObjectShape, steps: list[str]) -> Path | None:
 
 def _put(made: Any, path: Path, value: Any) -> bool:
     """Set a value at a path, making objects and arrays on the way; False if something stands there."""
-    for step, following in zip(path[:-1], path[1:], strict=True):
+    for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(step, int):
             if step > len(made):

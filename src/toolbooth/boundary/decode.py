@@ -16,12 +16,14 @@ from toolbooth.errors import ProblemCode
 
 RepairCode = Literal["json-text", "scalar-text", "null-optional", "empty-optional", "client-key"]
 
-CLIENT_KEYS = {
-    "toolCallId": "n8n-io/n8n#21500, 2025-11-03",
-    "_meta": "cyanheads/mcp-ts-core#453, 2026-09-18",
-    "tool_call_description": "cyanheads/mcp-ts-core#453, 2026-09-18",
-    "_as_extra": "cyanheads/mcp-ts-core#453, 2026-09-18",
-}
+CLIENT_KEYS = frozenset(
+    (
+        "toolCallId",  # n8n-io/n8n#21500, 2025-11-03
+        "_meta",  # cyanheads/mcp-ts-core#453, 2026-09-18
+        "tool_call_description",  # the same
+        "_as_extra",  # the same
+    )
+)
 """Keys that a client adds, not the model, and where that was seen."""
 
 NOT_SENT: Any = object()

@@ -7,6 +7,7 @@ Parts that the compiled gate passes are not walked.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, cast
 
 import jiter
@@ -111,11 +112,9 @@ def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
 def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
     """A number with a point or an exponent, as the declared type wants it."""
     if "integer" in shape.types and decode.is_whole(value) and "number" not in shape.types:
-        exact = int(value) if isinstance(value, float) else value.as_decimal()
-        if not isinstance(exact, int) and exact.adjusted() >= exam.limits.max_digits:
-            exam.refuse("lossy-number", path, f"has more than {exam.limits.max_digits:,} digits")
-            return value
-        return int(exact)
+        if isinstance(value, float):
+            return int(value)
+        return int(value.as_decimal()) if isfinite(_float(value, path, exam)) else value
     if isinstance(value, float):
         return value
     if shape.exact and guard.is_delicate(str(value)):
@@ -123,7 +122,7 @@ def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
     return _float(value, path, exam)
 
 
-def _float(value: Any, path: Path, exam: Examination) -> Any:
+def _float(value: Any, path: Path, exam: Examination) -> float:
     number = float(value)
     if guard.is_lossy(number, value):
         exam.refuse("lossy-number", path, "is a number too large or too small to hold")
@@ -212,8 +211,10 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
     if not path and decode.is_client_key(key, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
-    # Past the cap a hostile call is only counted; looking into each of a million keys would cost more than it tells.
-    inner = decode.object_in(value, exam.limits) if len(exam.problems) < MOST_PROBLEMS else None
+    if form.rest is None and len(exam.problems) >= MOST_PROBLEMS:
+        exam.more += 1  # a hostile call is only counted: looking into a million keys costs more than it tells
+        return NOT_SENT
+    inner = decode.object_in(value, exam.limits)
     if form.rest is not None and not guard.wraps_declared(form, inner):
         return _node(form.rest, value, (*path, key), exam)
     exam.declared[at(path)] = form.names

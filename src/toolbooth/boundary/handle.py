@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from toolbooth.boundary import call, render
 from toolbooth.boundary.correct import correct, holds_secret
-from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.examine import Examination, examine
+from toolbooth.boundary.decode import CLIENT_KEYS, Repair
+from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.paths import Path
 from toolbooth.boundary.read import Reading, Unreadable, read_json
 from toolbooth.boundary.validate import problems_of, values_of
@@ -101,14 +101,14 @@ def accept_bytes(contract: Contract, body: bytes) -> tuple[Any, list[Repair]]:
     try:
         reading = read_json(body, contract.limits) if body else Reading({}, False)
         repairs: list[Repair] = []
-        value = reading.value
-        if type(value) is not dict:
+        if type(reading.value) is not dict:
             reading, repairs = _object_of(contract, reading)
-            value = reading.value
+        value = cast("dict[str, Any]", reading.value)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     thorough = reading.delicate or (contract.integers and b".0" in body)
-    if not repairs and not thorough and fits(contract.shape, value):
+    plain = not repairs and not thorough and CLIENT_KEYS.isdisjoint(value)
+    if plain and fits(contract.shape, value):
         try:
             return values_of(contract, value), repairs
         except InvalidValues as error:
@@ -147,7 +147,9 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     found = problems_of(error, contract.shape, arguments)
     missing = any(problem.code == "missing" and len(path) == 1 for path, problem in found)
     declared = {"$": contract.shape.objects[0].names} if missing else {}
-    return ToolInputError([problem for _, problem in found], tool=contract.name, declared=declared)
+    problems = [problem for _, problem in found]
+    more = max(0, len(problems) - MOST_PROBLEMS)
+    return ToolInputError(problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more)
 
 
 def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: Examination) -> ToolInputError:
@@ -168,7 +170,7 @@ def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: 
     if settled is not None and holds_secret(contract.shape, settled):
         corrected = None
     return ToolInputError(
-        [*exam.problems, *(problem for _, problem in found)],
+        [*exam.problems, *(problem for _, problem in found[:MOST_PROBLEMS])],
         tool=contract.name,
         declared=exam.declared,
         corrected=settled if corrected is not None else None,

@@ -77,7 +77,7 @@ def has_delicate_numbers(body: bytes) -> bool:
 def _unreadable(reason: str) -> Unreadable:
     for start, code, message in _REASONS:
         if reason.startswith(start):
-            return Unreadable(code, f"{message}: {reason}" if code == "duplicate-key" else message)
+            return Unreadable(code, f"{message}:{reason.removeprefix(start)}" if code == "duplicate-key" else message)
     return Unreadable("not-json", f"not valid JSON: {reason}")
 
 

@@ -5,6 +5,7 @@ Hoisted fields are put back where the author's model has them; what the author's
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from toolbooth.boundary import guard
@@ -25,6 +26,11 @@ _OTHER_WORDS = {
     "callable_type": "is not of a form that is taken here",
 }
 """Said in JSON's words where Pydantic's own are Python's."""
+
+_TAGS = {
+    "union_tag_invalid": 'must have one of {1} as "{0}"',
+    "union_tag_not_found": 'must have "{0}", which tells the forms apart',
+}
 
 
 def values_of(contract: Contract, decoded: dict[str, Any]) -> Any:
@@ -66,16 +72,17 @@ def _put(made: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
 
 
 def _value(shape: Shape, value: Any) -> Any:
-    if isinstance(value, dict):
-        sent = cast("dict[str, Any]", value)
-        form = next((each for each in shape.objects if all(key in each.fields for key in sent)), None)
+    sent: Any = value
+    if isinstance(sent, dict):
+        table = cast("dict[str, Any]", sent)
+        form = next((each for each in shape.objects if all(key in each.fields for key in table)), None)
         if form is None:
-            return sent
-        return _arranged(form, sent) if form.arranged else _below(form, sent)
-    if isinstance(value, list) and shape.arrays and shape.arrays[0].items is not None:
+            return table
+        return _arranged(form, table) if form.arranged else _below(form, table)
+    if isinstance(sent, list) and shape.arrays and shape.arrays[0].items is not None:
         items = shape.arrays[0].items
-        return [_value(items, each) for each in cast("list[Any]", value)]
-    return value
+        return [_value(items, each) for each in cast("list[Any]", sent)]
+    return cast("Any", sent)
 
 
 def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tuple[Path, Problem]]:
@@ -150,6 +157,9 @@ def _words(objection: Objection) -> str:
     if objection.kind in _OTHER_WORDS:
         return _OTHER_WORDS[objection.kind]
     said = objection.message
+    if objection.kind in _TAGS:
+        tag = re.search(r"'([^']*)'" if objection.kind == "union_tag_not_found" else r"using '?([^']*?)'? does", said)
+        return _TAGS[objection.kind].format(tag.group(1) if tag else "the tag", said.rpartition("tags: ")[2])
     for start in ("Value error, ", "Assertion failed, "):
         if said.startswith(start):
             return said.removeprefix(start)

@@ -57,6 +57,9 @@ class Config:
         )
 
 
+DEFAULTS = Config()
+
+
 def validator(schema: CoreSchema) -> SchemaValidator:
     """Build the validator from this very schema: by default Pydantic reuses each class's own, unclosed one."""
     return SchemaValidator(schema, None, _use_prebuilt=False)
@@ -81,7 +84,7 @@ def extra_of(node: Node, config: Config) -> str:
     return node.get("extra_behavior") or Config.of(node, config).extra
 
 
-def for_wire(node: Any, config: Config = Config(), authored: bool = False) -> Any:
+def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> Any:
     """Rewrite one core schema node and all below it."""
     kind = node["type"]
     if marker_of(node):
@@ -94,6 +97,8 @@ def for_wire(node: Any, config: Config = Config(), authored: bool = False) -> An
     inner = Config.of(node, config)
     below = authored or (kind in _AUTHORED and is_authors(node))
     made = each_child(node, lambda child: for_wire(child, inner, below))
+    if kind == "dict" and "keys_schema" in node:  # a JSON key is text, whatever it stands for
+        made["keys_schema"] = for_wire(node["keys_schema"], inner, True)
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
     if authored:
@@ -167,6 +172,10 @@ class _Watched(dict[str, Any]):
         super().__init__(items)
         self.seen: set[str] = set()
 
+    def unread(self) -> set[str]:
+        """The keys at which nobody looked."""
+        return set(super().keys()) - self.seen
+
     def _see_all(self) -> None:
         self.seen.update(super().keys())
 
@@ -218,9 +227,9 @@ def _watched(node: Node, config: Config) -> Node:
     def settle(before: Any, after: Any) -> Any:
         if not (isinstance(before, _Watched) and isinstance(after, dict)):
             return after
-        made = cast("dict[str, Any]", after)
-        unread = {key for key in dict.keys(before) if key not in before.seen}
-        return {key: dict.__getitem__(made, key) for key in dict.keys(made) if key in declared or key in unread}
+        unread = before.unread()
+        made = dict(cast("dict[str, Any]", after))
+        return {key: value for key, value in made.items() if key in declared or key in unread}
 
     def watch(value: Any) -> Any:
         return _Watched(cast("dict[str, Any]", value)) if type(value) is dict else value
@@ -231,7 +240,11 @@ def _watched(node: Node, config: Config) -> Node:
 
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
         watched = watch(value)
-        return function(watched, lambda inner, *rest: handler(settle(watched, inner), *rest), *info)
+
+        def settled(inner: Any, *outer: Any) -> Any:
+            return handler(settle(watched, inner), *outer)
+
+        return function(watched, settled, *info)
 
     return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
 

@@ -27,7 +27,8 @@ from toolbooth.sources.model import (
 
 class _Generator(GenerateJsonSchema):
     # A default that JSON cannot carry is the author's choice, and simply not published.
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        pass
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -131,7 +132,8 @@ def _with_example(said: str, marker: JsonText) -> str:
 def _description(node: Node) -> str:
     """What the author wrote about a node, at whichever layer Pydantic keeps it."""
     while True:
-        updates: dict[str, Any] = (node.get("metadata") or {}).get("pydantic_js_updates") or {}
+        metadata = cast("dict[str, Any]", node.get("metadata") or {})
+        updates = cast("dict[str, Any]", metadata.get("pydantic_js_updates") or {})
         if updates.get("description"):
             return updates["description"]
         if marker_of(node):

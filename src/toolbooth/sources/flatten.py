@@ -7,6 +7,7 @@ put back in place and the author's model itself is validated, once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -25,7 +26,7 @@ def hoist(
         made = moved.setdefault(id(field), _moved(field, key, place, prefix, absent))
         taken = outer.fields.setdefault(prefix + key, made)
         if taken is not made:
-            mistakes.append(_collision(prefix + key, outer, taken, owner))
+            mistakes.append(collision(prefix + key, taken, owner))
     if inner.rest is not None and not prefix:
         if outer.rest is not None:
             mistakes.append(f"{owner} and {_owner_of(outer.rest_place)} both take undeclared keys; unpack only one")
@@ -53,25 +54,47 @@ def _owner_of(place: tuple[str, ...]) -> str:
     return f"{place[0]!r}" if place else "another parameter"
 
 
-def _collision(key: str, outer: ObjectShape, taken: Field, owner: str) -> str:
-    first = f"{'.'.join(taken.place[:-1])!r}" if len(taken.place) > 1 else f"parameter {taken.name!r}"
-    return f"{key!r} is declared by {first} and by {owner}; give one of them Unpack(prefix=...)"
+def collision(key: str, taken: Field, owner: str) -> str:
+    """Two owners of one published name, and the remedy."""
+    first = f"{'.'.join(taken.place[:-1])!r}" if taken.place else f"{taken.name!r} itself"
+    return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 
 def mark_deep(shape: Shape) -> None:
     """Mark the objects with something hoisted below them; all others are never walked."""
-    seen: set[int] = set()
+    below = {id(form): (form, list(_forms_below(form))) for form in _all_forms(shape)}
+    settled = False
+    while not settled:  # recursion: until nothing changes any more
+        settled = True
+        for form, inner in below.values():
+            if not form.deep and any(each.arranged or each.deep for each in inner):
+                form.deep, settled = True, False
 
-    def look(each: Shape | None) -> bool:
-        if each is None or id(each) in seen:
-            return False
-        seen.add(id(each))
-        found = False
-        for form in each.objects:
-            below = [look(field.shape) for field in form.fields.values()] + [look(form.rest)]
-            form.deep = any(below)
-            found = found or form.deep or form.arranged
-        parts = [part for form in each.arrays for part in (*form.prefix, form.items)]
-        return any([look(part) for part in parts]) or found
 
-    look(shape)
+def _all_forms(shape: Shape) -> Iterable[ObjectShape]:
+    found: dict[int, ObjectShape] = {}
+    waiting = list(_forms_in(shape))
+    while waiting:
+        form = waiting.pop()
+        if id(form) not in found:
+            found[id(form)] = form
+            waiting += _forms_below(form)
+    return found.values()
+
+
+def _forms_below(form: ObjectShape) -> Iterable[ObjectShape]:
+    for field in form.fields.values():
+        yield from _forms_in(field.shape)
+    if form.rest is not None:
+        yield from _forms_in(form.rest)
+
+
+def _forms_in(shape: Shape) -> Iterable[ObjectShape]:
+    """The objects that may stand at a place, or in the arrays that may stand there."""
+    waiting, seen = [shape], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield from each.objects
+            waiting += [part for form in each.arrays for part in (*form.prefix, form.items) if part is not None]

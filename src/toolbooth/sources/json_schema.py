@@ -13,6 +13,7 @@ from typing import Any, cast
 import jsonschema_rs
 
 from toolbooth.contract import (
+    DEFAULT_LIMITS,
     EVERY_TYPE,
     ArrayShape,
     Contract,
@@ -42,7 +43,7 @@ def compile_json_schema(
     *,
     name: str = "",
     description: str | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
     """Compile a tool whose arguments a JSON Schema describes; `function` gets them as one dict.
 
@@ -175,13 +176,13 @@ def _types(schema: Schema) -> frozenset[JsonType]:
     said = schema.get("type")
     if said is None and ("const" in schema or "enum" in schema):
         values = schema["enum"] if "enum" in schema else [schema["const"]]
-        return frozenset(map(json_type_of, values))
+        return frozenset(json_type_of(each) for each in values)
     if said is None and any(key in schema for key in _OBJECT_KEYS):
         said = "object"
     if said is None and any(key in schema for key in _ARRAY_KEYS):
         said = "array"
-    types: frozenset[Any] = frozenset((said,) if isinstance(said, str) else said or EVERY_TYPE)
-    return types | {"null"} if schema.get("nullable") is True else types
+    types = cast("frozenset[JsonType]", frozenset((said,) if isinstance(said, str) else said or EVERY_TYPE))
+    return types | frozenset[JsonType](("null",)) if schema.get("nullable") is True else types
 
 
 def _says_anything(schema: Schema) -> bool:
@@ -203,8 +204,8 @@ def _sentence(kind: Any) -> str:
     wording, attribute = _WORDING.get(kind.name, ("", ""))
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
-    value = getattr(kind, attribute)
-    return wording.format(", ".join(map(repr, value)) if isinstance(value, list) else value)
+    value: Any = getattr(kind, attribute)
+    return wording.format(", ".join(map(repr, cast("list[Any]", value))) if isinstance(value, list) else value)
 
 
 _WORDING = {

@@ -7,7 +7,7 @@ before, wrap or plain validator makes its node free: what it takes, only its aut
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, cast
@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from toolbooth.contract import ArrayShape, Field, ObjectShape, Shape
 from toolbooth.markers import JsonText, Unpack, Verbatim
 from toolbooth.sources.core import (
+    DEFAULTS,
     FIELD_LISTS,
     Config,
     Node,
@@ -27,7 +28,7 @@ from toolbooth.sources.core import (
     is_authors,
     marker_of,
 )
-from toolbooth.sources.flatten import hoist
+from toolbooth.sources.flatten import collision, hoist
 from toolbooth.sources.json_schema import shape_of_schema
 from toolbooth.sources.shapes import Shapes, array_shape, free_shape, json_type_of, object_shape
 
@@ -37,7 +38,6 @@ Route = tuple[Path, Shape]
 _TEXT = ("str", "bytes", "uuid", "url", "multi-host-url", "complex", "json")
 _TIME = ("date", "time", "datetime", "timedelta")
 _ARRAYS = ("list", "set", "frozenset", "generator")
-_TRANSPARENT = ("default", "custom-error", "function-after", "dataclass")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _SECRETS = (SecretStr, SecretBytes)
 
@@ -60,7 +60,7 @@ class ShapeBuilder:
         self.definitions.update({each["ref"]: each for each in core["definitions"]})
         return core["schema"]
 
-    def build(self, node: Node, config: Config = Config()) -> Shape:
+    def build(self, node: Node, config: Config = DEFAULTS) -> Shape:
         """The shape of one node."""
         kind = node["type"]
         config = Config.of(node, config)
@@ -73,36 +73,71 @@ class ShapeBuilder:
             return Shape(types=frozenset(("string", "number")))
         if kind in _TEXT:
             return Shape(types=frozenset(("string",)))
-        if kind in ("literal", "enum"):
-            return self._constants(node, strict)
-        if kind in _ARRAYS:
-            items = node.get("items_schema")
-            return array_shape(ArrayShape(items=self.build(items, config) if items else None))
-        if kind in FIELD_LISTS:
-            return object_shape(self.fields(node, config))
         if kind in _NOT_JSON:
             return Shape()
-        method: Callable[[ShapeBuilder, Node, Config], Shape] | None = _METHODS.get(kind)
-        return method(self, node, config) if method else free_shape()
+        if kind in _ARRAYS:
+            return array_shape(ArrayShape(items=self._part(node.get("items_schema"), config)))
+        if kind in FIELD_LISTS:
+            return object_shape(self.fields(node, config))
+        return self._composed(kind, node, config, strict)
 
-    def fields(self, node: Node, config: Config) -> ObjectShape:
-        """One list of fields, with all the keys by which each may be sent."""
+    def _composed(self, kind: str, node: Node, config: Config, strict: bool) -> Shape:
+        """The shape of a node that is made of others."""
+        match kind:
+            case "default" | "custom-error" | "dataclass" | "function-after":
+                return self._inner(node, config)
+            case "function-before" | "function-wrap" | "function-plain":
+                return self._authored(node, config)
+            case "model":
+                return self._model(node, config)
+            case "definitions":
+                return self.build(self.open(node), config)
+            case "definition-ref":
+                return self._definition_ref(node)
+            case "nullable":
+                return self.shapes.either((self.build(node["schema"], config), Shape(types=frozenset(("null",)))))
+            case "union" | "tagged-union":
+                return self._union(node, config)
+            case "literal" | "enum":
+                return self._constants(node, strict)
+            case "tuple":
+                return self._tuple(node, config)
+            case "named-tuple":
+                return self._named_tuple(node, config)
+            case "dict":
+                values = self._part(node.get("values_schema"), config)
+                return object_shape(ObjectShape(rest=values or free_shape()))
+            case "json-or-python":
+                return self.build(node["json_schema"], config)
+            case "lax-or-strict":
+                # The strict branch says what the type is; the lax one only adds coercions.
+                return self.build(node["strict_schema"], config)
+            case "chain":
+                return self.build(node["steps"][0], config)
+            case _:
+                return free_shape()
+
+    def _part(self, node: Node | None, config: Config) -> Shape | None:
+        return None if node is None else self.build(node, config)
+
+    def fields(self, node: Node, config: Config, noun: str = "field") -> ObjectShape:
+        """One list of fields (or of parameters), with all the keys by which each may be sent."""
         made = ObjectShape(rest=self._rest(node, config))
         routes: dict[str, list[Route]] = {}
         for name, each in fields_of(node):
             paths = accepted_paths(name, each, config)
+            owner = f"{noun} {name!r}"
             if unpack_of(each["schema"]) is not None:
-                self._unpack(made, name, each, str(paths[0][0]), config)
+                self._unpack(made, owner, each, str(paths[0][0]), config)
             else:
-                self._declare(made, name, each, paths, routes, config)
+                self._declare(made, owner, name, each, paths, routes, config)
         for key, below in routes.items():
             made.fields.setdefault(key, Field(name=key, shape=_routed(below), required=False))
         made.names = tuple(dict.fromkeys(each.name for each in made.fields.values()))
         return made
 
-    def _unpack(self, outer: ObjectShape, name: str, each: Node, key: str, config: Config) -> None:
+    def _unpack(self, outer: ObjectShape, owner: str, each: Node, key: str, config: Config) -> None:
         node = each["schema"]
-        owner = f"field {name!r}"
         inner = self.hoisted(node, config, owner)
         marker = unpack_of(node)
         if inner is not None and marker is not None:
@@ -112,6 +147,7 @@ class ShapeBuilder:
     def _declare(
         self,
         made: ObjectShape,
+        owner: str,
         name: str,
         each: Node,
         paths: list[Path],
@@ -128,7 +164,10 @@ class ShapeBuilder:
             required=not is_optional(each),
             verbatim=find_marker(each["schema"], Verbatim) is not None,
         )
-        made.fields.update(dict.fromkeys(whole, found))
+        for key in whole:
+            taken = made.fields.setdefault(key, found)
+            if taken is not found:
+                self.mistakes.append(collision(key, taken, owner))
         for path in paths:
             if len(path) > 1:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
@@ -169,8 +208,7 @@ class ShapeBuilder:
     def _rest(self, node: Node, config: Config) -> Shape | None:
         if extra_of(node, config) != "allow":
             return None
-        extras = node.get("extras_schema")
-        return self.build(extras, config) if extras else free_shape()
+        return self._part(node.get("extras_schema"), config) or free_shape()
 
     def _marked(self, marker: Any, inner: Node, config: Config) -> Shape:
         shape = self.build(inner, config)
@@ -186,12 +224,9 @@ class ShapeBuilder:
         values = tuple(each.value if isinstance(each, Enum) else each for each in raw)
         if not all(isinstance(each, str | int | float | None) for each in values):
             return free_shape()
-        return Shape(types=frozenset(map(json_type_of, values)), constants=values, strict=strict)
+        return Shape(types=frozenset(json_type_of(each) for each in values), constants=values, strict=strict)
 
-    def _definitions(self, node: Node, config: Config) -> Shape:
-        return self.build(self.open(node), config)
-
-    def _definition_ref(self, node: Node, config: Config) -> Shape:
+    def _definition_ref(self, node: Node) -> Shape:
         ref = node["schema_ref"]
         if ref not in self.knots:
             knot = self.knots[ref] = Shape()
@@ -223,14 +258,11 @@ class ShapeBuilder:
                     form.fields.setdefault(param.name, Field(name=param.name, shape=free_shape(), required=False))
         return shape
 
-    def _nullable(self, node: Node, config: Config) -> Shape:
-        return self.shapes.either((self.build(node["schema"], config), Shape(types=frozenset(("null",)))))
-
     def _union(self, node: Node, config: Config) -> Shape:
-        choices = node["choices"]
-        nodes = choices.values() if isinstance(choices, dict) else choices
-        plain = (each[0] if isinstance(each, tuple) else each for each in cast("Iterable[Any]", nodes))
-        return self.shapes.either([self.build(each, config) for each in plain if isinstance(each, dict)])
+        choices: Any = node["choices"]
+        nodes: Iterable[Any] = choices.values() if node["type"] == "tagged-union" else choices
+        plain = [cast("Any", each[0] if isinstance(each, tuple) else each) for each in nodes]
+        return self.shapes.either([self.build(each, config) for each in plain if not isinstance(each, str)])
 
     def _tuple(self, node: Node, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]
@@ -238,10 +270,6 @@ class ShapeBuilder:
         if index is None or index != len(shapes) - 1:
             return array_shape(ArrayShape(prefix=tuple(shapes) if index is None else ()))
         return array_shape(ArrayShape(prefix=tuple(shapes[:index]), items=shapes[index]))
-
-    def _dict(self, node: Node, config: Config) -> Shape:
-        values = node.get("values_schema")
-        return object_shape(ObjectShape(rest=self.build(values, config) if values else free_shape()))
 
     def _named_tuple(self, node: Node, config: Config) -> Shape:
         form = ObjectShape()
@@ -252,16 +280,6 @@ class ShapeBuilder:
         in_order = tuple(each.shape for each in form.fields.values())
         return self.shapes.either((object_shape(form), array_shape(ArrayShape(prefix=in_order))))
 
-    def _json_or_python(self, node: Node, config: Config) -> Shape:
-        return self.build(node["json_schema"], config)
-
-    def _lax_or_strict(self, node: Node, config: Config) -> Shape:
-        # The strict branch says what the type is; the lax one only adds coercions.
-        return self.build(node["strict_schema"], config)
-
-    def _chain(self, node: Node, config: Config) -> Shape:
-        return self.build(node["steps"][0], config)
-
 
 _SCALARS: dict[str, Shape] = {
     "none": Shape(types=frozenset(("null",))),
@@ -270,23 +288,6 @@ _SCALARS: dict[str, Shape] = {
     "float": Shape(types=frozenset(("number",))),
     "decimal": Shape(types=frozenset(("number", "string")), exact=True),
     **{kind: Shape(types=frozenset(("string",)), timelike=True) for kind in _TIME},
-}
-
-_METHODS: dict[str, Any] = {
-    **dict.fromkeys(_TRANSPARENT, ShapeBuilder._inner),
-    **dict.fromkeys(("function-before", "function-wrap", "function-plain"), ShapeBuilder._authored),
-    "definitions": ShapeBuilder._definitions,
-    "definition-ref": ShapeBuilder._definition_ref,
-    "model": ShapeBuilder._model,
-    "nullable": ShapeBuilder._nullable,
-    "union": ShapeBuilder._union,
-    "tagged-union": ShapeBuilder._union,
-    "tuple": ShapeBuilder._tuple,
-    "dict": ShapeBuilder._dict,
-    "named-tuple": ShapeBuilder._named_tuple,
-    "json-or-python": ShapeBuilder._json_or_python,
-    "lax-or-strict": ShapeBuilder._lax_or_strict,
-    "chain": ShapeBuilder._chain,
 }
 
 
@@ -313,10 +314,8 @@ def _routed(routes: list[Route]) -> Shape:
 
 def accepted_paths(name: str, field: Node, config: Config) -> list[Path]:
     """Every path by which a field may be sent, the published one first."""
-    paths = alias_paths(field) if config.by_alias else []
-    if not paths or config.by_name:
-        paths = [*paths, [name]]
-    return paths
+    paths: list[Path] = alias_paths(field) if config.by_alias else []
+    return [*paths, [name]] if not paths or config.by_name else paths
 
 
 def is_optional(each: Node) -> bool:
@@ -344,7 +343,7 @@ def find_marker(node: Node, marker: type) -> Any:
             return found
         if found is not None:
             node = node["steps"][0]
-        elif node["type"] in ("default", "nullable") or node["type"].startswith("function-") and "schema" in node:
+        elif node["type"] in ("default", "nullable") or (node["type"].startswith("function-") and "schema" in node):
             node = node["schema"]
         else:
             return None

@@ -27,9 +27,10 @@ def array_shape(form: ArrayShape) -> Shape:
 
 def json_type_of(value: Any) -> JsonType:
     """The JSON type of a value as Python holds it."""
-    return _PYTHON_TYPES.get(type(value)) or next(
-        (name for kind, name in _PYTHON_TYPES.items() if isinstance(value, kind)), "string"
-    )
+    for kind, name in _PYTHON_TYPES.items():
+        if isinstance(value, kind):
+            return name
+    return "string"
 
 
 _PYTHON_TYPES: dict[type, JsonType] = {

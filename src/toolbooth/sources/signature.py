@@ -16,13 +16,13 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
 
 from toolbooth.context import Context
-from toolbooth.contract import Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
 from toolbooth.errors import ContractError, ContractWarning
-from toolbooth.sources.core import Config, Node, for_wire, validator, with_defaults_of
-from toolbooth.sources.exact import exact_schema
 from toolbooth.gate import has_integers
-from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
+from toolbooth.sources.core import DEFAULTS, Node, for_wire, validator, with_defaults_of
+from toolbooth.sources.exact import exact_schema
 from toolbooth.sources.flatten import mark_deep
+from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
 from toolbooth.sources.shapes import object_shape
 
 Injected = Callable[[inspect.Parameter, Any], bool]
@@ -42,7 +42,7 @@ def compile_function(
     name: str | None = None,
     description: str | None = None,
     injected: Injected | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
     """Compile a function to the contract of one tool.
 
@@ -54,10 +54,14 @@ def compile_function(
     owner = name or getattr(function, "__name__", type(function).__name__)
     mistakes: list[str] = []
     params = read_params(function, injected, mistakes)
+    said = description if description is not None else _docstring(function)
+    try:
+        contract = compile_params(function, params, name=owner, description=said, limits=limits)
+    except ContractError as error:
+        raise ContractError(owner, [*mistakes, *error.mistakes]) from error.__cause__
     if mistakes:
         raise ContractError(owner, mistakes)
-    said = description if description is not None else _docstring(function)
-    return compile_params(function, params, name=owner, description=said, limits=limits)
+    return contract
 
 
 def compile_params(
@@ -66,7 +70,7 @@ def compile_params(
     *,
     name: str,
     description: str = "",
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
     """Compile these parameters of a function, and no others."""
     positional = inspect.Parameter.POSITIONAL_ONLY
@@ -89,7 +93,7 @@ def compile_model(
     *,
     name: str | None = None,
     description: str | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
     """Compile a model, dataclass or TypedDict to a contract; `function` gets the validated instance.
 
@@ -139,7 +143,7 @@ def read_params(function: Callable[..., Any], injected: Injected | None, mistake
                 "import it at run time, not only under TYPE_CHECKING"
             )
             continue
-        info = FieldInfo.from_annotation(Any) if host else _field_info(hint, param.default)
+        info = FieldInfo() if host else _field_info(hint, param.default)
         made.append(ReadParam(name=param.name, kind=param.kind, info=info, injected=host))
     return made
 
@@ -170,17 +174,19 @@ class Hints:
         return inspect.Signature.empty if isinstance(found, Unresolved) else found
 
     def _of(self, raw: Any) -> Any:
-        for around in ({}, None):
-            try:
-                return self._resolve(raw, _surroundings() if around is None else around)
-            except NameError as error:
-                missing = error.name or str(raw)
-        return Unresolved(str(raw), missing)
+        try:
+            return self._resolve(raw, {})
+        except NameError:
+            pass
+        try:
+            return self._resolve(raw, _surroundings())
+        except NameError as error:
+            return Unresolved(str(raw), error.name or str(raw))
 
     def _resolve(self, raw: Any, around: Mapping[str, Any]) -> Any:
         scope = getattr(self.function, "__globals__", {})
         holder = type("_", (), {"__annotations__": {"hint": raw}})
-        closure = inspect.getclosurevars(self.function).nonlocals if inspect.isfunction(self.function) else {}
+        closure = dict(inspect.getclosurevars(self.function).nonlocals) if inspect.isfunction(self.function) else {}
         return typing.get_type_hints(holder, scope, {**around, **closure}, include_extras=True)["hint"]
 
 
@@ -239,12 +245,13 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
         whole = marker is not None and not marker.prefix and not is_nullable(field["schema"])
         if whole and not is_optional(field):
             return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
-    return {**_finish(owner, builder, builder.build(root), root), "bind": None}
+    shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
+    return {**_finish(owner, builder, shape, root), "bind": None}
 
 
 def _with_own_defaults(field: Node, info: FieldInfo, builder: ShapeBuilder) -> Node:
     """An unpacked model with a default instance: each hoisted field defaults to what the instance holds."""
-    if info.default in (PydanticUndefined, None) or unpack_of(field["schema"]) is None:
+    if info.default is PydanticUndefined or info.default is None or unpack_of(field["schema"]) is None:
         return field
     inner = with_defaults_of(field["schema"]["schema"], info.default, builder.definitions)
     return {**field, "schema": {**field["schema"], "schema": inner}}
@@ -252,9 +259,13 @@ def _with_own_defaults(field: Node, info: FieldInfo, builder: ShapeBuilder) -> N
 
 def _compile_sole(owner: str, builder: ShapeBuilder, node: Node, param: str) -> dict[str, Any]:
     """One model is all there is: its keys are the arguments, and it validates them as they are."""
-    form = builder.hoisted(node, Config(), owner)
+    form = builder.hoisted(node, DEFAULTS, f"parameter {param!r}")
     shape = object_shape(form or ObjectShape())
-    return {**_finish(owner, builder, shape, node), "bind": lambda value: {param: value}}
+
+    def bind(value: Any) -> dict[str, Any]:
+        return {param: value}
+
+    return {**_finish(owner, builder, shape, node), "bind": bind}
 
 
 def _arguments_type(params: list[ReadParam]) -> Any:

@@ -1,0 +1,90 @@
+"""How time is taken: CPU, best of many rounds, everything that is compared interleaved in random order.
+
+Wall time says little on a shared machine, and neither does a figure without its neighbour from the same minute. So
+only ratios are compared, each with the quartiles of the ratio within one round as its spread.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import quantiles
+from time import process_time
+
+Task = Callable[[], object]
+Clock = Callable[[], float]
+"""One reading of what a task costs, in CPU seconds."""
+
+ROUNDS = 25
+SLICE = 0.006
+"""CPU seconds of one task in one round: long against the clock, short against the other work on the machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What one task cost, by itself and against the floor of the same run."""
+
+    seconds: float
+    ratio: float
+    low: float
+    high: float
+
+
+def compare(tasks: Mapping[str, Task], floor: str) -> dict[str, Timing]:
+    """Time tasks against the one named `floor`."""
+    return against(readings({name: _clock(task) for name, task in tasks.items()}, ROUNDS), floor)
+
+
+def readings(clocks: Mapping[str, Clock], rounds: int) -> dict[str, list[float]]:
+    """Read every clock once a round, in a new order each time."""
+    found: dict[str, list[float]] = {name: [] for name in clocks}
+    order = list(clocks)
+    for _ in range(rounds):
+        random.shuffle(order)
+        for name in order:
+            found[name].append(clocks[name]())
+    return found
+
+
+def against(found: Mapping[str, list[float]], floor: str) -> dict[str, Timing]:
+    """Best against best, and the middle half of the ratios within a round."""
+    return {name: _timing(times, found[floor]) for name, times in found.items()}
+
+
+def _timing(times: list[float], floor: list[float]) -> Timing:
+    low, _, high = quantiles((mine / theirs for mine, theirs in zip(times, floor, strict=True)), n=4)
+    return Timing(seconds=min(times), ratio=min(times) / min(floor), low=low, high=high)
+
+
+def _clock(task: Task) -> Clock:
+    """A clock that runs the task as often as fills a slice."""
+    loops = 1
+    while _seconds(task, loops) < SLICE and loops < 1_000_000:
+        loops *= 2
+    return lambda: _seconds(task, loops) / loops
+
+
+def _seconds(task: Task, loops: int) -> float:
+    start = process_time()
+    for _ in range(loops):
+        task()
+    return process_time() - start
+
+
+def process_clock(code: str) -> Clock:
+    """A clock for a whole Python process that runs `code`, from start to exit."""
+
+    def read() -> float:
+        process = subprocess.Popen([sys.executable, "-c", code])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise RuntimeError(f"{code!r} failed")
+        return usage.ru_utime + usage.ru_stime
+
+    read()  # once before it counts: bytecode is written, files are cached
+    return read

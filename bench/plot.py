@@ -1,0 +1,73 @@
+"""Rows -> one picture: bars of ratios, each with its spread and its goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from rows import Group, Row
+
+MET, MISSED, OTHER = "#2f7d4f", "#c0392b", "#7f8c9b"
+PANELS: tuple[tuple[str, tuple[Group, ...]], ...] = (
+    ("Exact calls", ("exact",)),
+    ("Refused and repaired calls", ("refused", "repaired")),
+    ("Import and registration", ("import", "registration")),
+)
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Write the picture."""
+    matplotlib.use("Agg")
+    panels = [(title, [row for row in rows if row.group in groups]) for title, groups in PANELS]
+    heights = [len(shown) + 1.5 for _, shown in panels]
+    figure = Figure(figsize=(10.5, 0.27 * sum(heights) + 1.2), layout="constrained")
+    figure.suptitle("CPU of a call through Toolbooth, as a multiple of Pydantic alone", fontsize=13)
+    axes: Iterable[Axes] = figure.subplots(len(panels), 1, height_ratios=heights)
+    for each, (title, shown) in zip(axes, panels, strict=True):
+        _panel(each, title, shown)
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+def _panel(axes: Axes, title: str, rows: list[Row]) -> None:
+    places = range(len(rows))
+    ratios = [row.ratio for row in rows]
+    spread = [[max(0, row.ratio - row.low) for row in rows], [max(0, row.high - row.ratio) for row in rows]]
+    axes.barh(places, ratios, color=[_colour(row) for row in rows], height=0.66)
+    axes.errorbar(ratios, places, xerr=spread, fmt="none", ecolor="black", elinewidth=0.9, capsize=2)
+    furthest = max(max(row.high, row.ratio, row.goal or 0) for row in rows)
+    for place, row in enumerate(rows):
+        if row.goal is not None:
+            axes.plot([row.goal] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.2, zorder=4)
+        end = max(row.ratio, row.high, row.goal or 0)
+        axes.text(end + furthest * 0.012, place, f"{row.ratio:.2f}", va="center", fontsize=8.5)
+    axes.axvline(1, color="#444444", linewidth=0.8, linestyle=":")
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    axes.set_yticks(list(places), [_label(row) for row in rows], fontsize=9)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, furthest * 1.08)
+    axes.tick_params(axis="x", labelsize=8.5)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _label(row: Row) -> str:
+    return f"{row.name} (repaired)" if row.group == "repaired" else row.name
+
+
+def _colour(row: Row) -> str:
+    return OTHER if row.met is None else MET if row.met else MISSED
+
+
+def _legend() -> list[Patch | Line2D]:
+    return [
+        Patch(color=MET, label="goal met"),
+        Patch(color=MISSED, label="goal missed"),
+        Patch(color=OTHER, label="no goal set"),
+        Line2D([], [], color="black", linewidth=2.2, marker="|", linestyle="none", markersize=12, label="goal"),
+        Line2D([], [], color="black", linewidth=0.9, label="middle half of the rounds"),
+    ]

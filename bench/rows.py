@@ -1,0 +1,141 @@
+"""Cases -> rows of figures: every call, import and registration against its floor in the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cases import EVERY, FLAT, NESTED, Case
+from measure import Task, Timing, against, compare, process_clock, readings
+from pydantic import TypeAdapter
+from pydantic_core import to_json
+
+from toolbooth import compile_function, handle_bytes, input_schema
+
+Group = Literal["exact", "refused", "repaired", "import", "registration"]
+
+IMPORT_ROUNDS = 12
+IMPORT_GOAL = 1.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure: a cost as a multiple of its floor, with the spread of that multiple."""
+
+    group: Group
+    name: str
+    goal: float | None
+    ratio: float
+    low: float
+    high: float
+    seconds: float
+    floor_seconds: float
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None where there is none."""
+        return None if self.goal is None else self.ratio <= self.goal
+
+
+def measured() -> Iterator[tuple[str, list[Row]]]:
+    """Every part of the bench by name, one after the other."""
+    for case in EVERY:
+        yield case.name, _calls(case)
+    for case in (FLAT, NESTED):
+        yield f"registration of {case.name}", _registration(case)
+    yield "import", _imports()
+
+
+def floor_of(case: Case) -> Task:
+    """What Pydantic alone takes to validate, call and dump."""
+    function, body = case.plain or (case.function, case.exact)
+    adapter = TypeAdapter(function)
+    return lambda: to_json(adapter.validate_json(body))
+
+
+def calls_of(case: Case) -> dict[tuple[Group, str], bytes]:
+    """Every call of a case, by what must come of it."""
+    made: dict[tuple[Group, str], bytes] = {("exact", ""): case.exact}
+    made |= {("refused", kind): body for kind, body in case.refused.items()}
+    return made | {("repaired", kind): body for kind, body in case.repaired.items()}
+
+
+def _calls(case: Case) -> list[Row]:
+    contract = compile_function(case.function)
+    tasks: dict[Any, Task] = {"floor": floor_of(case)}
+    for (group, kind), body in calls_of(case).items():
+        came_of_it = outcome(handle_bytes(contract, body))
+        if came_of_it != group:
+            raise AssertionError(f"{case.name}, {kind}: {came_of_it}, not {group}; the figure would mean nothing")
+        tasks[group, kind] = lambda body=body: handle_bytes(contract, body)
+    timings = compare(tasks, "floor")
+    floor = timings.pop("floor")
+    goals = {"exact": case.goal, "refused": case.refusal_goal}
+    return [
+        _row(group, f"{case.name}: {kind}" if kind else case.name, goals.get(group), timing, floor)
+        for (group, kind), timing in timings.items()
+    ]
+
+
+def outcome(result: dict[str, Any]) -> Group:
+    """What came of a call."""
+    if result["isError"]:
+        return "refused"
+    return "repaired" if "_meta" in result else "exact"
+
+
+def _registration(case: Case) -> list[Row]:
+    """A tool made ready: compiled and published; and so far that the first call, which compiles the gate, is done."""
+
+    def published() -> object:
+        return input_schema(compile_function(case.function))
+
+    def ready() -> object:
+        contract = compile_function(case.function)
+        return input_schema(contract), handle_bytes(contract, case.exact)
+
+    def floor() -> object:
+        adapter = TypeAdapter(case.function)
+        return adapter.json_schema()
+
+    names = {"published": f"{case.name}: published", "ready": f"{case.name}: and called once"}
+    timings = compare({"floor": floor, "published": published, "ready": ready}, "floor")
+    return [_row("registration", name, None, timings[task], timings["floor"]) for task, name in names.items()]
+
+
+def _imports() -> list[Row]:
+    """Whole processes, and what is left of them when the bare interpreter is taken off."""
+    codes = {
+        "bare": "pass",
+        "pydantic": "import pydantic",
+        "toolbooth": "import toolbooth",
+        "pydantic names": "from pydantic import BaseModel, TypeAdapter",
+        "toolbooth names": "from toolbooth import compile_function, handle_bytes",
+    }
+    whole = readings({name: process_clock(code) for name, code in codes.items()}, IMPORT_ROUNDS)
+    # Best of the bare ones: taking a noisy one off would make noise of the rest.
+    alone = {name: [each - min(whole["bare"]) for each in times] for name, times in whole.items()}
+    pairs = {
+        "import toolbooth": ("toolbooth", "pydantic", IMPORT_GOAL),
+        "names in use": ("toolbooth names", "pydantic names", None),
+    }
+    made: list[Row] = []
+    for name, (mine, floor, goal) in pairs.items():
+        for what, found in (("whole process", whole), ("import alone", alone)):
+            timings = against({each: found[each] for each in (mine, floor)}, floor)
+            made.append(_row("import", f"{name}: {what}", goal, timings[mine], timings[floor]))
+    return made
+
+
+def _row(group: Group, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:
+    return Row(
+        group=group,
+        name=name,
+        goal=goal,
+        ratio=timing.ratio,
+        low=timing.low,
+        high=timing.high,
+        seconds=timing.seconds,
+        floor_seconds=floor.seconds,
+    )
