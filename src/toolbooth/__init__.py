@@ -5,10 +5,10 @@ The names here are loaded on first use: `import toolbooth` costs next to nothing
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+import typing as _typing
 
-if TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from toolbooth.boundary.handle import handle_arguments as handle_arguments
     from toolbooth.boundary.handle import handle_arguments_async as handle_arguments_async
     from toolbooth.boundary.handle import handle_bytes as handle_bytes
@@ -80,11 +80,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'toolbooth' has no attribute {name!r}")
-    found = getattr(import_module(f"toolbooth.{home}"), name)
+    found = getattr(_importlib.import_module(f"toolbooth.{home}"), name)
     globals()[name] = found
     return found
 

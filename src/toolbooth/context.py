@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,3 +13,21 @@ class Context:
 
     client: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    report: Callable[[float, float | None, str | None], None] | None = None
+    """Where progress goes; None where nobody asked for it."""
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> Awaitable[None]:
+        """Tell the caller how far the tool is, if the caller asked for it. May be awaited, need not be."""
+        if self.report is not None:
+            self.report(done, total, message)
+        return _TOLD
+
+
+class _Told:
+    """Nothing to wait for."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        yield from ()
+
+
+_TOLD = _Told()

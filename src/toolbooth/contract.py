@@ -30,6 +30,8 @@ class Shape:
     strict: bool = False
     """No number or boolean is read out of text here."""
     secret: bool = False
+    hides: bool = False
+    """A secret stands here or below, so nothing from here is echoed."""
     exact: bool = False
     """A Decimal: every digit counts."""
     timelike: bool = False
@@ -97,6 +99,10 @@ class Limits:
     max_digits: int = 4_300
     max_text: int = 1_500
     """Characters in a refusal, however bad the input."""
+
+    def __post_init__(self) -> None:
+        if self.max_depth > 200 or self.max_digits > 4_300:
+            raise ValueError("the reader goes 200 levels deep and to 4,300 digits; limits can only be lower")
 
 
 DEFAULT_LIMITS = Limits()

@@ -29,11 +29,13 @@ from toolbooth.contract import Contract
 Profile: TypeAlias = Literal["portable", "exact"]
 Schema: TypeAlias = dict[str, Any]
 
-# OpenAI takes 10 levels, and one inlined tool went from 4,500 to 12,500 tokens (fastmcp#3141, 2026-02-11).
+# Inlining took one tool from 4,500 to 12,500 tokens (fastmcp#3141, 2026-02-11), a Windsurf bridge takes 47 KB of
+# definitions (WindsurfAPI#70, 2026-04-26): past these bounds the schema is cut nearer to its root.
 MAX_DEPTH = 12
+MAX_BYTES = 40_000  # or twice the exact schema, where that is more
 MAX_READS = 5_000
 MAX_NESTED = 32  # combinators inside combinators, at one place
-MAX_PAIRS = 256  # alternatives that an allOf of unions may yield
+MAX_BRANCHES = 64  # that an allOf of unions may yield, where none of the unions has more
 MAX_PHRASE = 80
 MAX_LIST = 400
 
@@ -55,6 +57,7 @@ _CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"
 # (vscode#325618, 2026-07-13). So "anything" has to end somewhere, and it ends here.
 ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _KINDS[:4]]}
 _ONLY_NULL: Mapping[str, Any] = {"type": "string", "description": "always null"}
+# An untyped schema that has one of these is read as the boundary reads it (`sources/json_schema.py`).
 _OBJECT_KEYS = frozenset({"properties", "required", "additionalProperties", "patternProperties", "minProperties"})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
 
@@ -70,10 +73,10 @@ def portable(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inlined(root: Schema, depth: int) -> Schema:
-    """Inlining can multiply without end: where it passes the bound, the whole is cut nearer to the root."""
     maker = _Maker(root, depth)
     made = maker.make_root()
-    return _inlined(root, depth // 2) if maker.reads > MAX_READS and depth > 1 else made
+    large = maker.reads > MAX_READS or len(_identity(made)) > max(MAX_BYTES, 2 * len(_identity(root)))
+    return _inlined(root, depth // 2) if large and depth > 1 else made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,7 @@ class _Maker:
 
     def __init__(self, root: Schema, depth: int) -> None:
         self.root, self.depth, self.reads = root, depth, 0
+        self.referred: dict[tuple[str, _Place], _Node] = {}
         # Up to draft-07 what stands beside a `$ref` is ignored.
         self.refs_stand_alone = "draft-0" in str(root.get("$schema"))
 
@@ -141,9 +145,9 @@ class _Maker:
             if options := _list(schema.get(key)):
                 met = _intersection(node, self._union(options, place))
                 # llama.cpp cannot mix `properties` with alternatives (its grammars/README.md): one object then.
-                node = self._one_object(met, met, place) if "properties" in schema else met
+                node = _one_object(met, met) if "properties" in schema else met
         for options in _conditions(schema):
-            node = self._one_object(_intersection(node, self._union(options, place)), node, place)
+            node = _one_object(_intersection(node, self._union(options, place)), node)
         if schema.get("nullable") is True:
             node = replace(node, branches=(*node.branches, _Branch(kind="null")))
         return node
@@ -156,8 +160,7 @@ class _Maker:
             for kind in declared or _KINDS
         ]
         if "const" in schema or "enum" in schema:
-            values = [schema["const"]] if "const" in schema else _list(schema["enum"])
-            branches = [kept for branch in branches if (kept := _with_values(branch, values))]
+            branches = [kept for branch in branches if (kept := _with_values(branch, _values(schema)))]
         return _Node(branches=tuple(branches), annotations=_annotations(schema))
 
     def _constraints(self, kind: str, schema: Schema, place: _Place) -> Schema:
@@ -200,14 +203,17 @@ class _Maker:
         return _described(kept, f"in order: {', '.join(labels)}" if len(set(labels)) > 1 else None)
 
     def _label(self, schema: Any, place: _Place) -> str:
-        kinds = dict.fromkeys(branch.kind for branch in self.read(schema, place.inside()).branches)
-        return str(_dict(schema).get("title") or "/".join(kinds))
+        if isinstance(label := _dict(schema).get("title", _dict(schema).get("type")), str):
+            return label
+        return "/".join(dict.fromkeys(branch.kind for branch in self.read(schema, place.inside()).branches))
 
     def _referred(self, node: _Node, schema: Schema, place: _Place) -> _Node:
         ref = schema.get("$ref")
         if not isinstance(ref, str) or ref in place.here:
             return node
-        target = self.read(self._target(ref), place.inside(ref))
+        if (ref, place) not in self.referred:
+            self.referred[ref, place] = self.read(self._target(ref), place.inside(ref))
+        target = self.referred[ref, place]
         if ref in place.above:
             target = _cut(target, "nests the same again")
         target = replace(target, branches=tuple(replace(branch, via=branch.via | {ref}) for branch in target.branches))
@@ -230,45 +236,9 @@ class _Maker:
 
     def _union(self, options: Iterable[Any], place: _Place) -> _Node:
         nodes = [self.read(option, place.inside()) for option in options]
-        return _Node(branches=tuple(_annotated(branch, node.annotations) for node in nodes for branch in node.branches))
-
-    def _one_object(self, met: _Node, others: _Node, place: _Place) -> _Node:
-        objects = [branch for branch in met.branches if branch.kind == "object"]
-        rest = [branch for branch in others.branches if branch.kind != "object"]
-        return replace(met, branches=(*self._blended(objects, place), *rest))
-
-    def _blended(self, branches: list[_Branch], place: _Place) -> list[_Branch]:
-        """Alternative objects as one: all properties, required what all require, the combinations in words."""
-        if len(branches) < 2:
-            return branches
-        every = [branch.keywords for branch in branches]
-        extras = [keywords.get("additionalProperties") for keywords in every]
-        kept = {key: value for key, value in every[0].items() if all(_same(value, other.get(key)) for other in every)}
-        kept |= _properties_by_name(every, _any_of, closed=True)
-        required = [keywords.get("required", []) for keywords in every]
-        kept["required"] = [name for name in required[0] if all(name in other for other in required)]
-        if True in extras or None not in extras:
-            kept["additionalProperties"] = _any_of(extras)
-        common = frozenset[str].intersection(*(branch.via for branch in branches))
-        kept = _described(kept, self._combinations(every, place))
-        return [_Branch(kind="object", keywords=kept, via=common, declared=True)]
-
-    def _combinations(self, every: list[Schema], place: _Place) -> str | None:
-        labelled = [list(self._key_labels(keywords, place)) for keywords in every]
-        shared = set(labelled[0]).intersection(*labelled)
-        sets = [", ".join(label for label in labels if label not in shared) for labels in labelled]
-        distinct = list(dict.fromkeys(f"({keys})" if keys else "none of these" for keys in sets))
-        return _clipped(f"combinations: {' or '.join(distinct)}") if len(distinct) > 1 else None
-
-    def _key_labels(self, keywords: Schema, place: _Place) -> Iterator[str]:
-        required, properties = keywords.get("required", []), keywords.get("properties", {})
-        if text := keywords.get("description"):
-            yield text
-        for name in dict.fromkeys([*properties, *required]):
-            branches = self.read(properties.get(name, True), place.inside()).branches
-            values = _list(branches[0].keywords.get("enum")) if len(branches) == 1 else []
-            if branches:
-                yield f"{name}={values[0]}" if len(values) == 1 else name if name in required else f"{name}?"
+        branches = [_annotated(branch, node.annotations) for node in nodes for branch in node.branches]
+        distinct = {(branch.kind, _identity(branch.keywords), branch.via): branch for branch in branches}
+        return _Node(branches=tuple(distinct.values()))
 
     # --- writing: alternatives as a portable schema ---
 
@@ -276,7 +246,7 @@ class _Maker:
         """Anthropic and OpenAI refuse combinators at the root (claude-code#710 2025-04-04, argent#773 2026-08-11)."""
         place = _Place()
         node = self.read(self.root, place)
-        objects = self._blended([branch for branch in node.branches if branch.kind == "object"], place)
+        objects = _blended([branch for branch in node.branches if branch.kind == "object"])
         made: Schema = self._make_branch(objects[0], place) if objects else {}
         empty: Schema = {"type": "object", "properties": {}}
         return empty | _dressed([made], node.annotations, None)
@@ -331,10 +301,11 @@ def _intersection(left: _Node, right: _Node) -> _Node:
     """What fits both. Past the bound one side stands for both: wider, never narrower."""
     annotations = _described(right.annotations | left.annotations, right.annotations.get("description"))
     sides = [side.branches for side in (left, right) if side.branches != _ANY.branches] or [_ANY.branches]
-    if len(sides) == 1 or len(sides[0]) * len(sides[1]) > MAX_PAIRS:
-        return _Node(branches=min(sides, key=len), annotations=annotations)
-    met = tuple(both for other in sides[1] for one in sides[0] if (both := _meet(one, other)))
-    return _Node(branches=met, annotations=annotations)
+    fewest, most = min(sides, key=len), max(sides, key=len)
+    if len(sides) > 1 and len(fewest) <= MAX_BRANCHES:
+        met = tuple(both for other in sides[1] for one in sides[0] if (both := _meet(one, other)))
+        fewest = met if len(met) <= max(len(most), MAX_BRANCHES) else fewest
+    return _Node(branches=fewest, annotations=annotations)
 
 
 def _meet(left: _Branch, right: _Branch) -> _Branch | None:
@@ -372,8 +343,57 @@ def _with_keyword(keywords: Schema, key: str, value: Any) -> Schema:
     return _described(keywords, f"{key} {value}") if said else keywords
 
 
+def _one_object(met: _Node, others: _Node) -> _Node:
+    objects = [branch for branch in met.branches if branch.kind == "object"]
+    rest = [branch for branch in others.branches if branch.kind != "object"]
+    return replace(met, branches=(*_blended(objects), *rest))
+
+
+def _blended(branches: list[_Branch]) -> list[_Branch]:
+    """Alternative objects as one: all properties, required what all require, the combinations in words."""
+    if len(branches) < 2:
+        return branches
+    every = [branch.keywords for branch in branches]
+    kept = {key: value for key, value in every[0].items() if all(_same(value, other.get(key)) for other in every)}
+    kept |= _properties_by_name(every, _any_of, closed=True)
+    required = [_list(keywords.get("required")) for keywords in every]
+    kept["required"] = [name for name in required[0] if all(name in other for other in required)]
+    extras = [keywords.get("additionalProperties") for keywords in every]
+    if True in extras or None not in extras:
+        kept["additionalProperties"] = _any_of(extras)
+    common = frozenset[str].intersection(*(branch.via for branch in branches))
+    return [_Branch(kind="object", keywords=_described(kept, _combinations(every)), via=common, declared=True)]
+
+
+def _combinations(every: list[Schema]) -> str | None:
+    labelled = [list(_key_labels(keywords)) for keywords in every]
+    shared = set(labelled[0]).intersection(*labelled)
+    sets = [", ".join(label for label in labels if label not in shared) for labels in labelled]
+    distinct = list(dict.fromkeys(f"({keys})" if keys else "none of these" for keys in sets))
+    return _clipped(f"combinations: {' or '.join(distinct)}") if len(distinct) > 1 else None
+
+
+def _key_labels(keywords: Schema) -> Iterator[str]:
+    required, properties = keywords.get("required", []), keywords.get("properties", {})
+    if text := keywords.get("description"):
+        yield text
+    for name in dict.fromkeys([*properties, *required]):
+        values = _values(properties.get(name))
+        if properties.get(name) is not False:
+            yield f"{name}={values[0]}" if len(values) == 1 else name if name in required else f"{name}?"
+
+
+def _values(schema: Any) -> list[Any]:
+    """The values that a schema names outright."""
+    written = _dict(schema)
+    if "const" in written or "enum" in written:
+        return [written["const"]] if "const" in written else _list(written["enum"])
+    inner = [values for part in _list(written.get("allOf")) if (values := _values(part))]
+    return inner[0] if inner else []
+
+
 def _properties_by_name(every: list[Schema], combine: Callable[[list[Any]], Any], *, closed: bool) -> Schema:
-    """The properties of all, each with what every object may hold there; if `closed`, one that lists any holds no more."""
+    """All properties, each with what every object may hold there. `closed`: an object that lists any holds no more."""
     listed = [_dict(keywords.get("properties")) for keywords in every]
     silent = [not (closed and properties) for properties in listed]
     extras = [keywords.get("additionalProperties", default) for keywords, default in zip(every, silent, strict=True)]
@@ -471,15 +491,15 @@ def _dressed(options: list[Schema], annotations: Schema, null: str | None) -> Sc
 
 
 def _tidied(options: list[Schema]) -> list[Schema]:
-    """No option twice, plain enums of one type as one, and no integer beside any number."""
-    tidy: dict[str, Schema] = {}
+    """No option twice, plain enums of one type as one, and no plain integer beside a plain number."""
+    values: dict[str, list[Any]] = {}
     for option in options:
-        plain = option.keys() == {"type", "enum"}
-        key = f"enum of {option['type']}" if plain else _identity(option)
-        known = tidy.setdefault(key, option)
-        if plain and "enum" in known:
-            tidy[key] = {"type": option["type"], **_enumerated(option["type"], [*known["enum"], *option["enum"]])}
-    return [option for option in tidy.values() if option != {"type": "integer"} or {"type": "number"} not in options]
+        if option.keys() == {"type", "enum"}:
+            values.setdefault(option["type"], []).extend(option["enum"])
+    merged = {kind: {"type": kind, **_enumerated(kind, every)} for kind, every in values.items()}
+    tidy = [merged[option["type"]] if option.keys() == {"type", "enum"} else option for option in options]
+    distinct = {_identity(option): option for option in tidy}.values()
+    return [option for option in distinct if option != {"type": "integer"} or {"type": "number"} not in distinct]
 
 
 def _annotated(branch: _Branch, annotations: Schema) -> _Branch:
@@ -510,15 +530,15 @@ def _say(text: str | None, more: str | None) -> str | None:
 
 
 def _said(word: str, schema: Any) -> str | None:
-    """A keyword that is not published, in a short phrase, or not at all."""
+    """What a keyword that is not published says, in a short phrase or not at all."""
     written = {key: value for key, value in _dict(schema).items() if key not in ("title", "description")}
-    if "const" in written or "enum" in written:
-        values = [written["const"]] if "const" in written else _list(written["enum"])
-        return _clipped(
-            f"{word} {' or '.join(value if isinstance(value, str) else _identity(value) for value in values)}"
-        )
+    if not written:
+        return None
+    if written.keys() <= {"type", "const", "enum"} and written.keys() != {"type"}:
+        texts = [value if isinstance(value, str) else _identity(value) for value in _values(written)]
+        return _clipped(f"{word} {' or '.join(texts)}")
     text = str(written.get("type")) if written.keys() == {"type"} else _identity(written)
-    return f"{word} {text}" if written and len(text) <= MAX_PHRASE and "$ref" not in text else None
+    return f"{word} {text}" if len(text) <= MAX_PHRASE and "$ref" not in text else None
 
 
 def _clipped(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from toolbooth.context import Context
@@ -15,7 +16,7 @@ Function = Callable[..., Any]
 
 def run(contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected) -> Any:
     """Call a sync tool."""
-    made = _call(contract, function, values, context, injected)
+    made = bound_call(contract, function, values, context, injected)()
     if inspect.isawaitable(made):
         if inspect.iscoroutine(made):
             made.close()
@@ -29,8 +30,8 @@ async def run_async(
     """Call an async tool, or a sync one off the event loop."""
     chosen = function or contract.function
     if is_async(chosen):
-        return await _call(contract, function, values, context, injected)
-    made = await asyncio.to_thread(_call, contract, function, values, context, injected)
+        return await bound_call(contract, function, values, context, injected)()
+    made = await asyncio.to_thread(bound_call(contract, function, values, context, injected))
     return await made if inspect.isawaitable(made) else made
 
 
@@ -42,15 +43,16 @@ def is_async(function: Any) -> bool:
 Injected = Mapping[str, Any] | None
 
 
-def _call(
+def bound_call(
     contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected
-) -> Any:
+) -> Callable[[], Any]:
+    """The function with its arguments, ready to be called."""
     chosen = function or contract.function
     if chosen is None:
         raise TypeError(f"{contract.name!r} was compiled without a function: pass one to call")
     keywords: dict[str, Any] = values if contract.bind is None else contract.bind(values)
     if not contract.special:
-        return chosen(**keywords)
+        return partial(chosen, **keywords)
     positional: list[Any] = []
     for param in contract.params:
         if param.injected and (injected is None or param.name not in injected):
@@ -59,4 +61,4 @@ def _call(
             keywords[param.name] = injected[param.name]
         if param.positional and param.name in keywords:
             positional.append(keywords.pop(param.name))
-    return chosen(*positional, **keywords)
+    return partial(chosen, *positional, **keywords)

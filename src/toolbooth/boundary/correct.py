@@ -54,7 +54,7 @@ class Correction:
 def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[str]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
     work = Correction(limits=limits)
-    made, strays = _object(shape.objects[0], arguments, (), (), work)
+    made, strays = _object(guard.best_form(shape.objects, arguments), arguments, (), (), work)
     if strays:
         work.complete = False
     return (made if work.complete else None), work.edits
@@ -76,8 +76,7 @@ def _value(shape: Shape, value: Any, path: Path, origin: Path, work: Correction)
     sent: Any = value
     if isinstance(sent, dict) and shape.objects:
         table = cast("dict[str, Any]", sent)
-        form = next((each for each in shape.objects if guard.may_be(each, table)), shape.objects[0])
-        return _object(form, table, path, origin, work)
+        return _object(guard.best_form(shape.objects, table), table, path, origin, work)
     if isinstance(sent, list) and shape.arrays:
         return _array(shape.arrays[0], cast("list[Any]", sent), path, origin, work), {}
     return cast("Any", sent), {}
@@ -141,6 +140,11 @@ def _place(
     inner = decode.object_in(value, work.limits)
     if inner is not None and _unwrap(form, made, inner, origin, path, work):
         return True
+    if inner is not None:
+        # The model was flattened with a prefix: {"address": {"city": ...}} is sent as address_city.
+        prefixed = {f"{key}_{name}": each for name, each in inner.items()}
+        if prefixed.keys() <= form.fields.keys() and _unwrap(form, made, prefixed, origin, path, work):
+            return True
     steps = _STEPS.findall(key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
@@ -159,13 +163,18 @@ def _set(
         return False
     trial = work.trial()
     corrected, strays = _value(declared.shape, value, (*path, key), origin, trial)
-    if strays or not trial.complete:
+    if strays or not trial.complete or not _takes(declared.shape, corrected):
         return False
     made[key] = corrected
     work.edit(_edit(origin, (*path, key)))
     for edit in trial.edits:
         work.edit(edit)
     return True
+
+
+def _takes(shape: Shape, value: Any) -> bool:
+    """Whether a place takes a value of this kind; an object never goes where only text is declared."""
+    return shape.free or decode.admits(shape, value) or isinstance(value, str | None)
 
 
 def _edit(origin: Path, target: Path) -> str:
@@ -293,15 +302,15 @@ def _move_down(
 
 def holds_secret(shape: Shape, value: Any) -> bool:
     """Whether a secret is among the values: then no corrected call is shown, only edits."""
-    if shape.secret:
-        return value is not None
+    if shape.secret or not shape.hides:
+        return shape.secret and value is not None
     if isinstance(value, dict):
         sent = cast("dict[str, Any]", value)
         return any(
-            holds_secret(form.fields[key].shape, each)
+            holds_secret(part, each)
             for form in shape.objects
             for key, each in sent.items()
-            if key in form.fields
+            if (part := form.fields[key].shape if key in form.fields else form.rest) is not None
         )
     if isinstance(value, list):
         return any(

@@ -144,7 +144,8 @@ def _objects(shape: Shape, value: dict[str, Any], path: Path, exam: Examination)
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    forms = [form for form in shape.objects if guard.may_be(form, value)] or list(shape.objects)
+    likely = guard.best_form(shape.objects, value)
+    forms = [likely, *(form for form in shape.objects if form is not likely and guard.may_be(form, value))]
     return _best([(form, _object) for form in forms], value, path, exam)
 
 
@@ -191,7 +192,8 @@ def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examinat
 
 def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:
     if value == "null" and _is_null_text(declared):
-        exam.repair("json-text", path)
+        if not declared.shape.json_text:
+            exam.repair("json-text", path)
         value = None
     code = decode.left_out(declared, value)
     if code is not None:
@@ -222,7 +224,7 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
         exam.refuse("unknown-key", (*path, key), guard.unknown(form, key))
     else:
         exam.inside |= guard.names_inside(inner)
-        exam.refuse("nested-wrapper", (*path, key), guard.wrapper(key, value, inner, path))
+        exam.refuse("nested-wrapper", (*path, key), guard.wrapper(key, value, guard.innermost(form, inner), path))
     return NOT_SENT
 
 

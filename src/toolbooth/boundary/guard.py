@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from toolbooth.boundary.decode import recased, type_of
 from toolbooth.boundary.paths import Path, at, listed, quoted
@@ -42,6 +42,22 @@ def wrapper(key: str, value: Any, inner: dict[str, Any], path: Path) -> str:
     )
 
 
+def innermost(form: ObjectShape, inner: dict[str, Any]) -> dict[str, Any]:
+    """What a wrapper holds when the wrappers inside it are taken off too."""
+    while len(inner) == 1:
+        key, value = next(iter(inner.items()))
+        if key in form.fields or not isinstance(value, dict):
+            break
+        inner = cast("dict[str, Any]", value)
+    return inner
+
+
+def best_form(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape:
+    """The form of a union that an object is most likely meant as."""
+    inside = names_inside(value)
+    return max(forms, key=lambda form: (may_be(form, value), len(inside & form.fields.keys())))
+
+
 def unknown(form: ObjectShape, key: str) -> str:
     """An undeclared key: the nearest declared name, if there is one."""
     near = nearest(key, form.fields)
@@ -59,7 +75,7 @@ def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
     if reason:
         return f"must be {wanted}, but {reason}"
     kind = type_of(value)
-    if kind in ("object", "array", "null") or shape.secret:
+    if kind in ("object", "array", "null") or shape.hides:
         return f"must be {wanted}, got {_ARTICLES[kind]}"
     return (
         f"must be {wanted}, got {echo(value)}"

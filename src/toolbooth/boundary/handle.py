@@ -13,9 +13,8 @@ from toolbooth.boundary import call, render
 from toolbooth.boundary.correct import correct, holds_secret
 from toolbooth.boundary.decode import CLIENT_KEYS, Repair
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
-from toolbooth.boundary.paths import Path
-from toolbooth.boundary.read import Reading, Unreadable, read_json
-from toolbooth.boundary.validate import problems_of, values_of
+from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
+from toolbooth.boundary.validate import Located, problems_of, values_of
 from toolbooth.context import Context
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
@@ -99,14 +98,22 @@ def _refused(contract: Contract, error: ToolInputError, errors: Errors) -> Resul
 def accept_bytes(contract: Contract, body: bytes) -> tuple[Any, list[Repair]]:
     """The function's values and the repairs made. Raises ToolInputError."""
     try:
-        reading = read_json(body, contract.limits) if body else Reading({}, False)
-        repairs: list[Repair] = []
+        reading = read_json(body, contract.limits) if body else NOTHING
+    except Unreadable as error:
+        raise ToolInputError([error.problem], tool=contract.name) from None
+    return accept_reading(contract, reading)
+
+
+def accept_reading(contract: Contract, reading: Reading) -> tuple[Any, list[Repair]]:
+    """`accept_bytes` for arguments that were read together with what they came in. Raises ToolInputError."""
+    repairs: list[Repair] = []
+    try:
         if type(reading.value) is not dict:
             reading, repairs = _object_of(contract, reading)
         value = cast("dict[str, Any]", reading.value)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
-    thorough = reading.delicate or (contract.integers and b".0" in body)
+    thorough = reading.delicate or (contract.integers and reading.pointed)
     plain = not repairs and not thorough and CLIENT_KEYS.isdisjoint(value)
     if plain and fits(contract.shape, value):
         try:
@@ -123,7 +130,7 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repa
         reading = read_json(reading.value.encode(), contract.limits)
         repairs = [Repair(code="json-text", path="$")]
     if reading.value is None and not repairs:
-        return Reading({}, False), repairs
+        return NOTHING, repairs
     if type(reading.value) is not dict:
         raise Unreadable("not-an-object", "the arguments must be one JSON object")
     return reading, repairs
@@ -145,8 +152,9 @@ def _examined(
 def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> ToolInputError:
     """The refusal that says what the author's validation said."""
     found = problems_of(error, contract.shape, arguments)
-    missing = any(problem.code == "missing" and len(path) == 1 for path, problem in found)
-    declared = {"$": contract.shape.objects[0].names} if missing else {}
+    missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
+    names = dict.fromkeys(name for form in contract.shape.objects for name in form.names)
+    declared = {"$": tuple(names)} if missing else {}
     problems = [problem for _, problem in found]
     more = max(0, len(problems) - MOST_PROBLEMS)
     return ToolInputError(problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more)
@@ -160,7 +168,8 @@ def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: 
         settled, check = examine(contract.shape, corrected, contract.limits, thorough=exam.thorough)
         if check.problems:
             corrected = settled = None
-    found: list[tuple[Path, Problem]] = []
+            edits = []
+    found: list[tuple[Located, Problem]] = []
     try:
         values_of(contract, settled if corrected is not None else decoded)
     except InvalidValues as error:
@@ -179,9 +188,11 @@ def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: 
     )
 
 
-def _explained(found: tuple[Path, Problem], exam: Examination) -> bool:
+def _explained(found: tuple[Located, Problem], exam: Examination) -> bool:
     """Whether a problem of the author's validation only repeats what the examination has said."""
-    path, problem = found
+    path, problem = found[0].path, found[1]
     if problem.code == "missing" and path and path[-1] in exam.inside:
         return True
+    if found[0].branch is not None:
+        path = found[0].branch[0]
     return any(path[: len(place)] == place or place[: len(path)] == path for place in exam.places if place)

@@ -44,6 +44,11 @@ class Reading:
     value: Any
     delicate: bool
     """It holds numbers kept as written."""
+    pointed: bool
+    """It may hold an integer written as 5.0."""
+
+
+NOTHING = Reading({}, False, False)
 
 
 def read_json(body: bytes, limits: Limits) -> Reading:
@@ -65,7 +70,7 @@ def read_json(body: bytes, limits: Limits) -> Reading:
         raise Unreadable("too-deep", f"nested deeper than {limits.max_depth} levels")
     if limits.max_digits < 4300 and _longest_number(body) > limits.max_digits:
         raise Unreadable("lossy-number", f"an integer has more than {limits.max_digits} digits")
-    return Reading(value, delicate)
+    return Reading(value, delicate, b".0" in body)
 
 
 def has_delicate_numbers(body: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jiter
@@ -24,15 +24,25 @@ _LINE = 420
 Json = dict[str, Any]
 
 
-def value_result(value: Any, repairs: list[Repair]) -> Json:
-    """What the tool returned; an object also as structured content."""
+def as_fragment(text: bytes) -> Any:
+    """Structured content that is written into the reply as it is."""
+    return orjson.Fragment(text)
+
+
+def text_result(text: str, *, is_error: bool = False) -> Json:
+    """Plain text."""
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json) -> Json:
+    """What the tool returned; an object also as structured content, in the form that `structured` gives it."""
     if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
     else:
         text = _json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
         if text.startswith(b"{"):
-            made["structuredContent"] = jiter.from_json(text)
+            made["structuredContent"] = structured(text)
     if repairs:
         made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.path} for each in repairs]}}
     return made

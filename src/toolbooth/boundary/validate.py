@@ -6,11 +6,13 @@ Hoisted fields are put back where the author's model has them; what the author's
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, cast
 
 from toolbooth.boundary import guard
+from toolbooth.boundary.decode import object_in
 from toolbooth.boundary.paths import Path, at, look_up, quoted
-from toolbooth.contract import Contract, InvalidValues, Objection, ObjectShape, Shape
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection, ObjectShape, Shape
 from toolbooth.errors import Problem
 
 _AN_OBJECT = "must be an object"
@@ -85,18 +87,54 @@ def _value(shape: Shape, value: Any) -> Any:
     return cast("Any", sent)
 
 
-def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tuple[Path, Problem]]:
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where on the wire an objection stands: its path, the shape there, and the branch of a union it came from."""
+
+    path: Path
+    shape: Shape | None
+    branch: tuple[Path, str] | None
+
+
+def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tuple[Located, Problem]]:
     """What the author's validation said, in wire names, one problem a place."""
-    by_place: dict[Path, list[tuple[Objection, Shape | None]]] = {}
-    for objection in error.objections:
-        path, found = locate(shape, objection.place)
-        by_place.setdefault(path, []).append((objection, found))
-    return [(path, _problem(path, said, arguments)) for path, said in by_place.items()]
+    located = [(locate(shape, objection.place), objection) for objection in error.objections]
+    by_path: dict[Path, list[tuple[Located, Objection]]] = {}
+    for found, objection in _of_nearest_branches(located):
+        by_path.setdefault(found.path, []).append((found, objection))
+    found = [(said[0][0], _problem(said, arguments)) for said in by_path.values()]
+    return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
 
 
-def locate(shape: Shape | None, place: tuple[str | int, ...]) -> tuple[Path, Shape | None]:
-    """The wire path of a place in the author's model, and the shape there. Labels of union branches fall away."""
+def _inside_a_wrapper(each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any) -> bool:
+    """Whether a field is only missing because a wrapper beside it holds it."""
+    path = each[0].path
+    return each[1].code == "missing" and any(
+        problem.code == "nested-wrapper"
+        and place.path[:-1] == path[:-1]
+        and path[-1] in guard.names_inside(object_in(look_up(arguments, place.path), DEFAULT_LIMITS) or {})
+        for place, problem in found
+    )
+
+
+def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple[Located, Objection]]:
+    """Of the objections of all the branches of a union, those of the branch that came nearest."""
+    counts: dict[tuple[Path, str], int] = {}
+    for found, _ in located:
+        if found.branch is not None:
+            counts[found.branch] = counts.get(found.branch, 0) + 1
+    nearest: dict[Path, tuple[Path, str]] = {}
+    for branch, count in counts.items():
+        best = nearest.setdefault(branch[0], branch)
+        if count < counts[best]:
+            nearest[branch[0]] = branch
+    return [each for each in located if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch]
+
+
+def locate(shape: Shape | None, place: tuple[str | int, ...]) -> Located:
+    """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted."""
     path: list[str | int] = []
+    branch: tuple[Path, str] | None = None
     while place:
         step = place[0]
         if shape is None or shape.free:
@@ -108,10 +146,12 @@ def locate(shape: Shape | None, place: tuple[str | int, ...]) -> tuple[Path, Sha
             shape = None if form is None else form.prefix[step] if step < len(form.prefix) else form.items
             place = place[1:]
         else:
-            taken, name, shape = _step(shape, place)
+            taken, name, below = _step(shape, place)
+            if name is None and branch is None and len(shape.objects) > 1:
+                branch = (tuple(path), step)
             path += [name] if name is not None else []
-            place = place[taken:]
-    return tuple(path), shape
+            shape, place = below, place[taken:]
+    return Located(tuple(path), shape, branch)
 
 
 def _step(shape: Shape, place: tuple[str | int, ...]) -> tuple[int, str | None, Shape | None]:
@@ -140,16 +180,21 @@ def _step(shape: Shape, place: tuple[str | int, ...]) -> tuple[int, str | None, 
     return 1, step if unknown else None, shape
 
 
-def _problem(path: Path, said: list[tuple[Objection, Shape | None]], arguments: Any) -> Problem:
-    first, shape = said[0]
+def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
+    found, first = said[0]
+    path, shape = found.path, found.shape
     if first.kind == "missing":
         return Problem(code="missing", path=at(path), message=_OTHER_WORDS["missing"])
-    if first.kind == "extra_forbidden":
-        return Problem(code="unknown-key", path=at(path), message=f"there is no field {quoted(str(path[-1]))}")
-    words = list(dict.fromkeys(_words(objection) for objection, _ in said))
-    message = words[0] if len(words) == 1 else "fits none of the accepted forms: " + "; ".join(words[:4])
     sent = look_up(arguments, path)
-    hidden = shape is None or shape.secret or sent is None or isinstance(sent, dict | list)
+    if first.kind == "extra_forbidden":
+        inner = object_in(sent, DEFAULT_LIMITS)
+        if inner is None:
+            return Problem(code="unknown-key", path=at(path), message=f"there is no field {quoted(str(path[-1]))}")
+        message = guard.wrapper(str(path[-1]), sent, inner, path[:-1])
+        return Problem(code="nested-wrapper", path=at(path), message=message)
+    words = list(dict.fromkeys(_words(objection) for _, objection in said))
+    message = words[0] if len(words) == 1 else "fits none of the accepted forms: " + "; ".join(words[:4])
+    hidden = shape is None or shape.hides or sent is None or isinstance(sent, dict | list)
     return Problem(code="invalid", path=at(path), message=message if hidden else f"{message}; got {guard.echo(sent)}")
 
 

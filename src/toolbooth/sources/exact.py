@@ -92,6 +92,8 @@ class _Wire:
         metadata = dict(each.get("metadata") or {})
         text = find_marker(each["schema"], JsonText)
         if text is not None:
+            if schema["type"] == "default" and schema.get("default") is not None:
+                schema = {**schema, "default": _json(schema["default"])}
             updates = dict(metadata.get("pydantic_js_updates") or {})
             said = updates.get("description") or _description(each["schema"])
             metadata["pydantic_js_updates"] = {**updates, "description": _with_example(said, text)}
@@ -124,9 +126,12 @@ def _text(marker: JsonText, node: Node) -> Node:
 
 
 def _with_example(said: str, marker: JsonText) -> str:
-    example = json.dumps(to_jsonable_python(marker.example), ensure_ascii=False)
-    taken = f"Takes JSON, e.g. {example}" if marker.example is not None else "Takes JSON"
+    taken = f"Takes JSON, e.g. {_json(marker.example)}" if marker.example is not None else "Takes JSON"
     return f"{said.rstrip()} {taken}" if said else taken
+
+
+def _json(value: Any) -> str:
+    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
 
 
 def _description(node: Node) -> str:

@@ -27,6 +27,7 @@ from toolbooth.contract import (
     Shape,
 )
 from toolbooth.errors import ContractError
+from toolbooth.gate import has_integers
 from toolbooth.sources.shapes import Shapes, free_shape, json_type_of
 
 Schema = Mapping[str, Any]
@@ -74,7 +75,7 @@ def compile_json_schema(
         params=(Param(name="arguments", positional=True),),
         special=True,
         function=function,
-        integers=False,
+        integers=has_integers(shape),
         limits=limits,
     )
 
@@ -87,7 +88,7 @@ def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
     """The shape of a JSON Schema. A root object without properties is closed: a tool without arguments."""
     reader = _Reader(cast("Schema", schema))
     made = reader.shape(schema, root=root)
-    reader.shapes.finish()
+    reader.shapes.finish(made)
     return made
 
 

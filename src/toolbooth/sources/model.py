@@ -182,7 +182,7 @@ class ShapeBuilder:
         made = self.fields(fields, inner)
         if authored:
             for each in made.fields.values():
-                each.shape = free_shape()
+                each.shape = self._free(each.shape)
             made.rest = free_shape()
         return made
 
@@ -239,12 +239,17 @@ class ShapeBuilder:
         return self.build(node["schema"], config)
 
     def _authored(self, node: Node, config: Config) -> Shape:
+        if "schema" in node:
+            inner = self.build(node["schema"], config)
+            return self._free(inner) if is_authors(node) else inner
         if is_authors(node):
             return free_shape()
-        if "schema" in node:
-            return self.build(node["schema"], config)
         # Pydantic's own types made of a plain function (addresses, patterns) say in JSON Schema what they take.
         return shape_of_schema(GenerateJsonSchema().generate(cast("Any", node)))
+
+    def _free(self, shape: Shape) -> Shape:
+        """What an author's validator stands before: anything may be sent, but a secret stays one."""
+        return self.shapes.either((free_shape(), shape))
 
     def _model(self, node: Node, config: Config) -> Shape:
         shape = self.build(node["schema"], config)

@@ -62,8 +62,8 @@ class Shapes:
         """Let `knot`, which others hold already, be `shape`."""
         self._later(knot, _fill_either, (shape,))
 
-    def finish(self) -> None:
-        """Fill every open shape, the ones it is made of first."""
+    def finish(self, root: Shape) -> None:
+        """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
         waiting = {id(shape): (fill, parts) for shape, fill, parts in self._open}
 
         def settle(shape: Shape) -> Shape:
@@ -75,10 +75,44 @@ class Shapes:
         for shape, _, _ in self._open:
             settle(shape)
         self._open.clear()
+        _mark_secrets(root)
 
     def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
         self._open.append((shape, fill, tuple(parts)))
         return shape
+
+
+def _mark_secrets(root: Shape) -> None:
+    """Let every shape know whether a secret stands in it or below."""
+    every = {id(shape): shape for shape in _all_below(root)}
+    settled = False
+    while not settled:  # recursion: until nothing changes any more
+        settled = True
+        for shape in every.values():
+            if not shape.hides and (shape.secret or any(each.hides for each in _right_below(shape))):
+                shape.hides, settled = True, False
+
+
+def _all_below(root: Shape) -> Iterable[Shape]:
+    seen: dict[int, Shape] = {}
+    waiting = [root]
+    while waiting:
+        shape = waiting.pop()
+        if id(shape) not in seen:
+            seen[id(shape)] = shape
+            waiting += _right_below(shape)
+    return seen.values()
+
+
+def _right_below(shape: Shape) -> Iterable[Shape]:
+    for form in shape.objects:
+        yield from (field.shape for field in form.fields.values())
+        if form.rest is not None:
+            yield form.rest
+    for form in shape.arrays:
+        yield from form.prefix
+        if form.items is not None:
+            yield form.items
 
 
 def _fill_either(shape: Shape, choices: list[Shape]) -> None:

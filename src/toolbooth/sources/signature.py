@@ -275,7 +275,7 @@ def _arguments_type(params: list[ReadParam]) -> Any:
         table: dict[str, Any] = {}
         for param in params:
             info = param.info
-            node = handler.generate_schema(Annotated[info.annotation, info])
+            node = handler.generate_schema(Annotated[info.annotation, _without_names(info)])
             alias: Any = info.validation_alias
             table[param.name] = core_schema.typed_dict_field(
                 _with_default(node, info),
@@ -285,6 +285,19 @@ def _arguments_type(params: list[ReadParam]) -> Any:
         return core_schema.typed_dict_schema(table, extra_behavior="forbid")
 
     return type("arguments", (), {"__get_pydantic_core_schema__": classmethod(hook)})
+
+
+def _without_names(info: FieldInfo) -> FieldInfo:
+    """What a parameter says of its type; name and default are the table's business, and Pydantic warns of them here."""
+    made = FieldInfo(
+        description=info.description,
+        examples=info.examples,
+        deprecated=info.deprecated,
+        json_schema_extra=info.json_schema_extra,
+        discriminator=info.discriminator,
+    )
+    made.metadata = list(info.metadata)
+    return made
 
 
 def _with_default(node: Any, info: FieldInfo) -> Any:
@@ -309,7 +322,7 @@ def _pydantic_says(error: PydanticUserError | PydanticSchemaGenerationError) -> 
 
 
 def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict[str, Any]:
-    builder.shapes.finish()
+    builder.shapes.finish(shape)
     mark_deep(shape)
     mistakes = [*dict.fromkeys(builder.mistakes), *_name_mistakes(shape.objects[0])]
     mistakes += _type_mistakes(shape, builder.json_texts)

@@ -1,0 +1,40 @@
+"""What a tool may return besides values: pictures, sound, and files, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A piece of text, where a result has several pieces."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture."""
+
+    data: bytes
+    mime_type: str = "image/png"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audio:
+    """A sound."""
+
+    data: bytes
+    mime_type: str = "audio/wav"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A file that comes with the result: text, or bytes."""
+
+    uri: str
+    content: str | bytes
+    mime_type: str = "text/plain"
+
+
+Content = Text | Image | Audio | Resource

@@ -1,0 +1,1 @@
+"""An MCP tool server without I/O: a registry, the protocol, and two thin shells. Start at `respond.py`."""

@@ -1,0 +1,135 @@
+"""One call of one registered tool: the stages of the boundary, with a time limit, a mask for crashes, and a record."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Any
+
+from toolbooth.boundary import render
+from toolbooth.boundary.call import bound_call
+from toolbooth.boundary.decode import Repair
+from toolbooth.boundary.handle import accept_reading
+from toolbooth.boundary.read import Reading
+from toolbooth.context import Context
+from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.server.observe import CallRecord, Outcome
+from toolbooth.server.registry import Tool, ToolRegistry
+
+logger = logging.getLogger("toolbooth.server")
+
+_threads = ThreadPoolExecutor(thread_name_prefix="toolbooth")
+"""Where sync tools run, so that one that waits does not hold up the others."""
+
+Result = dict[str, Any]
+
+
+class Refused(Exception):
+    """A refusal that is to be answered as a JSON-RPC error."""
+
+    def __init__(self, error: Result) -> None:
+        self.error = error
+        super().__init__(error["message"])
+
+
+async def call(registry: ToolRegistry, tool: Tool, reading: Reading, context: Context) -> Result:
+    """Call a tool with the arguments as read. Raises Refused, only where refusals are protocol errors."""
+    watch = _Watch(registry, tool, context)
+    try:
+        values, watch.repairs = accept_reading(tool.contract, reading)
+        run = bound_call(tool.contract, tool.function, values, context, None)
+        value = await _run(tool, run)
+    except Exception as error:
+        return watch.failed(error)
+    return watch.returned(value)
+
+
+def call_sync(registry: ToolRegistry, tool: Tool, reading: Reading, context: Context) -> Result:
+    """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
+    if tool.is_async or tool.timeout is not None:
+        return asyncio.run(call(registry, tool, reading, context))
+    watch = _Watch(registry, tool, context)
+    try:
+        values, watch.repairs = accept_reading(tool.contract, reading)
+        value = bound_call(tool.contract, tool.function, values, context, None)()
+    except Exception as error:
+        return watch.failed(error)
+    return watch.returned(value)
+
+
+async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
+    if tool.is_async:
+        awaitable: Awaitable[Any] = run()
+    else:
+        loop = asyncio.get_running_loop()
+        awaitable = loop.run_in_executor(_threads, contextvars.copy_context().run, run)
+    if tool.timeout is None:
+        return await awaitable
+    try:
+        async with asyncio.timeout(tool.timeout):
+            return await awaitable
+    except TimeoutError:
+        fate = "it was stopped" if tool.is_async else "it may still complete"
+        raise ToolError(tool.name, f"it did not answer within {tool.timeout:g} s; {fate}") from None
+
+
+class _Watch:
+    """Turns what a call came to into its result, and tells the observers."""
+
+    __slots__ = ("context", "registry", "repairs", "start", "tool")
+
+    def __init__(self, registry: ToolRegistry, tool: Tool, context: Context) -> None:
+        self.registry = registry
+        self.tool = tool
+        self.context = context
+        self.repairs: list[Repair] = []
+        self.start = perf_counter() if registry.observers else 0.0
+
+    def returned(self, value: Any) -> Result:
+        try:
+            result = render.value_result(value, self.repairs, structured=render.as_fragment)
+        except Exception as error:
+            logger.exception("tool %r returned what cannot be sent", self.tool.name)
+            self._tell("failed", ())
+            return render.text_result(
+                f"The tool ran to its end, but what it returned cannot be sent ({type(error).__name__}). "
+                "Do not call it again without looking at what it did.",
+                is_error=True,
+            )
+        self._tell("repaired" if self.repairs else "passed", ())
+        return result
+
+    def failed(self, error: Exception) -> Result:
+        if isinstance(error, ToolInputError):
+            self._tell("refused", tuple(problem.code for problem in error.problems))
+            if self.registry.errors == "protocol":
+                raise Refused(render.refusal_error(error, self.tool.contract.limits)) from None
+            return render.refusal_result(error, self.tool.contract.limits)
+        self._tell("failed", ())
+        if isinstance(error, ToolError):
+            return render.tool_error_result(error)
+        logger.error("tool %r failed", self.tool.name, exc_info=error)
+        return render.text_result(f"Tool {self.tool.name!r} failed unexpectedly.", is_error=True)
+
+    def _tell(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
+        if not self.registry.observers:
+            return
+        record = CallRecord(
+            tool=self.tool.name,
+            outcome=outcome,
+            problems=problems,
+            repairs=tuple(repair.code for repair in self.repairs),
+            seconds=perf_counter() - self.start,
+            client=self.context.client,
+        )
+        for observer in self.registry.observers:
+            try:
+                observer(record)
+            except Exception:
+                logger.exception("an observer failed")

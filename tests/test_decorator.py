@@ -1,0 +1,554 @@
+"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`, connected for real."""
+
+import asyncio
+import contextlib
+import importlib.util
+import inspect
+import json
+import socket
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import fastmcp
+import mcp
+import pytest
+from fastmcp import FastMCP
+from fastmcp.dependencies import CurrentContext, Depends
+from fastmcp.tools import FunctionTool
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server.mcpserver import Context as SdkContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.resolve import Resolve
+from pydantic import BaseModel, Field
+
+from toolbooth import (
+    Context,
+    ContractError,
+    ToolInputError,
+    Unpack,
+    compile_function,
+    input_schema,
+    unpack_pydantic_params,
+)
+
+_spec = importlib.util.spec_from_file_location("flattening_rows", Path(__file__).with_name("flattening_rows.py"))
+rows = sys.modules["flattening_rows"] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(rows)
+
+BY_TOOLBOOTH = [row for row in rows.ROWS if not all(call.by_host for call in row.calls)]
+
+
+def plain_fastmcp(tool, **settings):
+    server = FastMCP("plain", **settings)
+    server.add_tool(FunctionTool.from_function(tool, name="tool"))
+    return fastmcp.Client(server)
+
+
+def plain_sdk(tool):
+    server = MCPServer("plain")
+    server.add_tool(tool, name="tool")
+    return mcp.Client(server)
+
+
+HOSTS = pytest.mark.parametrize("host", [plain_fastmcp, plain_sdk], ids=["fastmcp", "mcp"])
+
+
+async def called(client, arguments, name="tool"):
+    """The result of every call, whichever host's client it is."""
+    quiet = {"raise_on_error": False} if isinstance(client, fastmcp.Client) else {}
+    async with client:
+        return [await client.call_tool(name, each, **quiet) for each in arguments]
+
+
+async def published(client):
+    async with client:
+        found = await client.list_tools()
+        [tool] = getattr(found, "tools", found)
+        return tool.input_schema
+
+
+def said(result):
+    """What the agent reads, without the SDK's own prefix."""
+    return result.content[0].text.removeprefix("Error executing tool tool: "), result.is_error
+
+
+def call(client, *arguments):
+    return [said(each) for each in asyncio.run(called(client, arguments))]
+
+
+# --- the 40 rows ------------------------------------------------------------------------------------------------
+
+
+@HOSTS
+@pytest.mark.parametrize("row", BY_TOOLBOOTH, ids=lambda row: row.id)
+def test_a_decorated_tool_on_a_plain_host_behaves_as_the_model_alone(row, host):
+    calls = [each for each in row.calls if not each.by_host]
+    results = call(host(unpack_pydantic_params(row.make())), *(json.loads(each.sent) for each in calls))
+    assert results == [(each.text, each.result["isError"]) for each in calls]
+
+
+@HOSTS
+@pytest.mark.parametrize("row", rows.ROWS, ids=lambda row: row.id)
+def test_a_plain_host_publishes_what_toolbooth_would(row, host):
+    schema = asyncio.run(published(host(unpack_pydantic_params(row.make()))))
+    own = input_schema(compile_function(row.make()))
+    titled = {name: {key: each[key] for key in each if key != "title"} for name, each in schema["properties"].items()}
+    assert titled == own["properties"]
+    assert sorted(schema.get("required", [])) == sorted(own.get("required", []))
+
+
+UNEXPECTED = "Unexpected keyword argument"
+LOST = object()
+"""The key is dropped, and the tool is called as if it had not been sent."""
+
+BY_HOST = [
+    # row, sent, plain FastMCP 4.1.2 refuses this key, the plain SDK 2.3.0 then says. The remedy is `protect`.
+    (4, '{"item_id": 5}', "item_id", "$.itemId: is required, but was not sent"),
+    (6, '{"itemId": 5, "item_id": 6}', "item_id", LOST),
+    (8, '{"itemId": 5, "id": 6}', "id", LOST),
+    (24, '{"fullname": "Ann"}', "fullname", "$.name: is required, but was not sent"),
+    (24, '{"name": "Ann", "nickname": "A"}', "nickname", LOST),
+    (24, '{"fullname": "Ann"}', "fullname", "$.name: is required, but was not sent"),
+    (25, '{"name": "Ann", "age": 3}', "age", LOST),
+    (25, '{"name": "Ann", "at": {"x": 3}}', "at", LOST),
+    (25, '{"data": {"name": "Ann"}}', "data", "$.name: is required, but was not sent"),
+    (26, '{"name": "Ann", "age": 3}', "age", LOST),
+    (26, '{"name": "Ann", "age": 3}', "age", LOST),
+    (32, '{"x": 1, "norm": 3}', "norm", LOST),
+]
+DECIDED = [(row, each) for row in rows.ROWS for each in row.calls if each.by_host]
+
+
+def test_every_call_that_a_plain_host_decides_is_listed():
+    assert [(row.number, each.sent) for row, each in DECIDED] == [(number, sent) for number, sent, _, _ in BY_HOST]
+
+
+LISTED = [(row, each, key, sdk) for (row, each), (_, _, key, sdk) in zip(DECIDED, BY_HOST, strict=True)]
+LISTED_IDS = [f"{row.number:02}-{each.sent}" for row, each, _, _ in LISTED]
+
+
+@pytest.mark.parametrize(("row", "made", "key", "_"), LISTED, ids=LISTED_IDS)
+def test_plain_fastmcp_refuses_an_undeclared_key_in_its_own_words(row, made, key, _):
+    [(text, is_error)] = call(plain_fastmcp(unpack_pydantic_params(row.make())), json.loads(made.sent))
+    assert is_error
+    assert text.startswith(f"1 validation error for call[tool]\n{key}\n  {UNEXPECTED}")
+
+
+@pytest.mark.parametrize(("row", "made", "key", "sdk"), LISTED, ids=LISTED_IDS)
+def test_the_plain_sdk_drops_an_undeclared_key(row, made, key, sdk):
+    arguments = json.loads(made.sent)
+    without = {name: value for name, value in arguments.items() if name != key}
+    [(text, is_error), same] = call(plain_sdk(unpack_pydantic_params(row.make())), arguments, without)
+    assert (text, is_error) == same
+    assert is_error is (sdk is not LOST)
+    assert sdk is LOST or sdk in text
+
+
+# --- real transports --------------------------------------------------------------------------------------------
+
+CARRIED = [row for row in BY_TOOLBOOTH if row.number in (1, 7, 9, 11, 15, 16, 20, 23, 38, 40)]
+SERVER = Path(__file__).with_name("flattening_server.py")
+
+
+async def carried(client):
+    """Every call of the carried rows over one connection."""
+    async with client:
+        results = []
+        for row in CARRIED:
+            for each in row.calls:
+                results.append(await client.call_tool(row.id, json.loads(each.sent)))
+        return results
+
+
+def assert_carried(results):
+    expected = [(row.id, each) for row in CARRIED for each in row.calls]
+    got = [
+        (result.content[0].text.removeprefix(f"Error executing tool {name}: "), result.is_error)
+        for (name, _), result in zip(expected, results, strict=True)
+    ]
+    assert got == [(each.text, each.result["isError"]) for _, each in expected]
+
+
+@pytest.mark.parametrize("host", ["fastmcp", "mcp"])
+def test_rows_hold_over_a_real_stdio_connection(host, tmp_path):
+    ids = [row.id for row in CARRIED]
+    parameters = StdioServerParameters(command=sys.executable, args=[str(SERVER), host, "stdio", *ids])
+    with (tmp_path / "stderr").open("w") as errors:
+        assert_carried(asyncio.run(carried(mcp.Client(stdio_client(parameters, errlog=errors)))))
+
+
+@pytest.mark.parametrize("host", ["fastmcp", "mcp"])
+def test_rows_hold_over_a_real_http_connection(host):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ids = [row.id for row in CARRIED]
+    server = subprocess.Popen(
+        [sys.executable, str(SERVER), host, str(port), *ids], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _until_listening(server, port)
+        assert_carried(asyncio.run(carried(mcp.Client(f"http://127.0.0.1:{port}/mcp"))))
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _until_listening(server, port):
+    while server.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(timeout=0.1)
+    raise AssertionError(f"the server ended with {server.returncode}")
+
+
+# --- what the host fills itself ---------------------------------------------------------------------------------
+
+
+class Item(BaseModel):
+    id: int
+    name: str = "n"
+
+
+def answer():
+    return 42
+
+
+def test_fastmcps_context_and_dependencies_pass_by():
+    @unpack_pydantic_params
+    async def tool(
+        first: fastmcp.Context,
+        item: Annotated[Item, Unpack()],
+        note: str = "-",
+        number: int = Depends(answer),
+        last: fastmcp.Context | None = None,
+        current: fastmcp.Context = CurrentContext(),  # noqa: B008
+    ) -> str:
+        contexts = {type(each).__name__ for each in (first, last, current)}
+        return f"{item!r} {note} {number} {contexts}"
+
+    assert set(asyncio.run(published(plain_fastmcp(tool)))["properties"]) == {"id", "name", "note"}
+    assert call(plain_fastmcp(tool), {"id": 1}) == [("Item(id=1, name='n') - 42 {'Context'}", False)]
+
+
+def test_the_sdks_context_and_resolved_parameters_pass_by():
+    @unpack_pydantic_params
+    def tool(
+        item: Annotated[Item, Unpack()],
+        context: SdkContext,
+        number: Annotated[int, Resolve(answer)] = 0,
+    ) -> str:
+        return f"{item!r} {number} {type(context).__name__}"
+
+    assert set(asyncio.run(published(plain_sdk(tool)))["properties"]) == {"id", "name"}
+    assert call(plain_sdk(tool), {"id": 1}) == [("Item(id=1, name='n') 42 Context", False)]
+
+
+@HOSTS
+def test_toolbooths_own_context_is_not_published_and_given_by_the_decorator(host):
+    @unpack_pydantic_params
+    def tool(context: Context, item: Annotated[Item, Unpack()]) -> str:
+        return f"{item!r} {context.client}"
+
+    assert set(asyncio.run(published(host(tool)))["properties"]) == {"id", "name"}
+    assert call(host(tool), {"id": 1}) == [("Item(id=1, name='n') None", False)]
+
+
+def test_a_field_named_like_a_parameter_of_the_host_is_a_contract_error():
+    class Named(BaseModel):
+        ctx: str
+
+    def tool(it: Annotated[Named, Unpack()], ctx: fastmcp.Context): ...
+
+    with pytest.raises(ContractError, match=r"'ctx' .*Unpack\(prefix=\.\.\.\)"):
+        unpack_pydantic_params(tool)
+
+
+@HOSTS
+def test_plain_parameters_are_not_damaged_by_the_host_either(host):
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item, Unpack()], note: str | None = None, at: date | None = None) -> str:
+        return f"{item!r} {note!r} {at!r}"
+
+    calls = [{"id": 1, "note": '{"a": 1}'}, {"id": 1, "note": "null", "at": "2026-01-02"}, {"id": "1", "note": None}]
+    assert call(host(tool), *calls) == [
+        ("Item(id=1, name='n') '{\"a\": 1}' None", False),
+        ("Item(id=1, name='n') 'null' datetime.date(2026, 1, 2)", False),
+        ("Item(id=1, name='n') None None", False),
+    ]
+
+
+def test_a_refusal_is_shown_even_where_the_host_masks_errors():
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item, Unpack()]) -> str:
+        return repr(item)
+
+    text = (
+        "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\""
+    )
+    assert call(plain_fastmcp(tool, mask_error_details=True), {"id": "x"}) == [(text, True)]
+
+
+def test_fastmcps_strict_mode_changes_nothing():
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item, Unpack()]) -> str:
+        return repr(item)
+
+    assert call(plain_fastmcp(tool, strict_input_validation=True), {"id": "1"}) == [("Item(id=1, name='n')", False)]
+
+
+def test_an_async_generator_is_read_to_its_end_by_fastmcp():
+    @unpack_pydantic_params
+    async def tool(item: Annotated[Item, Unpack()]):
+        yield item.id
+        yield item.name
+
+    [result] = asyncio.run(called(plain_fastmcp(tool), [{"id": 1}]))
+    assert json.loads(result.content[0].text) == [1, "n"]
+
+
+# --- where names are looked up ----------------------------------------------------------------------------------
+
+STACKED = """
+from __future__ import annotations
+from typing import TYPE_CHECKING, Annotated
+from pydantic import BaseModel
+from toolbooth import Unpack, unpack_pydantic_params
+if TYPE_CHECKING:
+    from nowhere import Gone
+
+class Order(BaseModel):
+    lines: list[Line]
+
+@unpack_pydantic_params
+def tool(order: Annotated[Order, Unpack()], note: str = "-") -> Gone:
+    return f"{order!r} {note}"
+
+class Line(BaseModel):
+    sku: str
+"""
+
+
+@HOSTS
+def test_a_class_defined_after_the_decorated_function_is_found(host, monkeypatch):
+    module = ModuleType("stacked")
+    monkeypatch.setitem(sys.modules, "stacked", module)
+    exec(compile(STACKED, "stacked.py", "exec", dont_inherit=True), vars(module))
+    results = call(host(module.tool), {"lines": [{"sku": "a"}]}, {"lines": '[{"sku": "a"}]'}, {"lines": [{"sk": "a"}]})
+    assert results[:2] == [("Order(lines=[Line(sku='a')]) -", False)] * 2
+    assert results[2][1]
+    assert 'there is no field "sk"; did you mean "sku"?' in results[2][0]
+
+
+LOCAL = """
+from __future__ import annotations
+from typing import Annotated
+from pydantic import BaseModel
+from toolbooth import Unpack, unpack_pydantic_params
+
+def make():
+    class Item(BaseModel):
+        id: int
+
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item, Unpack()], other: Item | None = None) -> str:
+        return f"{item!r} {other!r}"
+
+    return tool
+"""
+
+
+@HOSTS
+def test_local_models_under_future_annotations_are_found(host, monkeypatch):
+    module = ModuleType("local")
+    monkeypatch.setitem(sys.modules, "local", module)
+    exec(compile(LOCAL, "local.py", "exec", dont_inherit=True), vars(module))
+    assert call(host(module.make()), {"id": 1, "other": {"id": 2}}) == [("Item(id=1) Item(id=2)", False)]
+
+
+class Shop:
+    name = "shop"
+
+    @unpack_pydantic_params
+    def method(self, item: Annotated[Item, Unpack()]) -> str:
+        return f"{self.name} {item!r}"
+
+    @classmethod
+    @unpack_pydantic_params
+    def of_class(cls, item: Annotated[Item, Unpack()]) -> str:
+        return f"{cls.name} {item!r}"
+
+    @unpack_pydantic_params
+    @classmethod
+    def of_class_outside(cls, item: Annotated[Item, Unpack()]) -> str:
+        return f"{cls.name} {item!r}"
+
+    @unpack_pydantic_params
+    @staticmethod
+    def static(item: Annotated[Item, Unpack()]) -> str:
+        return f"shop {item!r}"
+
+
+@HOSTS
+@pytest.mark.parametrize("name", ["method", "of_class", "of_class_outside", "static"])
+def test_methods_decorated_in_their_class_work(host, name):
+    assert call(host(getattr(Shop(), name)), {"id": 1}) == [("shop Item(id=1, name='n')", False)]
+
+
+# --- direct calls -----------------------------------------------------------------------------------------------
+
+
+@unpack_pydantic_params
+def direct(note: str, item: Annotated[Item, Unpack()], *, times: int = 1) -> str:
+    return f"{note} {item!r} {times}"
+
+
+def test_the_signature_is_flat_and_keyword_only():
+    signature = inspect.signature(direct)
+    assert [(each.name, each.kind.name) for each in signature.parameters.values()] == [
+        ("note", "KEYWORD_ONLY"),
+        ("id", "KEYWORD_ONLY"),
+        ("name", "KEYWORD_ONLY"),
+        ("times", "KEYWORD_ONLY"),
+    ]
+    assert list(direct.__annotations__) == ["note", "id", "name", "times", "return"]
+    assert signature.return_annotation is str
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((), {"note": "a", "id": 1, "name": "n"}),
+        (("a",), {"id": 1}),
+        (("a", Item(id=1)), {}),
+        (("a",), {"item": Item(id=1)}),
+        ((), {"note": "a", "item": Item(id=1), "times": 1}),
+    ],
+    ids=["flat", "flat, plain by position", "instance by position", "instance by name", "all by name"],
+)
+def test_a_direct_call_takes_flat_keywords_or_the_instance(args, kwargs):
+    assert direct(*args, **kwargs) == "a Item(id=1, name='n') 1"
+
+
+def test_an_instance_is_passed_on_as_it_is():
+    given = Item.model_construct(id="not validated again")
+
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item, Unpack()]) -> Item:
+        return item
+
+    assert tool(given) is given
+    assert tool(item=given) is given
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        (("a", Item(id=1)), {"name": "x"}),
+        (("a",), {"item": Item(id=1), "id": 2}),
+        ((), {"note": "a", "item": Item(id=1), "name": "x"}),
+    ],
+    ids=["by position", "by name", "all by name"],
+)
+def test_a_mixture_of_instance_and_flat_keywords_is_a_type_error(args, kwargs):
+    with pytest.raises(TypeError, match=r"direct\(\) got \['item'\] and flat fields .*; give one or the other"):
+        direct(*args, **kwargs)
+
+
+def test_an_instance_of_an_all_optional_model_is_never_replaced_by_defaults():
+    class Range(BaseModel):
+        lo: int = 0
+        hi: int = 0
+
+    @unpack_pydantic_params
+    def tool(between: Annotated[Range, Unpack()]) -> str:
+        return repr(between)
+
+    assert tool(between=Range(lo=1, hi=2)) == tool(Range(lo=1, hi=2)) == tool(lo=1, hi=2) == "Range(lo=1, hi=2)"
+
+
+def test_a_field_named_like_the_parameter_can_be_given_either_way():
+    class Asked(BaseModel):
+        request: str
+
+    @unpack_pydantic_params
+    def tool(request: Annotated[Asked, Unpack()]) -> str:
+        return repr(request)
+
+    assert tool(request="x") == tool(request=Asked(request="x")) == tool(Asked(request="x")) == "Asked(request='x')"
+
+
+def test_an_unknown_keyword_in_a_direct_call_is_a_type_error():
+    with pytest.raises(TypeError, match="'nome'"):
+        direct(note="a", id=1, nome="x")
+
+
+def test_python_values_pass_in_direct_calls():
+    class Dated(BaseModel):
+        on: date
+        item: Item
+
+    @unpack_pydantic_params
+    def tool(it: Annotated[Dated, Unpack()]) -> str:
+        return repr(it)
+
+    expected = "Dated(on=datetime.date(2026, 1, 2), item=Item(id=1, name='n'))"
+    assert tool(on=date(2026, 1, 2), item=Item(id=1)) == tool(on="2026-01-02", item={"id": 1}) == expected
+
+
+def test_a_refused_direct_call_raises_tool_input_error_with_every_problem():
+    with pytest.raises(ToolInputError) as raised:
+        direct(note=1, id="x")
+    assert [(each.code, each.path) for each in raised.value.problems] == [
+        ("wrong-type", "$.note"),
+        ("wrong-type", "$.id"),
+    ]
+
+
+def test_aliases_may_be_used_in_direct_calls():
+    class Aliased(BaseModel):
+        item_id: Annotated[int, Field(alias="itemId")]
+        class_: Annotated[str, Field(alias="class")] = "c"
+
+    @unpack_pydantic_params
+    def tool(it: Annotated[Aliased, Unpack()]) -> str:
+        return repr(it)
+
+    assert tool(itemId=1, **{"class": "d"}) == "Aliased(item_id=1, class_='d')"
+
+
+def test_none_may_be_given_for_an_optional_model():
+    @unpack_pydantic_params
+    def tool(item: Annotated[Item | None, Unpack()]) -> str:
+        return repr(item)
+
+    assert tool(item=None) == tool(None) == tool() == "None"
+
+
+def test_a_function_without_a_marker_is_left_alone():
+    def tool(item: Item) -> str:
+        return repr(item)
+
+    assert unpack_pydantic_params(tool) is tool
+
+
+@HOSTS
+def test_unpacked_fields_inside_a_plain_parameters_model_are_honoured(host):
+    class Outer(BaseModel):
+        item: Annotated[Item, Unpack(prefix="item_")]
+
+    @unpack_pydantic_params
+    def tool(outer: Outer) -> str:
+        return repr(outer)
+
+    assert call(host(tool), {"outer": {"item_id": 1}}) == [("Outer(item=Item(id=1, name='n'))", False)]
+
+
+def test_a_decorated_function_compiles_to_the_contract_of_the_bare_one():
+    decorated = [compile_function(unpack_pydantic_params(row.make())) for row in rows.ROWS]
+    assert list(map(input_schema, decorated)) == [input_schema(compile_function(row.make())) for row in rows.ROWS]
