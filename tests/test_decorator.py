@@ -1,4 +1,4 @@
-"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`, connected for real."""
+"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`, connected."""
 
 import asyncio
 import contextlib

@@ -13,8 +13,7 @@ from itertools import count
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import pytest
-from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, SecretStr, create_model
 
@@ -28,6 +27,7 @@ LAW = settings(
     database=None,
     deadline=None,
     max_examples=120,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 
@@ -188,11 +188,11 @@ def described(value: Any) -> str:
     """A model with its types and with what was set, in the order of its fields."""
     if isinstance(value, BaseModel):
         names = [name for name in type(value).model_fields if name in value.model_fields_set]
-        return "{%s}" % ", ".join(f"{name}: {described(getattr(value, name))}" for name in names)
+        return str([f"{name}: {described(getattr(value, name))}" for name in names])
     if isinstance(value, list):
-        return "[%s]" % ", ".join(map(described, value))
+        return str(list(map(described, value)))
     if isinstance(value, dict):
-        return "{%s}" % ", ".join(f"{key!r}: {described(each)}" for key, each in value.items())
+        return str({key: described(each) for key, each in value.items()})
     if isinstance(value, Decimal):
         return repr(value + 0)  # 0.0 and 0 are one number
     return value.get_secret_value() if isinstance(value, SecretStr) else repr(value)
@@ -215,7 +215,7 @@ def compiled(model: type[BaseModel], source: str) -> Contract:
     if source == "json-schema":
         return compile_json_schema(model.model_json_schema(), name="tool")
 
-    def tool(request: Annotated[model, Unpack()]) -> None: ...  # pyright: ignore
+    def tool(request: Annotated[model, Unpack()]) -> None: ...
 
     return compile_function(tool)
 
@@ -274,9 +274,6 @@ class Mutation:
     """Only one correction is possible: the original call."""
 
 
-Mutate = Callable[[st.DrawFn, Any, list[Place]], bool | None]
-
-
 def is_object(place: Place) -> bool:
     return isinstance(place.value, dict) and place.kind.slots is not None
 
@@ -313,6 +310,21 @@ def camel(name: str) -> str:
     return first + "".join(each.capitalize() for each in rest) if rest else name.capitalize()
 
 
+def movable(place: Place) -> list[tuple[str, str]]:
+    """The keys of inner objects that this object does not declare, each after the key of its object."""
+    if not is_object(place):
+        return []
+    inner = {
+        key: each for key, each in place.value.items() if isinstance(each, dict) and place.kind.slots[key].kind.slots
+    }
+    return [(outer, key) for outer, each in inner.items() for key in each if key not in place.kind.slots]
+
+
+def move(draw: st.DrawFn, place: Place) -> None:
+    outer, key = draw(st.sampled_from(movable(place)))
+    place.value[key] = place.value[outer].pop(key)
+
+
 def add(draw: st.DrawFn, place: Place) -> None:
     place.value["zzqx"] = draw(st.sampled_from([None, 1, "", "x", [], [1], True]))
 
@@ -337,6 +349,7 @@ def mutations(draw: st.DrawFn, names: list[str] | None = None) -> tuple[Tool, An
         "rename": filled,
         "drop": fields,
         "add": objects,
+        "move": [each for each in objects if movable(each)],
         "null": fields,
         "empty": [each for each in fields if not each.kind.text],
         "change-type": found,
@@ -363,11 +376,11 @@ def _apply(draw: st.DrawFn, name: str, place: Place, root: Any, original: Any) -
         if name == "null" and slot.kind.nullable:
             place.holder[place.key] = None
             return copy.deepcopy(root["$"])
-        kept = place.holder.pop(place.key)
+        del place.holder[place.key]
         meant = None if slot.required else copy.deepcopy(root["$"])
         if name != "drop":
             place.holder[place.key] = None if name == "null" else ""
-        return meant if kept is not NotImplemented else None
+        return meant
     simple: dict[str, Callable[[], None]] = {
         "wrap": lambda: wrap(draw, place),
         "wrap-half": lambda: wrap_half(draw, place),
@@ -375,6 +388,7 @@ def _apply(draw: st.DrawFn, name: str, place: Place, root: Any, original: Any) -
         "recase": lambda: rename(draw, place, camel),
         "rename": lambda: rename(draw, place, lambda old: f"zzqx_{old[:2]}"),
         "add": lambda: add(draw, place),
+        "move": lambda: move(draw, place),
         "change-type": lambda: place.holder.__setitem__(place.key, place.kind.wrong),
         "list-instead": lambda: place.holder.__setitem__(place.key, [[[place.kind.wrong]]]),
     }
@@ -403,7 +417,7 @@ def test_a_mutated_call_is_made_as_meant_or_not_at_all(call: tuple[Tool, Any, Mu
 
 
 @settings(LAW, max_examples=300)
-@given(mutations(["wrap", "wrap-half", "recase", "rename", "add", "change-type"]))
+@given(mutations(["wrap", "wrap-half", "recase", "rename", "add", "move", "change-type"]))
 def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(call: tuple[Tool, Any, Mutation]):
     tool, original, mutation = call
     corrected = tool.send(mutation.arguments).meta.get("corrected")

@@ -15,7 +15,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union
+from time import process_time
+from typing import Annotated, Any, Literal, NotRequired, Union
 from uuid import UUID
 
 import pytest
@@ -33,11 +34,12 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from toolbooth import (
     Contract,
     JsonText,
+    Limits,
     Unpack,
     Verbatim,
     compile_function,
@@ -67,8 +69,7 @@ def outcome(contract: Contract, body: bytes) -> dict[str, Any]:
         return {"outcome": "refused", "problems": problems, "corrected": meta.get("corrected")}
     assert len(calls) == 1
     repairs = [[each["code"], each["path"]] for each in meta.get("repairs", [])]
-    made = {"outcome": "repaired" if repairs else "passed", "received": calls[0], "repairs": repairs}
-    return made
+    return {"outcome": "repaired" if repairs else "passed", "received": calls[0], "repairs": repairs}
 
 
 def dump(value: Any) -> Any:
@@ -113,7 +114,7 @@ def replayed(sent: Any, repairs: list[list[str]]) -> Any:
             key = step[0] or (int(step[1]) if step[1] else json.loads(step[2]))
         if code in ("json-text", "scalar-text"):
             while isinstance(holder[key], str):
-                holder[key] = json.loads(holder[key])
+                holder[key] = json.loads(holder[key], parse_float=Decimal)
         else:
             del holder[key]
     return root["$"]
@@ -396,7 +397,7 @@ def signature_of(model: type[BaseModel]) -> Callable[..., Any]:
 
 
 def unpacking(model: type[BaseModel]) -> Callable[..., Any]:
-    def tool(request: Annotated[model, Unpack()]) -> None: ...  # pyright: ignore
+    def tool(request: Annotated[model, Unpack()]) -> None: ...
 
     return tool
 
@@ -438,8 +439,7 @@ def with_defaults(source: str, depth: str, item: dict[str, Any]) -> dict[str, An
 
 def received(source: str, depth: str, item: dict[str, Any]) -> Any:
     """What the tool gets when `item` stands at this depth."""
-    first, whole = ({"name": "first"}, item)
-    first, whole = (with_defaults(source, depth, each) for each in (first, whole))
+    first, whole = (with_defaults(source, depth, each) for each in ({"name": "first"}, item))
     got = {
         "top": whole,
         "model": {"item": whole},
@@ -467,13 +467,10 @@ def expected(case: dict[str, Any], source: str, depth: str) -> dict[str, Any]:
     if case["outcome"] == "refused":
         fixed = case["corrected"]
         corrected = None if fixed is None else json.loads(template % json.dumps(fixed))
-        return {**case_only(case), "problems": sorted(paths(case["problems"], prefix)), "corrected": corrected}
+        problems = sorted(paths(case["problems"], prefix))
+        return {"outcome": "refused", "problems": problems, "corrected": corrected}
     got = received(source, depth, case.get("received", case.get("fragment")))
-    return {**case_only(case), "received": got, "repairs": paths(case.get("repairs", []), prefix)}
-
-
-def case_only(case: dict[str, Any]) -> dict[str, Any]:
-    return {"outcome": case["outcome"]}
+    return {"outcome": case["outcome"], "received": got, "repairs": paths(case.get("repairs", []), prefix)}
 
 
 def plain_dates(found: Any) -> Any:
@@ -494,3 +491,514 @@ def test_a_fragment_has_the_same_outcome_at_every_depth_of_every_source(case: di
         found[depth] = plain_dates(outcome(SOURCES[source][depth], body))
         assert_nothing_is_lost(body, found[depth])
     assert exactly(found) == exactly({depth: expected(case, source, depth) for depth in depths})
+
+
+# --- one contract's cases each ----------------------------------------------------------------------------------
+
+
+class Colour(Enum):
+    red = "red"
+    blue = "blue"
+
+
+class Level(IntEnum):
+    low = 1
+    high = 2
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    count: int
+    ratio: float = 0.0
+    flag: bool = False
+    day: date | None = None
+    tags: list[str] = []
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    count: int = 0
+
+
+class OpenIntegers(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, int]
+
+    name: str
+
+
+class Ignoring(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    age: int = 0
+
+
+class Forbidding(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    age: int = 0
+
+
+class Aliased(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    user_id: int = Field(alias="userId")
+    email: str = Field(default="", validation_alias=AliasChoices("email", "mail", "e_mail"))
+
+
+class ByAliasOnly(BaseModel):
+    user_id: int = Field(alias="userId")
+
+
+class ByPath(BaseModel):
+    first: str = Field(validation_alias=AliasPath("names", 0))
+    city: str = Field(default="", validation_alias=AliasPath("address", "city"))
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    tricks: list[str] = []
+
+
+class Lengthy(BaseModel):
+    name: Annotated[str, AfterValidator(lambda text: text)]
+    days: Annotated[list[str], BeforeValidator(lambda value: value.split(",") if isinstance(value, str) else value)]
+    count: Annotated[int, WrapValidator(lambda value, handler: handler(value))] = 0
+    anything: Annotated[Any, PlainValidator(lambda value: value)] = None
+
+
+class Rewritten(BaseModel):
+    name: str
+    age: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def unwrap(cls, value: Any) -> Any:
+        """An author who takes a wrapper on purpose."""
+        return value["data"] if isinstance(value, dict) and list(value) == ["data"] else value
+
+
+class Credentials(BaseModel):
+    user: str
+    password: SecretStr
+
+
+class Node(BaseModel):
+    label: str
+    children: list["Node"] = []
+
+
+class Address(BaseModel):
+    street: str
+    city: str = ""
+
+
+class Customer(BaseModel):
+    name: str
+    address: Annotated[Address, Unpack(prefix="address_")]
+
+
+def contact(email: str, first_name: str, last_name: str = ""): ...
+
+
+def takes_data(data: dict[str, int], note: str = ""): ...
+
+
+def takes_data_model(data: Ignoring): ...
+
+
+def clock(day: date, at: datetime | None = None, hour: time | None = None, span: timedelta | None = None): ...
+
+
+def exact(price: Decimal, ratio: float = 0.0, count: int = 0): ...
+
+
+def ids(id: UUID, other: UUID | None = None): ...
+
+
+def enums(colour: Colour, level: Level = Level.low, either: Literal["a", 1] = "a"): ...
+
+
+def anything(value: Any, other: Any = None): ...
+
+
+def unions(number: int | float = 0, mixed: Union[int, list[int]] = 0, pet: Cat | Dog | None = None): ...
+
+
+def tagged(pet: Annotated[Cat | Dog, Field(discriminator="kind")]): ...
+
+
+def day_or_count(value: int | date): ...
+
+
+def pair(point: tuple[int, int], rest: tuple[str, ...] = (), unique: set[int] = set()): ...  # noqa: B006
+
+
+def bulk(records: list[Ignoring]): ...
+
+
+def no_arguments(): ...
+
+
+def verbatim(
+    count: Annotated[int, Verbatim()] = 0,
+    name: Annotated[str, Verbatim()] = "",
+    tags: Annotated[list[str] | None, Verbatim()] = None,
+): ...
+
+
+def headers(url: str, headers: Annotated[dict[str, str] | None, JsonText(example={"User-Agent": "MyBot"})] = None): ...
+
+
+def parsed(payload: Annotated[Json[dict[str, int]], Field(description='e.g. {"a": 1}')]): ...
+
+
+def call_id(tool_call_id: str, meta: str = ""): ...
+
+
+def declares_client_key(toolCallId: str = ""): ...
+
+
+def lines(line_1: str = "", line_2: str = "", city: str = ""): ...
+
+
+def order(customer: Annotated[Customer, Unpack()], quantity: int = 1): ...
+
+
+def shipping(to: Annotated[Address, Unpack(prefix="to_")], back: Annotated[Address | None, Unpack(prefix="back_")]): ...
+
+
+def tree(root: Node): ...
+
+
+def takes_open(item: Open): ...
+
+
+def authored(item: Rewritten, note: str = ""): ...
+
+
+def nullable_required(count: int | None, tags: list[str] | None): ...
+
+
+def dates_optional(since: date | None = None, id: UUID | None = None, colour: Colour = Colour.red): ...
+
+
+FOREIGN_KEY = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "author": {
+            "oneOf": [
+                {"type": "string"},
+                {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+            ]
+        },
+    },
+    "required": ["title"],
+}
+OPEN_SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "count": {"type": "integer"}},
+    "additionalProperties": True,
+}
+OPEN_INTEGERS = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "additionalProperties": {"type": "integer"},
+}
+COMBINED = {
+    "type": "object",
+    "allOf": [{"properties": {"name": {"type": "string"}}}, {"properties": {"age": {"type": "integer"}}}],
+    "required": ["name"],
+}
+REFERRED = {
+    "type": "object",
+    "properties": {"item": {"$ref": "#/$defs/item"}},
+    "$defs": {"item": {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/item"}}}},
+}
+
+FUNCTIONS = [
+    contact, takes_data, takes_data_model, clock, exact, ids, enums, anything, unions, tagged, day_or_count, pair, bulk,
+    no_arguments, verbatim, headers, parsed, call_id, declares_client_key, lines, order, shipping, tree, takes_open,
+    authored, nullable_required, dates_optional,
+]  # fmt: skip
+CONTRACTS: dict[str, Contract] = {
+    **{each.__name__: compile_function(each) for each in FUNCTIONS},
+    **{
+        each.__name__: compile_model(each)
+        for each in (
+            *(Strict, Open, OpenIntegers, Ignoring, Forbidding, Aliased, ByAliasOnly, ByPath, Lengthy, Rewritten),
+            Credentials,
+        )
+    },
+    "foreign_key": compile_json_schema(FOREIGN_KEY),
+    "open_schema": compile_json_schema(OPEN_SCHEMA),
+    "open_integers": compile_json_schema(OPEN_INTEGERS),
+    "combined": compile_json_schema(COMBINED),
+    "referred": compile_json_schema(REFERRED),
+    "bare_schema": compile_json_schema({"type": "object"}),
+}
+
+
+def body_of(case: dict[str, Any]) -> bytes:
+    if "base64" in case:
+        return base64.b64decode(case["base64"])
+    return case["text"].encode() if "text" in case else json.dumps(case["arguments"]).encode()
+
+
+def single_cases() -> list[dict[str, Any]]:
+    return [
+        {"file": path.stem, **case}
+        for path in sorted(WIRE.glob("*.json"))
+        if path.stem != "everywhere"
+        for case in json.loads(path.read_bytes())
+    ]
+
+
+@pytest.mark.parametrize("case", single_cases(), ids=lambda case: f"{case['file']}/{case['contract']}/{case['id']}")
+def test_a_call_has_exactly_this_outcome(case: dict[str, Any]):
+    body = body_of(case)
+    found = outcome(CONTRACTS[case["contract"]], body)
+    if case["outcome"] == "refused":
+        wanted = {"problems": sorted(case["problems"]), "corrected": case["corrected"]}
+    else:
+        wanted = {"received": case.get("received", case.get("arguments")), "repairs": case.get("repairs", [])}
+    assert exactly(found) == exactly({"outcome": case["outcome"], **wanted})
+    if not case.get("rewritten_by_author"):
+        assert_nothing_is_lost(body, found)
+
+
+def test_every_case_names_its_evidence_once():
+    cases = [*json.loads((WIRE / "everywhere.json").read_bytes()), *single_cases()]
+    assert [case["id"] for case in cases if not case.get("evidence")] == []
+    named = [(case.get("file"), case.get("contract"), case["id"]) for case in cases]
+    assert len(named) == len(set(named))
+
+
+# --- hostile input ------------------------------------------------------------------------------------------------
+
+
+class Chain(BaseModel):
+    value: int = 0
+    items: "list[Chain] | dict[str, int] | None" = None
+    below: "Chain | None" = None
+
+
+def chained(chain: Chain): ...
+
+
+def below(depth: int, inner: str) -> str:
+    return '{"below": ' * depth + inner + "}" * depth
+
+
+def in_chain(text: str) -> bytes:
+    return b'{"chain": ' + text.encode() + b"}"
+
+
+def text_in_text(times: int) -> str:
+    """JSON text, 60 levels down, of JSON text, 60 levels down …"""
+    made = '{"value": "5"}'
+    for _ in range(times):
+        made = below(60, json.dumps(made))
+    return made
+
+
+HOSTILE: dict[str, tuple[str, list[list[str]]]] = {
+    "100,000 arrays deep": ("[" * 100_000, [["too-deep", "$"]]),
+    "100,000 objects deep": (below(100_000, "1"), [["too-deep", "$"]]),
+    "100,000 deep in a value": ('{"chain": {"value": ' + "[" * 100_000, [["too-deep", "$"]]),
+    "100,000 deep in JSON text": (json.dumps({"chain": "[" * 100_000}), [["too-deep", "$.chain"]]),
+    "a string of 10 MB": (json.dumps({"chain": "x" * 10_000_000}), [["too-large", "$"]]),
+    "an integer of 5,000 digits": ('{"chain": {"value": ' + "9" * 5000 + "}}", [["lossy-number", "$"]]),
+    "an integer of 5,000 digits as text": (
+        '{"chain": {"value": "' + "9" * 5000 + '"}}',
+        [["lossy-number", "$.chain.value"]],
+    ),
+    "an integer of 5,000 digits by exponent": ('{"chain": {"value": 1e5000}}', [["lossy-number", "$.chain.value"]]),
+    "an exponent of ten digits": ('{"chain": {"value": 1e9999999999}}', [["lossy-number", "$.chain.value"]]),
+    "wrappers 190 deep": (
+        '{"w": ' * 190 + '{"zzz": 1}' + "}" * 190,
+        [["missing", "$.chain"], ["nested-wrapper", "$.w"]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "problems"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_input_gets_a_clear_refusal(text: str, problems: list[list[str]]):
+    found = outcome(compile_function(chained), text.encode())
+    assert found == {"outcome": "refused", "problems": problems, "corrected": None}
+
+
+def test_looking_for_a_correction_costs_no_more_per_level_than_the_level_before():
+    body = in_chain('{"belo": ' * 18 + '{"zzz": 1}' + "}" * 18)
+    contract, started = compile_function(chained), process_time()
+    found = outcome(contract, body)
+    assert found == {"outcome": "refused", "problems": [["nested-wrapper", "$.chain.belo"]], "corrected": None}
+    assert process_time() - started < 1
+
+
+@pytest.mark.parametrize("times", [1, 3, 5, 8])
+def test_json_text_inside_json_text_never_exhausts_the_stack(times: int):
+    found = outcome(compile_function(chained), in_chain(text_in_text(times)))
+    assert found["outcome"] in ("repaired", "refused")
+
+
+@pytest.mark.parametrize("leaf", ['{"value": "5"}', '{"zzz": 1}', '{"items": [{"value": 1.0}]}', '{"VALUE": 5}'])
+def test_what_the_reader_lets_through_is_never_too_deep_for_what_follows(leaf: str):
+    found = outcome(compile_function(chained), in_chain(below(194, leaf)))
+    assert found["outcome"] in ("passed", "repaired", "refused")
+
+
+def test_very_many_keys_are_refused_with_a_count():
+    contract = compile_function(contact)
+    body = json.dumps({f"k{index}": 1 for index in range(200_000)}).encode()
+    result = handle_bytes(contract, body, lambda **_: None)
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("Refused: 200002 problems")
+    assert len(json.dumps(result)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "code"),
+    [
+        (Limits(max_bytes=20), '{"name": "Ann Ann Ann"}', "too-large"),
+        (Limits(max_depth=3), '{"name": [[[1]]]}', "too-deep"),
+        (Limits(max_digits=5), '{"age": 123456}', "lossy-number"),
+    ],
+    ids=["bytes", "depth", "digits"],
+)
+def test_limits_are_settings(limits: Limits, text: str, code: str):
+    found = outcome(compile_model(Ignoring, limits=limits), text.encode())
+    assert found == {"outcome": "refused", "problems": [[code, "$"]], "corrected": None}
+
+
+def test_digits_up_to_the_limit_pass():
+    body = b'{"name": "Ann", "age": %s}' % (b"9" * 4300)
+    calls: list[Any] = []
+    handle_bytes(compile_model(Ignoring), body, calls.append)
+    assert calls == [Ignoring(name="Ann", age=10**4300 - 1)]
+
+
+# --- secrets -----------------------------------------------------------------------------------------------------
+
+
+class Login(BaseModel):
+    user: str
+    password: SecretStr = Field(min_length=12)
+
+
+class CheckedLogin(BaseModel):
+    user: str
+    password: Annotated[SecretStr, BeforeValidator(lambda value: value), Field(min_length=12)]
+
+
+class RewrittenLogin(BaseModel):
+    user: str
+    password: SecretStr = Field(min_length=12)
+
+    @model_validator(mode="before")
+    @classmethod
+    def as_sent(cls, value: Any) -> Any:
+        return value
+
+
+class Marked(BaseModel):
+    password: str = Field(min_length=12, json_schema_extra={"format": "password"})
+
+
+def login(login: Login, n: int = 0): ...
+
+
+def checked_login(login: CheckedLogin, n: int = 0): ...
+
+
+def rewritten_login(login: RewrittenLogin, n: int = 0): ...
+
+
+def unpacked_login(login: Annotated[Login, Unpack()], n: int = 0): ...
+
+
+def secrets_by_key(tokens: dict[str, SecretStr], n: int = 0): ...
+
+
+def secret_list(tokens: list[SecretStr], n: int = 0): ...
+
+
+def marked_parameter(
+    password: Annotated[str, Field(min_length=12, json_schema_extra={"format": "password"})], n: int = 0
+): ...
+
+
+def marked_model(login: Marked, n: int = 0): ...
+
+
+PASSWORD = {"type": "string", "format": "password", "minLength": 12}
+LOGIN_SCHEMA = holding("login", {"type": "object", "properties": {"user": {"type": "string"}, "password": PASSWORD}})
+TOKENS_SCHEMA = {
+    "type": "object",
+    "properties": {"tokens": {"type": "object", "additionalProperties": PASSWORD}, "n": {"type": "integer"}},
+}
+SECRET_CALLS: dict[str, tuple[Callable[[], Contract], list[str]]] = {
+    **{
+        tool.__name__: (
+            lambda tool=tool: compile_function(tool),
+            [
+                '{"login": {"user": "a", "password": "s3cr3t"}}',
+                '{"login": {"user": "a", "password": "s3cr3t and more"}, "N": 1}',
+                '{"login": {"user": 5, "password": "s3cr3t and more"}}',
+                '{"login": {"user": "a", "pasword": "s3cr3t and more"}}',
+                '{"login": {"user": "a", "password": ["s3cr3t"]}}',
+                '{"login": {"user": "a", "password": {"value": "s3cr3t"}}}',
+                '{"data": {"login": {"user": "a", "password": "s3cr3t and more"}}}',
+                '{"login": "{\\"user\\": \\"a\\", \\"password\\": \\"s3cr3t and more\\""}',
+                '{"login": "[\\"s3cr3t\\"]"}',
+                '{"login": "s3cr3t"}',
+                '{"login.password": "s3cr3t and more", "login.user": "a"}',
+                '{"user": "a", "password": "s3cr3t and more"}',
+            ],
+        )
+        for tool in (login, checked_login, rewritten_login, marked_model)
+    },
+    "unpacked_login": (
+        lambda: compile_function(unpacked_login),
+        ['{"user": "a", "password": "s3cr3t"}', '{"data": {"user": "a", "password": "s3cr3t and more"}}'],
+    ),
+    "secrets_by_key": (
+        lambda: compile_function(secrets_by_key),
+        ['{"tokens": {"a": "s3cr3t"}, "N": 1}', '{"tokens": "s3cr3t"}', '{"data": {"tokens": {"a": "s3cr3t"}}}'],
+    ),
+    "secret_list": (
+        lambda: compile_function(secret_list),
+        ['{"tokens": ["s3cr3t"], "N": 1}', '{"tokens": "s3cr3t"}', '{"tokens": "[\\"s3cr3t\\"", "n": 1}'],
+    ),
+    "marked_parameter": (
+        lambda: compile_function(marked_parameter),
+        ['{"password": "s3cr3t"}', '{"password": ["s3cr3t"]}', '{"password": "s3cr3t and more", "N": 1}'],
+    ),
+    "login_schema": (
+        lambda: compile_json_schema(LOGIN_SCHEMA),
+        ['{"login": {"password": "s3cr3t"}}', '{"login": "s3cr3t"}', '{"login": {"Password": "s3cr3t and more"}}'],
+    ),
+    "tokens_schema": (
+        lambda: compile_json_schema(TOKENS_SCHEMA),
+        ['{"tokens": {"a": "s3cr3t"}}', '{"tokens": {"a": "s3cr3t and more"}, "N": 1}'],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SECRET_CALLS)
+def test_a_secret_is_nowhere_in_a_refusal(name: str):
+    compiled, texts = SECRET_CALLS[name]
+    results = {text: json.dumps(handle_bytes(compiled(), text.encode(), lambda *_, **__: None)) for text in texts}
+    assert all('"isError": true' in result for result in results.values())
+    assert {text: result for text, result in results.items() if "s3cr3t" in result} == {}

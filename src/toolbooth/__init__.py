@@ -3,8 +3,6 @@
 The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is installed.
 """
 
-from __future__ import annotations
-
 import importlib as _importlib
 import typing as _typing
 

@@ -8,7 +8,7 @@ and a foreign JSON Schema are guarded by the same code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
@@ -103,6 +103,10 @@ class Limits:
     def __post_init__(self) -> None:
         if self.max_depth > 200 or self.max_digits > 4_300:
             raise ValueError("the reader goes 200 levels deep and to 4,300 digits; limits can only be lower")
+
+    def below(self, depth: int) -> Limits:
+        """The limits for what stands this many levels down."""
+        return replace(self, max_depth=max(0, self.max_depth - depth)) if depth else self
 
 
 DEFAULT_LIMITS = Limits()

@@ -97,6 +97,7 @@ def _dressed(wrapper: Any, name: str, signature: inspect.Signature) -> Any:
         "return": signature.return_annotation
     }
     wrapper.__name__ = name
+    wrapper.__toolbooth__ = wrapper.__wrapped__  # what `compile_function` compiles instead of the flat form
     wrapper.__signature__ = signature
     wrapper.__annotations__ = {key: hint for key, hint in hints.items() if hint is not Parameter.empty}
     return wrapper
@@ -150,13 +151,12 @@ class _Flat:
     def required(self) -> dict[str, bool]:
         """The published keys, and whether each must be sent."""
         try:
-            contract = self.contract
+            must = self.published.get("required", ())
         except (ContractError, PydanticUserError) as error:
             if not _is_unfinished(error):
                 raise
             return self._declared()
-        must = contract.schema.get("required", ())
-        return {name: name in must for name in contract.shape.objects[0].names}
+        return {name: name in must for name in self.contract.shape.objects[0].names}
 
     def _declared(self) -> dict[str, bool]:
         """The fields of the models as far as their classes can tell without their types."""
@@ -178,9 +178,9 @@ class _Flat:
         return {_parameter_name(name, names): name for name in names}
 
     @functools.cached_property
-    def schemas(self) -> Mapping[str, Any]:
-        """The published schema of every key."""
-        return portable(self.contract.schema)["properties"]
+    def published(self) -> Mapping[str, Any]:
+        """The schema that clients see."""
+        return portable(self.contract.schema)
 
     def signature(self, hints: Mapping[str, Any]) -> inspect.Signature:
         """The signature that frameworks read."""
@@ -346,7 +346,7 @@ class _AsSent:
         return core_schema.union_schema([raw]) if self.required else raw
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
-        return dict(self.flat.schemas[self.wire])
+        return dict(self.flat.published["properties"][self.wire])
 
 
 def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:

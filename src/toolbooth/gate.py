@@ -12,7 +12,7 @@ import jsonschema_rs
 
 from toolbooth.contract import ArrayShape, ObjectShape, Shape
 
-NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+\s*$"
+NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$"
 """A number sent for a date, as text."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from toolbooth.context import Context
 from toolbooth.contract import Contract
@@ -21,7 +21,7 @@ def run(contract: Contract, function: Function | None, values: Any, context: Con
         if inspect.iscoroutine(made):
             made.close()
         raise TypeError(f"{contract.name!r} is an async tool: await handle_bytes_async or handle_arguments_async")
-    return made
+    return list(cast("Iterable[Any]", made)) if inspect.isgenerator(made) else made
 
 
 async def run_async(
@@ -32,6 +32,10 @@ async def run_async(
     if is_async(chosen):
         return await bound_call(contract, function, values, context, injected)()
     made = await asyncio.to_thread(bound_call(contract, function, values, context, injected))
+    if inspect.isasyncgen(made):
+        return [each async for each in cast("AsyncIterable[Any]", made)]
+    if inspect.isgenerator(made):
+        return await asyncio.to_thread(list, cast("Iterable[Any]", made))
     return await made if inspect.isawaitable(made) else made
 
 

@@ -20,6 +20,7 @@ _STEPS = re.compile(r"[^.\[\]]+")
 _MOST_EDITS = 20
 _MOST_SOUGHT = 200
 """Different misplaced keys that are looked for; a call with more of them is not a slip."""
+_MOST_TRIALS = 2_000
 _DEEPEST = 8
 """Levels below an object in which the place of a misplaced key is looked for."""
 
@@ -33,10 +34,15 @@ class Correction:
     complete: bool = True
     sought: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
     """What was looked for already; the same misspelling in 500 records is looked up once."""
+    trials: list[None] = field(default_factory=list[None])
+    """One entry for each trial, shared by all: trials within trials must not multiply without end."""
 
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
-        return Correction(limits=self.limits, sought=self.sought)
+        self.trials.append(None)
+        made = Correction(limits=self.limits, sought=self.sought, trials=self.trials)
+        made.complete = len(self.trials) < _MOST_TRIALS
+        return made
 
     def seek(self, form: ObjectShape, key: str) -> tuple[str | None, tuple[str, ...] | None]:
         """The declared name nearest to `key`, and the only place below that declares it, within bounds."""
@@ -54,7 +60,10 @@ class Correction:
 def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[str]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
     work = Correction(limits=limits)
-    made, strays = _object(guard.best_form(shape.objects, arguments), arguments, (), (), work)
+    try:
+        made, strays = _object(guard.possible_forms(shape.objects, arguments)[0], arguments, (), (), work)
+    except RecursionError:  # text in text in text: nothing that an agent slips into
+        return None, []
     if strays:
         work.complete = False
     return (made if work.complete else None), work.edits
@@ -69,14 +78,14 @@ def _value(shape: Shape, value: Any, path: Path, origin: Path, work: Correction)
     if shape.free or _passes(shape, value):
         return value, {}
     if isinstance(value, str) and "string" not in shape.types:
-        found = decode.text(shape, value, work.limits)
+        found = decode.text(shape, value, work.limits.below(len(path)))
         if isinstance(found, decode.Unrepairable):
             return value, {}
         value = found[0]
     sent: Any = value
     if isinstance(sent, dict) and shape.objects:
         table = cast("dict[str, Any]", sent)
-        return _object(guard.best_form(shape.objects, table), table, path, origin, work)
+        return _object(guard.possible_forms(shape.objects, table)[0], table, path, origin, work)
     if isinstance(sent, list) and shape.arrays:
         return _array(shape.arrays[0], cast("list[Any]", sent), path, origin, work), {}
     return cast("Any", sent), {}
@@ -118,7 +127,8 @@ def _object(
             continue
         inner = decode.object_in(each, work.limits)
         if form.rest is not None and not guard.wraps_declared(form, inner):
-            made[key] = each
+            made[key], below = _value(form.rest, each, (*path, key), (*origin, key), work)
+            strays.update(below)
         else:
             strays[key] = ((*origin, key), each)
     if len(strays) > _MOST_SOUGHT:
@@ -162,6 +172,8 @@ def _set(
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
         return False
     trial = work.trial()
+    if not trial.complete:
+        return False
     corrected, strays = _value(declared.shape, value, (*path, key), origin, trial)
     if strays or not trial.complete or not _takes(declared.shape, corrected):
         return False
@@ -188,6 +200,8 @@ def _unwrap(
 ) -> bool:
     """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
     trial = work.trial()
+    if not trial.complete:
+        return False
     flat, strays = _object(form, inner, path, origin, trial)
     if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
         return False
@@ -228,10 +242,10 @@ def _resolve(form: ObjectShape, steps: list[str]) -> Path | None:
         elif shape.objects:
             inner = shape.objects[0]
             near = step if step in inner.fields else guard.nearest(step, inner.fields)
-            if near is None:
+            if near is None and inner.rest is None:
                 return None
-            path.append(near)
-            shape = inner.fields[near].shape
+            path.append(near or step)
+            shape = inner.fields[near].shape if near is not None else inner.rest
         elif shape.arrays and step.isdigit():
             path.append(int(step))
             shape = shape.arrays[0].items

@@ -104,6 +104,8 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
 
 def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
     """Say why the text could not be read, if it was meant as JSON at all."""
+    if error.problem.code == "lossy-number" and shape.types & {"integer", "number"}:
+        return Unrepairable("lossy-number", "holds a number with more digits than can be read")
     meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
     if not meant:
         return Unrepairable("wrong-type", "")

@@ -78,7 +78,7 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
         return _text(shape, value, path, exam)
     if not decode.admits(shape, value):
         exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
-        return value
+        return _numbers_in(value, path, exam.fresh())
     if isinstance(value, dict):
         return _objects(shape, cast("dict[str, Any]", value), path, exam)
     if isinstance(value, list):
@@ -92,7 +92,8 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
 
 def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
     """Text where the type has none."""
-    found = decode.text(shape, value, exam.limits)
+    # What is inside the text stands as deep as the text itself and deeper.
+    found = decode.text(shape, value, exam.limits.below(len(path)))
     if isinstance(found, decode.Unrepairable):
         exam.refuse(found.code, path, guard.wrong_type(shape, value, found.message))
         return value
@@ -114,7 +115,8 @@ def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
     if "integer" in shape.types and decode.is_whole(value) and "number" not in shape.types:
         if isinstance(value, float):
             return int(value)
-        return int(value.as_decimal()) if isfinite(_float(value, path, exam)) else value
+        number = _float(value, path, exam)
+        return int(value.as_decimal()) if isfinite(number) else number
     if isinstance(value, float):
         return value
     if shape.exact and guard.is_delicate(str(value)):
@@ -144,9 +146,7 @@ def _objects(shape: Shape, value: dict[str, Any], path: Path, exam: Examination)
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    likely = guard.best_form(shape.objects, value)
-    forms = [likely, *(form for form in shape.objects if form is not likely and guard.may_be(form, value))]
-    return _best([(form, _object) for form in forms], value, path, exam)
+    return _best([(form, _object) for form in guard.possible_forms(shape.objects, value)], value, path, exam)
 
 
 def _arrays(shape: Shape, value: list[Any], path: Path, exam: Examination) -> Any:

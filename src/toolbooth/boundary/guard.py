@@ -12,6 +12,7 @@ from typing import Any, cast
 from toolbooth.boundary.decode import recased, type_of
 from toolbooth.boundary.paths import Path, at, listed, quoted
 from toolbooth.contract import ObjectShape, Shape
+from toolbooth.gate import NUMBER_AS_TEXT
 
 ECHO = 80
 """At most this many characters of a value are echoed."""
@@ -19,7 +20,7 @@ ECHO = 80
 _SAMPLE = 400
 """Names longer than this, or more of them, are not compared: nothing useful is near them."""
 
-_NUMBER_TEXT = re.compile(r"\s*[-+]?[0-9.]+\s*")
+_NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
 _ARTICLES = {
     "object": "an object",
@@ -50,12 +51,6 @@ def innermost(form: ObjectShape, inner: dict[str, Any]) -> dict[str, Any]:
             break
         inner = cast("dict[str, Any]", value)
     return inner
-
-
-def best_form(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape:
-    """The form of a union that an object is most likely meant as."""
-    inside = names_inside(value)
-    return max(forms, key=lambda form: (may_be(form, value), len(inside & form.fields.keys())))
 
 
 def unknown(form: ObjectShape, key: str) -> str:
@@ -99,7 +94,7 @@ def number_for_time(value: str) -> str:
 
 def is_number_text(value: str) -> bool:
     """Whether text is nothing but a number."""
-    return _NUMBER_TEXT.fullmatch(value) is not None
+    return _NUMBER_TEXT.search(value) is not None
 
 
 def is_delicate(literal: str) -> bool:
@@ -128,13 +123,15 @@ def names_inside(inner: dict[str, Any]) -> set[str]:
     return names
 
 
-def may_be(form: ObjectShape, value: dict[str, Any]) -> bool:
-    """Whether the constants that tell the forms of a union apart admit this one."""
-    for key, field in form.fields.items():
-        constants = field.shape.constants
-        if constants is not None and key in value and value[key] not in constants:
-            return False
-    return True
+def possible_forms(forms: Sequence[ObjectShape], value: dict[str, Any]) -> list[ObjectShape]:
+    """The forms of a union that an object may be, the likeliest first. A tag that all forms have decides."""
+    tags = set[str].intersection(
+        *({key for key, each in form.fields.items() if each.shape.constants} for form in forms)
+    )
+    sent = [tag for tag in tags if tag in value]
+    tagged = [form for form in forms if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)]
+    inside = names_inside(value)
+    return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -149,7 +146,13 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     if same:
         return same[0]
     close = difflib.get_close_matches(wanted, list(table)[:_SAMPLE], n=2, cutoff=0.75)
-    return table[close[0]][0] if close else None
+    if not close or (len(close) == 2 and _likeness(wanted, close[0]) == _likeness(wanted, close[1])):
+        return None
+    return table[close[0]][0]
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, one).ratio()
 
 
 def echo(value: Any) -> str:

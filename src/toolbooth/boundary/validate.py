@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, cast, get_args
+
+from pydantic_core.core_schema import ErrorType
 
 from toolbooth.boundary import guard
 from toolbooth.boundary.decode import object_in
-from toolbooth.boundary.paths import Path, at, look_up, quoted
+from toolbooth.boundary.paths import Path, at, listed, look_up, quoted
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection, ObjectShape, Shape
 from toolbooth.errors import Problem
 
@@ -28,6 +30,23 @@ _OTHER_WORDS = {
     "callable_type": "is not of a form that is taken here",
 }
 """Said in JSON's words where Pydantic's own are Python's."""
+
+_PYDANTICS = frozenset(get_args(ErrorType))
+"""The errors that Pydantic words itself; an author's own words are left alone."""
+
+_VOCABULARY = (
+    ("Input should be", "must be"),
+    ("Input should", "must"),
+    ("Input is", "is"),
+    ("a valid string", "text"),
+    ("datetime", "date and time"),
+    ("timedelta", "duration"),
+    ("dictionary", "object"),
+    ("Dictionary", "Object"),
+    ("List should", "Array should"),
+    ("Tuple should", "Array should"),
+    ("Set should", "Array should"),
+)
 
 _TAGS = {
     "union_tag_invalid": 'must have one of {1} as "{0}"',
@@ -94,15 +113,19 @@ class Located:
     path: Path
     shape: Shape | None
     branch: tuple[Path, str] | None
+    group: tuple[str, ...] = ()
+    """The published keys of the hoisted model it is about, where that model has no key of its own."""
 
 
 def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tuple[Located, Problem]]:
     """What the author's validation said, in wire names, one problem a place."""
-    located = [(locate(shape, objection.place), objection) for objection in error.objections]
-    by_path: dict[Path, list[tuple[Located, Objection]]] = {}
-    for found, objection in _of_nearest_branches(located):
-        by_path.setdefault(found.path, []).append((found, objection))
-    found = [(said[0][0], _problem(said, arguments)) for said in by_path.values()]
+    # A default that could not be made for want of another field says nothing new.
+    said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
+    located = [(locate(shape, objection.place), objection) for objection in said]
+    by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
+    for each, objection in _of_nearest_branches(located):
+        by_place.setdefault((each.path, each.group), []).append((each, objection))
+    found = [(said[0][0], _problem(said, arguments)) for said in by_place.values()]
     return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
 
 
@@ -135,6 +158,7 @@ def locate(shape: Shape | None, place: tuple[str | int, ...]) -> Located:
     """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted."""
     path: list[str | int] = []
     branch: tuple[Path, str] | None = None
+    group: tuple[str, ...] = ()
     while place:
         step = place[0]
         if shape is None or shape.free:
@@ -147,11 +171,26 @@ def locate(shape: Shape | None, place: tuple[str | int, ...]) -> Located:
             place = place[1:]
         else:
             taken, name, below = _step(shape, place)
-            if name is None and branch is None and len(shape.objects) > 1:
-                branch = (tuple(path), step)
+            if branch is None and len(shape.objects) > 1:
+                branch = (tuple(path), step if name is None else "")
+            group = _group_keys(shape, place[:taken]) if name is None else ()
             path += [name] if name is not None else []
             shape, place = below, place[taken:]
-    return Located(tuple(path), shape, branch)
+    return Located(tuple(path), shape, branch, group)
+
+
+def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The published keys of the model that was hoisted from this place, where several were."""
+    if all(len(form.groups) < 2 for form in shape.objects):
+        return ()
+    return tuple(
+        dict.fromkeys(
+            field.name
+            for form in shape.objects
+            for field in form.fields.values()
+            if field.place and field.place[: len(place)] == place
+        )
+    )
 
 
 def _step(shape: Shape, place: tuple[str | int, ...]) -> tuple[int, str | None, Shape | None]:
@@ -194,6 +233,8 @@ def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
         return Problem(code="nested-wrapper", path=at(path), message=message)
     words = list(dict.fromkeys(_words(objection) for _, objection in said))
     message = words[0] if len(words) == 1 else "fits none of the accepted forms: " + "; ".join(words[:4])
+    if found.group:
+        message = f"{message} (of {listed(found.group, 8)})"
     hidden = shape is None or shape.hides or sent is None or isinstance(sent, dict | list)
     return Problem(code="invalid", path=at(path), message=message if hidden else f"{message}; got {guard.echo(sent)}")
 
@@ -208,4 +249,7 @@ def _words(objection: Objection) -> str:
     for start in ("Value error, ", "Assertion failed, "):
         if said.startswith(start):
             return said.removeprefix(start)
-    return said.replace("Input should be", "must be").replace("Input should", "must").replace("a valid string", "text")
+    if objection.kind in _PYDANTICS:
+        for python, json in _VOCABULARY:
+            said = said.replace(python, json)
+    return said

@@ -12,7 +12,7 @@ Below an author's before or wrap validator the values are the author's: there, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -126,12 +126,15 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> 
         return with_defaults_of(own, instance, definitions)
     if kind not in FIELD_LISTS:
         return each_child(node, lambda child: with_defaults_of(child, instance, definitions))
-    held = dict(fields_of(node))
+    names = {id(field): name for name, field in fields_of(node)}
+    held: dict[str, Any] = instance if isinstance(instance, dict) else vars(instance)
 
     def settle(field: Any) -> Any:
-        name = next(name for name, each in held.items() if each is field)
+        name = names.get(id(field))
+        if name not in held:
+            return field
         inner = field["schema"]["schema"] if field["schema"]["type"] == "default" else field["schema"]
-        value = instance[name] if isinstance(instance, dict) else getattr(instance, name)
+        value = held[name]
         made = {**field, "schema": core_schema.with_default_schema(inner, default=value)}
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made
 
@@ -160,28 +163,29 @@ def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
 
 
 class _Watched(dict[str, Any]):
-    """A dict that remembers which keys somebody looked at.
+    """A dict that remembers which keys somebody asked for by name.
 
-    A key that the author's code looked at is the author's business. One that nobody looked at, and that the model
-    does not declare, would be dropped in silence. (`__iter__` is overridden so that copies are seen too.)
+    A key that the author's code asked for is the author's business. One that nobody asked for, and that the model
+    does not declare, would be dropped in silence, even if it was copied along on the way.
     """
 
     __slots__ = ("seen",)
 
-    def __init__(self, items: dict[str, Any]) -> None:
+    def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
         super().__init__(items)
-        self.seen: set[str] = set()
+        self.seen: set[str] = set() if seen is None else seen
 
     def unread(self) -> set[str]:
-        """The keys at which nobody looked."""
-        return set(super().keys()) - self.seen
-
-    def _see_all(self) -> None:
-        self.seen.update(super().keys())
+        """The keys that nobody asked for."""
+        return set(self) - self.seen
 
     def __getitem__(self, key: str) -> Any:
         self.seen.add(key)
         return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.seen.add(cast("str", key))
+        return super().__contains__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
         self.seen.add(key)
@@ -191,30 +195,8 @@ class _Watched(dict[str, Any]):
         self.seen.add(key)
         return super().pop(key, *default)
 
-    def __contains__(self, key: object) -> bool:
-        if isinstance(key, str):
-            self.seen.add(key)
-        return super().__contains__(key)
-
-    def __iter__(self) -> Iterator[str]:
-        self._see_all()
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        self._see_all()
-        return super().keys()
-
-    def items(self) -> Any:
-        self._see_all()
-        return super().items()
-
-    def values(self) -> Any:
-        self._see_all()
-        return super().values()
-
     def copy(self) -> dict[str, Any]:
-        self._see_all()
-        return super().copy()
+        return _Watched(self, self.seen)
 
 
 def _watched(node: Node, config: Config) -> Node:

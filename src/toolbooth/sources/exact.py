@@ -14,7 +14,17 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema, to_jsonable_python
 
 from toolbooth.markers import JsonText
-from toolbooth.sources.core import FIELD_LISTS, Config, Node, each_child, extra_of, fields_of, for_wire, marker_of
+from toolbooth.sources.core import (
+    DEFAULTS,
+    FIELD_LISTS,
+    Config,
+    Node,
+    each_child,
+    extra_of,
+    fields_of,
+    for_wire,
+    marker_of,
+)
 from toolbooth.sources.model import (
     ShapeBuilder,
     accepted_paths,
@@ -36,7 +46,11 @@ class _Generator(GenerateJsonSchema):
 
 def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
     """The JSON Schema (2020-12) of what the wire may bring."""
-    return _Generator().generate(for_wire(_Wire(builder).node(core, Config())), mode="validation")
+    made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
+    if "$ref" in made:  # a recursive model: the root itself must be an object
+        own = made["$defs"][made["$ref"].rpartition("/")[2]]
+        return {**own, "$defs": made["$defs"]}
+    return made
 
 
 @dataclass(slots=True, frozen=True)

@@ -56,7 +56,7 @@ def _owner_of(place: tuple[str, ...]) -> str:
 
 def collision(key: str, taken: Field, owner: str) -> str:
     """Two owners of one published name, and the remedy."""
-    first = f"{'.'.join(taken.place[:-1])!r}" if taken.place else f"{taken.name!r} itself"
+    first = repr(".".join(taken.place[:-1])) if taken.place else f"{taken.name!r} itself"
     return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 

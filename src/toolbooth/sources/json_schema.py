@@ -194,10 +194,20 @@ def _says_anything(schema: Schema) -> bool:
 def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
     for error in errors:
         place = tuple(error.instance_path)
-        if error.kind.name == "required":
+        if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
+            yield from _objections(branch)
+        elif error.kind.name == "required":
             yield Objection(place=(*place, error.kind.property), kind="missing", message="")
         else:
             yield Objection(place=place, kind="invalid", message=_sentence(error.kind))
+
+
+def _nearest(error: Any) -> list[Any]:
+    """The errors of the branch of a union that came nearest: of the right type, with the fewest of them."""
+    at = list(error.instance_path)
+    branches: list[list[Any]] = getattr(error.kind, "context", [])
+    typed = [each for each in branches if not any(e.kind.name == "type" and list(e.instance_path) == at for e in each)]
+    return min(typed, key=len, default=[])
 
 
 def _sentence(kind: Any) -> str:

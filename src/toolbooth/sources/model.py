@@ -50,7 +50,9 @@ class ShapeBuilder:
     definitions: dict[str, Node] = field(default_factory=dict[str, Node])
     knots: dict[str, Shape] = field(default_factory=dict[str, Shape])
     mistakes: list[str] = field(default_factory=list[str])
-    json_texts: list[Shape] = field(default_factory=list[Shape])
+    owner: str = ""
+    """The parameter or field that is being built, for messages."""
+    json_texts: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
     """What JsonText was put on, to be judged when all shapes are finished."""
 
     def open(self, core: Node) -> Node:
@@ -154,6 +156,7 @@ class ShapeBuilder:
         routes: dict[str, list[Route]],
         config: Config,
     ) -> None:
+        self.owner = owner
         shape = self.build(each["schema"], config)
         if _says_password(each):
             shape = self.shapes.either((shape, Shape(secret=True)))
@@ -211,12 +214,15 @@ class ShapeBuilder:
         return self._part(node.get("extras_schema"), config) or free_shape()
 
     def _marked(self, marker: Any, inner: Node, config: Config) -> Shape:
+        owner = self.owner
         shape = self.build(inner, config)
+        self.owner = owner
         if isinstance(marker, Unpack):
-            self.mistakes.append("Unpack() is only honoured on a parameter or on a field itself; move or remove it")
+            where = f"{self.owner}: " if self.owner else ""
+            self.mistakes.append(f"{where}Unpack() is only honoured on a parameter or field itself; move or remove it")
         if not isinstance(marker, JsonText):
             return shape
-        self.json_texts.append(shape)
+        self.json_texts.append((self.owner, shape))
         return self.shapes.either((shape, Shape(json_text=True)))
 
     def _constants(self, node: Node, strict: bool) -> Shape:
@@ -378,9 +384,15 @@ def _is_secret(function: Any) -> bool:
 
 
 def _says_password(field: Node) -> bool:
-    metadata: dict[str, Any] = field.get("metadata") or {}
-    said = {**_as_dict(metadata.get("pydantic_js_extra")), **_as_dict(metadata.get("pydantic_js_updates"))}
-    return said.get("format") == "password"
+    """Whether the author marked a field as a secret, at the field or at any layer of its type."""
+    node: Any = field
+    while node is not None:
+        metadata: dict[str, Any] = node.get("metadata") or {}
+        said = {**_as_dict(metadata.get("pydantic_js_extra")), **_as_dict(metadata.get("pydantic_js_updates"))}
+        if said.get("format") == "password":
+            return True
+        node = node["steps"][0] if marker_of(node) else node.get("schema")
+    return False
 
 
 def _as_dict(value: Any) -> dict[str, Any]:

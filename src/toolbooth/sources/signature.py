@@ -9,9 +9,16 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import GetCoreSchemaHandler, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic import (
+    GetCoreSchemaHandler,
+    PydanticSchemaGenerationError,
+    PydanticUndefinedAnnotation,
+    PydanticUserError,
+    TypeAdapter,
+)
+from pydantic.errors import PydanticErrorMixin
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
 
@@ -33,6 +40,9 @@ PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
 RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks"))
 """Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16)."""
 
+PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
+"""What Pydantic says of an annotation that it cannot use."""
+
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -52,6 +62,7 @@ def compile_function(
         ContractError: with every mistake in the signature, each with its remedy.
     """
     owner = name or getattr(function, "__name__", type(function).__name__)
+    function = _undecorated(function)
     mistakes: list[str] = []
     params = read_params(function, injected, mistakes)
     said = description if description is not None else _docstring(function)
@@ -62,6 +73,15 @@ def compile_function(
     if mistakes:
         raise ContractError(owner, mistakes)
     return contract
+
+
+def _undecorated(function: Any) -> Any:
+    """The function itself, where `unpack_pydantic_params` has flattened it for other frameworks."""
+    own = getattr(function, "__toolbooth__", None)
+    if own is None:
+        return function
+    holder = getattr(function, "__self__", None)
+    return own if holder is None else own.__get__(holder)
 
 
 def compile_params(
@@ -131,7 +151,7 @@ def read_params(function: Callable[..., Any], injected: Injected | None, mistake
     for param in inspect.signature(function).parameters.values():
         if param.kind in _VARIADIC:
             mistakes.append(
-                f"parameter {str(param)!r} takes names that nobody declared; declare each parameter, "
+                f"parameter {_starred(param)!r} takes names that nobody declared; declare each parameter, "
                 'or take a model with extra="allow"'
             )
             continue
@@ -148,6 +168,10 @@ def read_params(function: Callable[..., Any], injected: Injected | None, mistake
     return made
 
 
+def _starred(param: inspect.Parameter) -> str:
+    return ("*" if param.kind is inspect.Parameter.VAR_POSITIONAL else "**") + param.name
+
+
 @dataclass(frozen=True, slots=True)
 class Unresolved:
     """An annotation that names what cannot be found at run time."""
@@ -161,6 +185,8 @@ class Hints:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = _plain_function(function)
+        around = getattr(self.function, "__qualname__", "").split(".<locals>.")[:-1]
+        self.enclosing = {".<locals>.".join(around[: index + 1]) for index in range(len(around))}
 
     def of(self, param: inspect.Parameter) -> Any:
         """The resolved hint; Any where nothing is annotated."""
@@ -175,11 +201,11 @@ class Hints:
 
     def _of(self, raw: Any) -> Any:
         try:
-            return self._resolve(raw, {})
+            return self._resolve(raw, _surroundings(self.enclosing))
         except NameError:
             pass
         try:
-            return self._resolve(raw, _surroundings())
+            return self._resolve(raw, _surroundings(None))
         except NameError as error:
             return Unresolved(str(raw), error.name or str(raw))
 
@@ -199,12 +225,14 @@ def _plain_function(function: Any) -> Any:
     return inspect.unwrap(getattr(function, "__func__", function))
 
 
-def _surroundings() -> dict[str, Any]:
-    """The locals of every frame outside this package, innermost last: where local models are defined."""
+def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
+    """The locals of the functions around the definition, innermost last; None: of every frame outside this package."""
     frames: list[dict[str, Any]] = []
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    # The frames are the only place where a model that is local to a function can be found by its name.
+    frame = sys._getframe(1) if enclosing != set() else None  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        if not frame.f_globals.get("__name__", "").startswith("toolbooth."):
+        ours = frame.f_globals.get("__name__", "").startswith("toolbooth.")
+        if not ours if enclosing is None else frame.f_code.co_qualname in enclosing:
             frames.append(frame.f_locals)
         frame = frame.f_back
     return {key: value for found in reversed(frames) for key, value in found.items()}
@@ -236,9 +264,9 @@ def _docstring(owner: Any) -> str:
 
 def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
     builder = ShapeBuilder()
-    root = builder.open(_core_of(owner, _arguments_type(params)))
+    root = builder.open(_core_of(owner, _arguments_type(owner, params)))
     for param in params:
-        root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param.info, builder)
+        root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
     if len(params) == 1:
         field = root["fields"][params[0].name]
         marker = unpack_of(field["schema"])
@@ -249,11 +277,17 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
     return {**_finish(owner, builder, shape, root), "bind": None}
 
 
-def _with_own_defaults(field: Node, info: FieldInfo, builder: ShapeBuilder) -> Node:
+def _with_own_defaults(field: Node, param: ReadParam, builder: ShapeBuilder) -> Node:
     """An unpacked model with a default instance: each hoisted field defaults to what the instance holds."""
-    if info.default is PydanticUndefined or info.default is None or unpack_of(field["schema"]) is None:
+    default: Any = param.info.default
+    if default is PydanticUndefined or default is None or unpack_of(field["schema"]) is None:
         return field
-    inner = with_defaults_of(field["schema"]["schema"], info.default, builder.definitions)
+    if not isinstance(default, dict) and not hasattr(default, "__dict__"):
+        builder.mistakes.append(
+            f"parameter {param.name!r}: its default is no instance of the model; give it one, or None"
+        )
+        return field
+    inner = with_defaults_of(field["schema"]["schema"], default, builder.definitions)
     return {**field, "schema": {**field["schema"], "schema": inner}}
 
 
@@ -268,14 +302,17 @@ def _compile_sole(owner: str, builder: ShapeBuilder, node: Node, param: str) -> 
     return {**_finish(owner, builder, shape, node), "bind": bind}
 
 
-def _arguments_type(params: list[ReadParam]) -> Any:
+def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
     """A type whose core schema is the table of parameters, generated by Pydantic in one go."""
 
     def hook(_cls: Any, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         table: dict[str, Any] = {}
         for param in params:
             info = param.info
-            node = handler.generate_schema(Annotated[info.annotation, _without_names(info)])
+            try:
+                node = handler.generate_schema(Annotated[info.annotation, _without_names(info)])
+            except PYDANTIC_ERRORS as error:
+                raise ContractError(owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]) from error
             alias: Any = info.validation_alias
             table[param.name] = core_schema.typed_dict_field(
                 _with_default(node, info),
@@ -312,12 +349,16 @@ def _with_default(node: Any, info: FieldInfo) -> Any:
 
 def _core_of(owner: str, annotation: Any) -> Any:
     try:
-        return TypeAdapter(annotation).core_schema
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        adapter = TypeAdapter[Any](annotation)
+        if not adapter.pydantic_complete:
+            adapter.rebuild(raise_errors=True)  # names what is missing
+        core: Any = adapter.core_schema
+    except PYDANTIC_ERRORS as error:
         raise ContractError(owner, [_pydantic_says(error)]) from error
+    return core
 
 
-def _pydantic_says(error: PydanticUserError | PydanticSchemaGenerationError) -> str:
+def _pydantic_says(error: PydanticErrorMixin) -> str:
     return error.message.splitlines()[0] if error.message else type(error).__name__
 
 
@@ -347,10 +388,10 @@ def _name_mistakes(form: ObjectShape) -> Iterable[str]:
             yield f"{name!r} is reserved: LangChain swallows it on the way; rename it or give it an alias"
 
 
-def _type_mistakes(shape: Shape, json_texts: list[Shape]) -> Iterable[str]:
-    for each in json_texts:
+def _type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable[str]:
+    for owner, each in json_texts:
         if each.free or "string" in each.types:
-            yield "JsonText() needs a type without text in it (an object or an array); plain text is taken as it is"
+            yield f"{owner}: JsonText() needs a type without text in it, an object or an array; text is taken as it is"
     for name, field in shape.objects[0].fields.items():
         if not field.shape.types:
             yield f"{name!r} has a type that JSON cannot carry; annotate it otherwise, or have the host inject it"
@@ -361,17 +402,36 @@ def _warn_of_untyped(owner: str, schema: Any) -> None:
     tables = [schema.get("properties", {})]
     tables += [each.get("properties", {}) for each in schema.get("$defs", {}).values()]
     for name, node in ((name, node) for table in tables for name, node in table.items()):
-        branches = [node, *node.get("anyOf", ())]
+        branches = list(_branches(node))
         if any(map(_is_untyped, branches)) and not any(map(_has_example, branches)):
             warnings.warn(
                 f"{owner}: {name!r} is an open object or untyped list without an example; "
                 "put one in its description, or use JsonText(example=...)",
                 ContractWarning,
-                stacklevel=5,
+                stacklevel=_frames_of_ours(),
             )
 
 
+def _branches(node: Any) -> Iterable[Mapping[str, Any]]:
+    """A node, its alternatives, and what it is a list or table of."""
+    if isinstance(node, Mapping):
+        found = cast("Mapping[str, Any]", node)
+        yield found
+        for each in (*found.get("anyOf", ()), found.get("items"), found.get("additionalProperties")):
+            yield from _branches(each)
+
+
+def _frames_of_ours() -> int:
+    """How far up the caller's own line is, for a warning that points at it."""
+    frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("toolbooth."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
 def _is_untyped(node: Mapping[str, Any]) -> bool:
+    if node.get("contentMediaType") == "application/json" and "contentSchema" not in node:
+        return True
     if node.get("type") == "object":
         return "properties" not in node and node.get("additionalProperties", True) is True
     return node.get("type") == "array" and not node.get("items") and not node.get("prefixItems")
