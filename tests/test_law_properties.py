@@ -194,7 +194,7 @@ def described(value: Any) -> str:
     if isinstance(value, dict):
         return str({key: described(each) for key, each in value.items()})
     if isinstance(value, Decimal):
-        return repr(value + 0)  # 0.0 and 0 are one number
+        return f"Decimal {value.normalize()}"  # 1.10 and 1.1 are one number
     return value.get_secret_value() if isinstance(value, SecretStr) else repr(value)
 
 

@@ -635,6 +635,9 @@ def anything(value: Any, other: Any = None): ...
 def unions(number: int | float = 0, mixed: Union[int, list[int]] = 0, pet: Cat | Dog | None = None): ...
 
 
+def one_or_numbers(value: Dog | list[int]): ...
+
+
 def tagged(pet: Annotated[Cat | Dog, Field(discriminator="kind")]): ...
 
 
@@ -728,7 +731,8 @@ REFERRED = {
 }
 
 FUNCTIONS = [
-    contact, takes_data, takes_data_model, clock, exact, ids, enums, anything, unions, tagged, day_or_count, pair, bulk,
+    contact, takes_data, takes_data_model, clock, exact, ids, enums, anything, unions, one_or_numbers, tagged,
+    day_or_count, pair, bulk,
     no_arguments, verbatim, headers, parsed, call_id, declares_client_key, lines, order, shipping, tree, takes_open,
     authored, nullable_required, dates_optional,
 ]  # fmt: skip
@@ -840,7 +844,7 @@ def test_hostile_input_gets_a_clear_refusal(text: str, problems: list[list[str]]
 
 
 def test_looking_for_a_correction_costs_no_more_per_level_than_the_level_before():
-    body = in_chain('{"belo": ' * 18 + '{"zzz": 1}' + "}" * 18)
+    body = in_chain('{"belo": ' * 90 + '{"zzz": 1}' + "}" * 90)
     contract, started = compile_function(chained), process_time()
     found = outcome(contract, body)
     assert found == {"outcome": "refused", "problems": [["nested-wrapper", "$.chain.belo"]], "corrected": None}

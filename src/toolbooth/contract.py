@@ -100,7 +100,11 @@ class Limits:
     max_text: int = 1_500
     """Characters in a refusal, however bad the input."""
 
+    lowered: bool = field(init=False, default=False)
+    """Below what the reader holds to by itself."""
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "lowered", self.max_depth < 200 or self.max_digits < 4_300)
         if self.max_depth > 200 or self.max_digits > 4_300:
             raise ValueError("the reader goes 200 levels deep and to 4,300 digits; limits can only be lower")
 
@@ -161,3 +165,11 @@ class Contract:
     integers: bool
     """An integer stands somewhere, so `5.0` must be read as 5 before validation."""
     limits: Limits = DEFAULT_LIMITS
+    closed: bool = field(init=False, default=True)
+    """No undeclared key may stand at the top level."""
+    arranged: bool = field(init=False, default=False)
+    """Fields were hoisted, so values must be put back in place before validation."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "closed", all(form.rest is None for form in self.shape.objects))
+        object.__setattr__(self, "arranged", any(form.arranged or form.deep for form in self.shape.objects))

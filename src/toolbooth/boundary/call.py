@@ -13,10 +13,18 @@ from toolbooth.contract import Contract
 
 Function = Callable[..., Any]
 
+_PLAIN = frozenset((str, dict, list, int, float, bool, type(None)))
+"""What needs no look at whether it is to be awaited."""
+
 
 def run(contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected) -> Any:
     """Call a sync tool."""
-    made = bound_call(contract, function, values, context, injected)()
+    if function is None and contract.function is not None and not contract.special:
+        made = contract.function(**(values if contract.bind is None else contract.bind(values)))
+    else:
+        made = bound_call(contract, function, values, context, injected)()
+    if type(made) in _PLAIN:
+        return made
     if inspect.isawaitable(made):
         if inspect.iscoroutine(made):
             made.close()

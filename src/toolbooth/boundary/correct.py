@@ -49,7 +49,7 @@ class Correction:
         if (id(form), key) not in self.sought:
             if len(self.sought) >= _MOST_SOUGHT:
                 return None, None
-            self.sought[id(form), key] = (guard.nearest(key, form.fields), _only_place(form, key))
+            self.sought[id(form), key] = (guard.nearest(key, form), _only_place(form, key))
         return self.sought[id(form), key]
 
     def edit(self, text: str) -> None:
@@ -241,7 +241,7 @@ def _resolve(form: ObjectShape, steps: list[str]) -> Path | None:
             path.append(step)
         elif shape.objects:
             inner = shape.objects[0]
-            near = step if step in inner.fields else guard.nearest(step, inner.fields)
+            near = step if step in inner.fields else guard.nearest(step, inner)
             if near is None and inner.rest is None:
                 return None
             path.append(near or step)

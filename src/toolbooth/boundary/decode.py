@@ -90,7 +90,7 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     found: Any = value
     while isinstance(found, str):
         try:
-            found = read_json(found.encode(), limits).value
+            found = read_json(found.encode(), limits)[0]
         except Unreadable as error:
             return _unreadable(shape, found, error)
     if isinstance(found, dict | list):
@@ -120,7 +120,7 @@ def object_in(value: Any, limits: Limits) -> dict[str, Any] | None:
         if value.lstrip()[:1] not in ("{", '"'):
             return None
         try:
-            value = read_json(value.encode(), limits).value
+            value = read_json(value.encode(), limits)[0]
         except (Unreadable, UnicodeEncodeError):
             return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, cast
 
 from toolbooth.boundary.decode import recased, type_of
@@ -55,7 +56,7 @@ def innermost(form: ObjectShape, inner: dict[str, Any]) -> dict[str, Any]:
 
 def unknown(form: ObjectShape, key: str) -> str:
     """An undeclared key: the nearest declared name, if there is one."""
-    near = nearest(key, form.fields)
+    near = nearest(key, form)
     return f"there is no field {quoted(key)}" + (f"; did you mean {quoted(near)}?" if near else "")
 
 
@@ -125,6 +126,8 @@ def names_inside(inner: dict[str, Any]) -> set[str]:
 
 def possible_forms(forms: Sequence[ObjectShape], value: dict[str, Any]) -> list[ObjectShape]:
     """The forms of a union that an object may be, the likeliest first. A tag that all forms have decides."""
+    if len(forms) == 1:
+        return list(forms)
     tags = set[str].intersection(
         *({key for key, each in form.fields.items() if each.shape.constants} for form in forms)
     )
@@ -134,21 +137,23 @@ def possible_forms(forms: Sequence[ObjectShape], value: dict[str, Any]) -> list[
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, form: ObjectShape) -> str | None:
     """The one declared name that is plainly meant: the same but for case and separators, or a near miss."""
-    if len(name) > _SAMPLE:
-        return None
+    return _nearest(name, tuple(form.fields)) if len(name) <= _SAMPLE else None
+
+
+@lru_cache(maxsize=4096)  # agents make the same slip again and again
+def _nearest(name: str, names: tuple[str, ...]) -> str | None:
     wanted = recased(name)
-    table: dict[str, list[str]] = {}
-    for each in names:
-        table.setdefault(recased(each), []).append(each)
-    same = table.get(wanted)
-    if same:
-        return same[0]
-    close = difflib.get_close_matches(wanted, list(table)[:_SAMPLE], n=2, cutoff=0.75)
+    table: dict[str, str] = {}
+    for each in names[:_SAMPLE]:
+        table.setdefault(recased(each), each)
+    if wanted in table:
+        return table[wanted]
+    close = difflib.get_close_matches(wanted, list(table), n=2, cutoff=0.75)
     if not close or (len(close) == 2 and _likeness(wanted, close[0]) == _likeness(wanted, close[1])):
         return None
-    return table[close[0]][0]
+    return table[close[0]]
 
 
 def _likeness(one: str, other: str) -> float:

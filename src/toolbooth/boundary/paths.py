@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 Path = tuple[str | int, ...]
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY_ECHO = 60
 
 
@@ -21,11 +19,17 @@ def at(path: Iterable[str | int]) -> str:
 def _step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if _PLAIN.fullmatch(step) and len(step) <= _KEY_ECHO else f"[{quoted(step)}]"
+    return f".{step}" if _is_plain(step) else f"[{quoted(step)}]"
+
+
+def _is_plain(name: str) -> bool:
+    return len(name) <= _KEY_ECHO and name.isidentifier() and name.isascii()
 
 
 def quoted(name: str) -> str:
     """A key in JSON quotes, cut where it is absurdly long."""
+    if _is_plain(name):
+        return f'"{name}"'
     return json.dumps(name if len(name) <= _KEY_ECHO else name[: _KEY_ECHO - 1] + "…", ensure_ascii=False)
 
 

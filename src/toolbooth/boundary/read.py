@@ -7,10 +7,9 @@ exactly are kept as written (`LosslessFloat`), for `examine` to judge by the dec
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, cast
 
-import jiter
+from jiter import from_json
 
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode
@@ -37,18 +36,10 @@ class Unreadable(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One JSON value as sent."""
+Reading = tuple[Any, bool, bool]
+"""One JSON value as sent; whether it holds numbers kept as written; whether an integer may be written as 5.0."""
 
-    value: Any
-    delicate: bool
-    """It holds numbers kept as written."""
-    pointed: bool
-    """It may hold an integer written as 5.0."""
-
-
-NOTHING = Reading({}, False, False)
+NOTHING: Reading = ({}, False, False)
 
 
 def read_json(body: bytes, limits: Limits) -> Reading:
@@ -57,20 +48,25 @@ def read_json(body: bytes, limits: Limits) -> Reading:
         raise Unreadable("too-large", f"{len(body):,} bytes are sent, {limits.max_bytes:,} are taken at the most")
     delicate = has_delicate_numbers(body)
     try:
-        value = jiter.from_json(
-            body,
-            allow_inf_nan=False,
-            catch_duplicate_keys=True,
-            cache_mode="keys" if len(body) > _BULK else "all",
-            float_mode="lossless-float" if delicate else "float",
-        )
+        if delicate:
+            value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float")
+        elif len(body) > _BULK:
+            value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+        else:
+            value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise _unreadable(str(error)) from None
-    if limits.max_depth < 200 and _depth(value) > limits.max_depth:
+    if limits.lowered:
+        _check_lowered(value, body, limits)
+    return value, delicate, b".0" in body
+
+
+def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
+    """Limits below what the reader holds to by itself."""
+    if _depth(value) > limits.max_depth:
         raise Unreadable("too-deep", f"nested deeper than {limits.max_depth} levels")
-    if limits.max_digits < 4300 and _longest_number(body) > limits.max_digits:
+    if _longest_number(body) > limits.max_digits:
         raise Unreadable("lossy-number", f"an integer has more than {limits.max_digits} digits")
-    return Reading(value, delicate, b".0" in body)
 
 
 def has_delicate_numbers(body: bytes) -> bool:

@@ -124,12 +124,16 @@ def _declared(error: ToolInputError) -> Iterable[str]:
 
 def _remedy(error: ToolInputError, room: int) -> Iterable[str]:
     if error.corrected is not None:
-        call = json.dumps(to_jsonable_python(error.corrected), ensure_ascii=False)
-        if len(call) <= room:
-            yield f"Send instead: {call}"
+        call = _json_of(error.corrected)  # quick: a large call is only measured
+        if len(call) <= room and len(shown := _spaced(call)) <= room:
+            yield f"Send instead: {shown}"
             return
     if error.edits:
         yield _cut("To correct it: " + "; ".join(error.edits) + ".", room)
+
+
+def _spaced(call: bytes) -> str:
+    return json.dumps(jiter.from_json(call), ensure_ascii=False)
 
 
 def _cut(text: str, most: int) -> str:

@@ -56,6 +56,8 @@ _TAGS = {
 
 def values_of(contract: Contract, decoded: dict[str, Any]) -> Any:
     """The function's values. Raises InvalidValues."""
+    if not contract.arranged:
+        return contract.validate(decoded)
     form = contract.shape.objects[0]
     return contract.validate(_arranged(form, decoded) if form.arranged else _below(form, decoded))
 
@@ -121,7 +123,7 @@ def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tupl
     """What the author's validation said, in wire names, one problem a place."""
     # A default that could not be made for want of another field says nothing new.
     said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
-    located = [(locate(shape, objection.place), objection) for objection in said]
+    located = [(locate(shape, each.place, extra=each.kind == "extra_forbidden"), each) for each in said]
     by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_place.setdefault((each.path, each.group), []).append((each, objection))
@@ -154,8 +156,11 @@ def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple
     return [each for each in located if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch]
 
 
-def locate(shape: Shape | None, place: tuple[str | int, ...]) -> Located:
-    """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted."""
+def locate(shape: Shape | None, place: tuple[str | int, ...], *, extra: bool) -> Located:
+    """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted.
+
+    `extra`: the last step is a key that the model does not declare.
+    """
     path: list[str | int] = []
     branch: tuple[Path, str] | None = None
     group: tuple[str, ...] = ()
@@ -170,7 +175,7 @@ def locate(shape: Shape | None, place: tuple[str | int, ...]) -> Located:
             shape = None if form is None else form.prefix[step] if step < len(form.prefix) else form.items
             place = place[1:]
         else:
-            taken, name, below = _step(shape, place)
+            taken, name, below = _step(shape, place, extra=extra)
             if branch is None and len(shape.objects) > 1:
                 branch = (tuple(path), step if name is None else "")
             group = _group_keys(shape, place[:taken]) if name is None else ()
@@ -193,7 +198,7 @@ def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
     )
 
 
-def _step(shape: Shape, place: tuple[str | int, ...]) -> tuple[int, str | None, Shape | None]:
+def _step(shape: Shape, place: tuple[str | int, ...], *, extra: bool) -> tuple[int, str | None, Shape | None]:
     """How many steps lead to the next wire key, that key, and its shape."""
     step = str(place[0])
     for form in shape.objects:
@@ -215,8 +220,7 @@ def _step(shape: Shape, place: tuple[str | int, ...]) -> tuple[int, str | None, 
             if place[: len(group.place)] == group.place
         ]
         return max(lengths), None, shape
-    unknown = len(shape.objects) == 1 and len(place) == 1
-    return 1, step if unknown else None, shape
+    return 1, step if extra and len(place) == 1 else None, shape
 
 
 def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
