@@ -204,6 +204,14 @@ IN_TEXT = (
 )
 
 
+# Python's `json.dumps` puts spaces in and escapes what is not ASCII; most clients do neither.
+SPACED = (
+    Case(name="flat, with spaces", function=make_offer, exact=json.dumps(OFFER).encode(), goal=2.75),
+    Case(name="contact, with spaces", function=create_contact, exact=json.dumps(CONTACT).encode(), goal=2.3),
+    Case(name="records, with spaces", function=import_records, exact=json.dumps(RECORDS).encode(), goal=2.0),
+)
+
+
 # --- further contracts, without goals of their own ------------------------------------------------------------
 
 
@@ -311,4 +319,4 @@ FURTHER = (
 )
 
 GOALS = (FLAT, NESTED, BATCH)
-EVERY = (*GOALS, *IN_TEXT, *FURTHER)
+EVERY = (*GOALS, *IN_TEXT, *SPACED, *FURTHER)

@@ -99,26 +99,30 @@ def _registration(case: Case) -> list[Row]:
         adapter = TypeAdapter(case.function)
         return adapter.json_schema()
 
-    names = {"published": f"{case.name}: published", "ready": f"{case.name}: and called once"}
+    names = {"published": f"{case.name}: compiled and published", "ready": f"{case.name}: and called once"}
     timings = compare({"floor": floor, "published": published, "ready": ready}, "floor")
     return [_row("registration", name, None, timings[task], timings["floor"]) for task, name in names.items()]
 
 
 def _imports() -> list[Row]:
     """Whole processes, and what is left of them when the bare interpreter is taken off."""
+    tool = "\ndef tool(title: str, quantity: int) -> str: return title\n"
     codes = {
         "bare": "pass",
         "pydantic": "import pydantic",
         "toolbooth": "import toolbooth",
         "pydantic names": "from pydantic import BaseModel, TypeAdapter",
         "toolbooth names": "from toolbooth import compile_function, handle_bytes",
+        "pydantic tool": f"from pydantic import TypeAdapter{tool}TypeAdapter(tool).json_schema()",
+        "toolbooth tool": f"from toolbooth import *{tool}input_schema(compile_function(tool))",
     }
     whole = readings({name: process_clock(code) for name, code in codes.items()}, IMPORT_ROUNDS)
     # Best of the bare ones: taking a noisy one off would make noise of the rest.
     alone = {name: [each - min(whole["bare"]) for each in times] for name, times in whole.items()}
     pairs = {
         "import toolbooth": ("toolbooth", "pydantic", IMPORT_GOAL),
-        "names in use": ("toolbooth names", "pydantic names", None),
+        "compile_function, handle_bytes": ("toolbooth names", "pydantic names", None),
+        "up to the first tool": ("toolbooth tool", "pydantic tool", None),
     }
     made: list[Row] = []
     for name, (mine, floor, goal) in pairs.items():

@@ -35,13 +35,13 @@ def profile(name: str, kind: str) -> None:
 
 def _by_stage(contract: Contract, body: bytes, floor: Task) -> None:
     """Each stage by itself, on what the stage before it gave."""
-    reading = read_json(body, contract.limits)
-    values = values_of(contract, reading.value)
+    arguments, *_ = read_json(body, contract.limits)
+    values = values_of(contract, arguments)
     value = call.run(contract, None, values, None, None)
     stages: dict[str, Task] = {
         "read": lambda: read_json(body, contract.limits),
-        "gate": lambda: fits(contract.shape, reading.value),
-        "validate": lambda: values_of(contract, reading.value),
+        "gate": lambda: fits(contract.shape, arguments),
+        "validate": lambda: values_of(contract, arguments),
         "call": lambda: call.run(contract, None, values, None, None),
         "render": lambda: render.value_result(value, []),
     }

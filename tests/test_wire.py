@@ -9,7 +9,8 @@ are the same at every depth; `each` writes the case once for every name.
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -80,12 +81,12 @@ def dump(value: Any) -> Any:
     if is_dataclass(value):
         return {each.name: dump(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, dict):
-        return {key: dump(each) for key, each in value.items()}
+        return {key if isinstance(key, str) else str(key): dump(each) for key, each in value.items()}
     if isinstance(value, Enum):
         return {type(value).__name__: value.value}
     if type(value) in (list, str, int, float, bool, type(None)):
         return list(map(dump, value)) if isinstance(value, list) else value
-    if isinstance(value, tuple | set | frozenset):
+    if isinstance(value, tuple | set | frozenset | deque):
         return {type(value).__name__: list(map(dump, sorted(value) if isinstance(value, set | frozenset) else value))}
     if isinstance(value, SecretStr):
         return {"SecretStr": value.get_secret_value()}
@@ -560,6 +561,10 @@ class ByPath(BaseModel):
     city: str = Field(default="", validation_alias=AliasPath("address", "city"))
 
 
+class ByLast(BaseModel):
+    last: int = Field(validation_alias=AliasPath("numbers", -1))
+
+
 class Cat(BaseModel):
     kind: Literal["cat"]
     lives: int = 9
@@ -633,6 +638,21 @@ def anything(value: Any, other: Any = None): ...
 
 
 def unions(number: int | float = 0, mixed: Union[int, list[int]] = 0, pet: Cat | Dog | None = None): ...
+
+
+def numbered(names: dict[int, str], prices: dict[UUID, int] = {}): ...  # noqa: B006
+
+
+def many(items: Iterable[Ignoring]): ...
+
+
+def parsed_item(payload: Json[Other], ratio: Json[float] = 0.0): ...
+
+
+def by_key_or_listed(items: dict[str, Ignoring] | list[Ignoring] | None = None): ...
+
+
+def queued(numbers: deque[int] = deque()): ...  # noqa: B006
 
 
 def one_or_numbers(value: Dog | list[int]): ...
@@ -732,7 +752,7 @@ REFERRED = {
 
 FUNCTIONS = [
     contact, takes_data, takes_data_model, clock, exact, ids, enums, anything, unions, one_or_numbers, tagged,
-    day_or_count, pair, bulk,
+    numbered, many, parsed_item, by_key_or_listed, queued, day_or_count, pair, bulk,
     no_arguments, verbatim, headers, parsed, call_id, declares_client_key, lines, order, shipping, tree, takes_open,
     authored, nullable_required, dates_optional,
 ]  # fmt: skip
@@ -741,7 +761,19 @@ CONTRACTS: dict[str, Contract] = {
     **{
         each.__name__: compile_model(each)
         for each in (
-            *(Strict, Open, OpenIntegers, Ignoring, Forbidding, Aliased, ByAliasOnly, ByPath, Lengthy, Rewritten),
+            *(
+                Strict,
+                Open,
+                OpenIntegers,
+                Ignoring,
+                Forbidding,
+                Aliased,
+                ByAliasOnly,
+                ByPath,
+                ByLast,
+                Lengthy,
+                Rewritten,
+            ),
             Credentials,
         )
     },
@@ -750,6 +782,7 @@ CONTRACTS: dict[str, Contract] = {
     "open_integers": compile_json_schema(OPEN_INTEGERS),
     "combined": compile_json_schema(COMBINED),
     "referred": compile_json_schema(REFERRED),
+    "nullable_schema": compile_json_schema(holding("n", {"anyOf": [{"type": "integer"}, {"type": "null"}]})),
     "bare_schema": compile_json_schema({"type": "object"}),
 }
 

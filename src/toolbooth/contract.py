@@ -88,6 +88,8 @@ class ArrayShape:
     items: Shape | None = None
     closed: bool = False
     """Items past the prefix would never be read, so they may not be sent."""
+    last: int | None = None
+    """Only so many items, counted from the end, are ever read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,6 +89,8 @@ class _Writer:
         made: dict[str, Any] = {"type": "array"}
         if form.prefix:
             made["prefixItems"] = [self.shape(each) for each in form.prefix]
+        if form.last is not None:
+            made["maxItems"] = form.last
         if form.closed:
             made["items"] = False
         elif form.items is not None:

@@ -123,7 +123,7 @@ def _object(
             made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
     for key, each in value.items():
-        if key in form.fields or (not path and decode.is_client_key(key, form)):
+        if key in form.fields or (not path and decode.is_client_key(key, each, form)):
             continue
         inner = decode.object_in(each, work.limits)
         if form.rest is not None and not guard.wraps_declared(form, inner):

@@ -141,9 +141,14 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
     return None
 
 
-def is_client_key(key: str, form: ObjectShape) -> bool:
-    """Whether a top-level key was added by a client. A declared name wins, however it is written."""
-    return key in CLIENT_KEYS and recased(key) not in {recased(name) for name in form.fields}
+def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
+    """Whether a top-level key was added by a client. A declared name wins, however it is written.
+
+    Only `_meta` has been seen with an object in it; under any other name that is a wrapper.
+    """
+    if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
+        return False
+    return recased(key) not in {recased(name) for name in form.fields}
 
 
 def recased(name: str) -> str:

@@ -19,6 +19,9 @@ from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.gate import fits
 
+MOST_REPAIRS = 1_000
+"""Past this many, repairs are made but no longer listed one by one."""
+
 MOST_PROBLEMS = 40
 """Past this many, problems are only counted: no agent reads further, and hostile input must not cost more."""
 
@@ -54,7 +57,8 @@ class Examination:
         self.more += other.more
 
     def repair(self, code: RepairCode, path: Path) -> None:
-        self.repairs.append(Repair(code=code, path=at(path)))
+        if len(self.repairs) < MOST_REPAIRS:
+            self.repairs.append(Repair(code=code, path=at(path)))
 
     def refuse(self, code: ProblemCode, path: Path, message: str) -> None:
         if len(self.problems) >= MOST_PROBLEMS:
@@ -210,7 +214,7 @@ def _is_null_text(declared: Field) -> bool:
 
 def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Examination) -> Any:
     """A key that no field declares: the client's own, further content of an open object, or refused."""
-    if not path and decode.is_client_key(key, form):
+    if not path and decode.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
     if form.rest is None and len(exam.problems) >= MOST_PROBLEMS:
@@ -231,7 +235,9 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
 def _array(form: ArrayShape, value: list[Any], path: Path, exam: Examination) -> list[Any]:
     made: list[Any] = []
     for index, each in enumerate(value):
-        if index < len(form.prefix):
+        if form.last is not None and index < len(value) - form.last:
+            exam.refuse("unknown-key", (*path, index), f"only the last {form.last} items are read")
+        elif index < len(form.prefix):
             made.append(_node(form.prefix[index], each, (*path, index), exam))
         elif form.closed:
             exam.refuse("unknown-key", (*path, index), f"only the first {len(form.prefix)} items are read")

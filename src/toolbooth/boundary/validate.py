@@ -15,7 +15,7 @@ from toolbooth.boundary import guard
 from toolbooth.boundary.decode import object_in
 from toolbooth.boundary.paths import Path, at, listed, look_up, quoted
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection, ObjectShape, Shape
-from toolbooth.errors import Problem
+from toolbooth.errors import Problem, ProblemCode
 
 _AN_OBJECT = "must be an object"
 _AN_ARRAY = "must be an array"
@@ -44,9 +44,18 @@ _VOCABULARY = (
     ("dictionary", "object"),
     ("Dictionary", "Object"),
     ("List should", "Array should"),
+    ("NamedTuple should", "Array should"),
     ("Tuple should", "Array should"),
     ("Set should", "Array should"),
+    ("deque", "array"),
 )
+
+_OUR_CODES: dict[str, ProblemCode] = {
+    "conflicting_keys": "conflicting-keys",
+    "duplicate_key": "duplicate-key",
+    "lossy_number": "lossy-number",
+}
+"""What `sources` itself refuses while the author's validation runs."""
 
 _TAGS = {
     "union_tag_invalid": 'must have one of {1} as "{0}"',
@@ -123,7 +132,7 @@ def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tupl
     """What the author's validation said, in wire names, one problem a place."""
     # A default that could not be made for want of another field says nothing new.
     said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
-    located = [(locate(shape, each.place, extra=each.kind == "extra_forbidden"), each) for each in said]
+    located = [(locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each) for each in said]
     by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_place.setdefault((each.path, each.group), []).append((each, objection))
@@ -156,7 +165,7 @@ def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple
     return [each for each in located if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch]
 
 
-def locate(shape: Shape | None, place: tuple[str | int, ...], *, extra: bool) -> Located:
+def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool) -> Located:
     """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted.
 
     `extra`: the last step is a key that the model does not declare.
@@ -175,7 +184,7 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], *, extra: bool) ->
             shape = None if form is None else form.prefix[step] if step < len(form.prefix) else form.items
             place = place[1:]
         else:
-            taken, name, below = _step(shape, place, extra=extra)
+            taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)
             if branch is None and len(shape.objects) > 1:
                 branch = (tuple(path), step if name is None else "")
             group = _group_keys(shape, place[:taken]) if name is None else ()
@@ -198,7 +207,9 @@ def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
     )
 
 
-def _step(shape: Shape, place: tuple[str | int, ...], *, extra: bool) -> tuple[int, str | None, Shape | None]:
+def _step(
+    shape: Shape, place: tuple[str | int, ...], sent: Any, *, extra: bool
+) -> tuple[int, str | None, Shape | None]:
     """How many steps lead to the next wire key, that key, and its shape."""
     step = str(place[0])
     for form in shape.objects:
@@ -210,7 +221,7 @@ def _step(shape: Shape, place: tuple[str | int, ...], *, extra: bool) -> tuple[i
             return 1, step, declared.shape
     grouped = any(group.place == place[: len(group.place)] for form in shape.objects for group in form.groups)
     opened = next((form.rest for form in shape.objects if form.rest is not None), None)
-    if opened is not None and not grouped and step != "[key]":
+    if opened is not None and not grouped and isinstance(sent, dict) and step in sent:
         return 1, step, opened
     if grouped:
         lengths = [
@@ -235,6 +246,10 @@ def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
             return Problem(code="unknown-key", path=at(path), message=f"there is no field {quoted(str(path[-1]))}")
         message = guard.wrapper(str(path[-1]), sent, inner, path[:-1])
         return Problem(code="nested-wrapper", path=at(path), message=message)
+    if first.kind in _OUR_CODES:
+        return Problem(code=_OUR_CODES[first.kind], path=at(path), message=first.message)
+    if first.place[-1:] == ("[key]",):
+        return Problem(code="invalid", path=at(path), message=f"as a key: {_words(first)}")
     words = list(dict.fromkeys(_words(objection) for _, objection in said))
     message = words[0] if len(words) == 1 else "fits none of the accepted forms: " + "; ".join(words[:4])
     if found.group:

@@ -14,21 +14,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, cast
 
+from jiter import LosslessFloat, from_json
 from pydantic import BaseModel
-from pydantic_core import CoreSchema, SchemaValidator, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, ValidationError, core_schema
 
 from toolbooth.markers import METADATA_KEY, Marker
 
 Node = dict[str, Any]
 
+DICTS = frozenset(("dict", "ordered-dict", "counter"))
 FIELD_LISTS = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _CHILDREN = (
     *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "fields", "steps", "choices"),
     *("json_schema", "python_schema", "lax_schema", "strict_schema", "definitions"),
 )
+_ANY: Node = {"type": "any"}
 _AUTHORED = frozenset(("function-before", "function-wrap"))
 
 
@@ -97,8 +101,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     inner = Config.of(node, config)
     below = authored or (kind in _AUTHORED and is_authors(node))
     made = each_child(node, lambda child: for_wire(child, inner, below))
-    if kind == "dict" and "keys_schema" in node:  # a JSON key is text, whatever it stands for
+    if kind in DICTS and node.get("keys_schema", _ANY)["type"] not in ("str", "any"):
+        # A JSON key is text, whatever it stands for; and two texts may stand for the same.
         made["keys_schema"] = for_wire(node["keys_schema"], inner, True)
+        return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
     if authored:
@@ -110,7 +116,64 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
     if kind in _STRICT_SCALARS:
         made["strict"] = True
+    if kind == "generator":  # read lazily, it would refuse in the middle of the tool
+        made["type"] = "list"
     return made
+
+
+def for_values(core: Any) -> Any:
+    """A schema made by `for_wire`, ready to validate with: JSON text (`Json[T]`) is read as strictly as all else."""
+    made = each_child(core, for_values)
+    if core["type"] != "json":
+        return made
+    inner = made.get("schema", _ANY)
+    return core_schema.no_info_before_validator_function(_read_text, inner)
+
+
+def _read_text(value: Any) -> Any:
+    if not isinstance(value, str | bytes):
+        raise PydanticCustomError("json_type", "must be JSON text")
+    body = value.encode() if isinstance(value, str) else value
+    try:
+        found = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float")
+    except ValueError as error:
+        kind = "duplicate_key" if "duplicate key" in str(error) else "json_invalid"
+        raise PydanticCustomError(kind, "must be valid JSON: {reason}", {"reason": str(error)}) from None
+    return _as_floats(found)
+
+
+def _as_floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _as_floats(each) for key, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_as_floats(each) for each in cast("list[Any]", value)]
+    if not isinstance(value, LosslessFloat):
+        return value
+    number = float(value)
+    if not isfinite(number) or (number == 0 and value.as_decimal() != 0):
+        raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
+    return number
+
+
+def _without_loss(node: Node) -> Node:
+    """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value would be lost."""
+    keys = validator(node["keys_schema"])
+
+    def check(value: Any, handler: Any) -> Any:
+        made: Any = handler(value)
+        if not isinstance(value, dict) or len(made) == len(cast("dict[str, Any]", value)):
+            return made
+        seen: dict[Any, str] = {}
+        for key in cast("dict[str, Any]", value):
+            first = seen.setdefault(keys.validate_python(key), key)
+            if first is not key:
+                error = PydanticCustomError(
+                    "conflicting_keys", "{one} and {other} mean the same", {"one": first, "other": key}
+                )
+                raise ValidationError.from_exception_data("", [{"type": error, "loc": (key,), "input": None}])
+        return made
+
+    return cast("Node", core_schema.no_info_wrap_validator_function(check, cast("Any", node)))
 
 
 def each_child(node: Node, rewrite: Callable[[Any], Any]) -> Node:

@@ -37,7 +37,7 @@ Route = tuple[Path, Shape]
 
 _TEXT = ("str", "bytes", "uuid", "url", "multi-host-url", "complex", "json")
 _TIME = ("date", "time", "datetime", "timedelta")
-_ARRAYS = ("list", "set", "frozenset", "generator")
+_ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _SECRETS = (SecretStr, SecretBytes)
 
@@ -72,7 +72,7 @@ class ShapeBuilder:
         if kind in _SCALARS:
             return replace(_SCALARS[kind], strict=strict)
         if kind == "str" and (node.get("coerce_numbers_to_str") or config.numbers_as_text):
-            return Shape(types=frozenset(("string", "number")))
+            return Shape(types=frozenset(("string", "number")), exact=True)
         if kind in _TEXT:
             return Shape(types=frozenset(("string",)))
         if kind in _NOT_JSON:
@@ -106,7 +106,7 @@ class ShapeBuilder:
                 return self._tuple(node, config)
             case "named-tuple":
                 return self._named_tuple(node, config)
-            case "dict":
+            case "dict" | "ordered-dict" | "counter":
                 values = self._part(node.get("values_schema"), config)
                 return object_shape(ObjectShape(rest=values or free_shape()))
             case "json-or-python":
@@ -315,6 +315,8 @@ def _routed(routes: list[Route]) -> Shape:
             _routed(steps[index]) if index in steps else free_shape() for index in range(max(map(int, steps)) + 1)
         )
         return array_shape(ArrayShape(prefix=prefix, closed=True))
+    if all(isinstance(step, int) and step < 0 for step in steps):
+        return array_shape(ArrayShape(last=-min(map(int, steps))))
     if all(isinstance(step, str) for step in steps):
         fields = {
             str(step): Field(name=str(step), shape=_routed(below), required=False) for step, below in steps.items()

@@ -143,6 +143,10 @@ def _fill_both(shape: Shape, parts: list[Shape]) -> None:
         shape.objects = shape.objects or other.objects
         shape.arrays = shape.arrays or other.arrays
         shape.constants = shape.constants or other.constants
+    if "object" not in shape.types:
+        shape.objects = ()
+    if "array" not in shape.types:
+        shape.arrays = ()
     shape.secret = any(part.secret for part in parts)
     shape.timelike = any(part.timelike for part in parts)
 

@@ -26,7 +26,7 @@ from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
 from toolbooth.errors import ContractError, ContractWarning
 from toolbooth.gate import has_integers
-from toolbooth.sources.core import DEFAULTS, Node, for_wire, validator, with_defaults_of
+from toolbooth.sources.core import DEFAULTS, Node, for_values, for_wire, validator, with_defaults_of
 from toolbooth.sources.exact import exact_schema
 from toolbooth.sources.flatten import mark_deep
 from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
@@ -256,7 +256,8 @@ def _field_info(hint: Any, default: Any) -> FieldInfo:
 
 
 def _docstring(owner: Any) -> str:
-    return inspect.getdoc(owner) or "" if owner is not None else ""
+    # Not inspect.getdoc: a model without a docstring would be described by BaseModel's.
+    return inspect.cleandoc(getattr(owner, "__doc__", None) or "")
 
 
 # --- compiling ------------------------------------------------------------------------------------------------
@@ -375,7 +376,7 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     return {
         "shape": shape,
         "schema": schema,
-        "validate": _validate_with(for_wire(core)),
+        "validate": _validate_with(for_values(for_wire(core))),
         "integers": has_integers(shape),
     }
 
