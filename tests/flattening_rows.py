@@ -95,7 +95,7 @@ def refused(
     lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
     where = f" of {within}" if within else ""
     lines += [f"Declared fields{where}: {', '.join(map(json.dumps, declared))}."] if declared else []
-    lines += [f"Send instead: {json.dumps(instead)}"] if instead is not None else []
+    lines += [f"Send instead: {json.dumps(instead, separators=(',', ':'))}"] if instead is not None else []
     lines += ["To correct it: " + "; ".join(edits) + "."] if edits and instead is None else []
     data: Json_ = {
         "code": -32602,

@@ -7,7 +7,7 @@ and a foreign JSON Schema are guarded by the same code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -40,6 +40,8 @@ class Shape:
     """JSON text is a declared form, not a repair."""
     compiled: Callable[[Any], bool] | None = None
     """The compiled yes or no of `gate.fits`, made on first use."""
+    plain: frozenset[type] | None = None
+    """The types of `gate.plain_types`, made on first use."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -139,11 +141,16 @@ class Objection:
 
 
 class InvalidValues(Exception):
-    """The author's own validation refused; raised by `Contract.validate`."""
+    """The author's own validation refused; raised by `Contract.validate`. What it said is read only if needed."""
 
-    def __init__(self, objections: tuple[Objection, ...]) -> None:
-        self.objections = objections
-        super().__init__(objections)
+    def __init__(self, read: Callable[[], Iterable[Objection]]) -> None:
+        self.read = read
+        super().__init__(read)
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """Everything that the validation said."""
+        return tuple(self.read())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +173,10 @@ class Contract:
     """Some parameter is injected or positional, so the call is not plain keywords."""
     integers: bool
     """An integer stands somewhere, so `5.0` must be read as 5 before validation."""
+    exact: bool
+    """A Decimal stands somewhere, so every digit must be kept."""
+    proves: bool
+    """Validation alone proves the shape: no author's code runs in it, and it coerces nothing."""
     limits: Limits = DEFAULT_LIMITS
     closed: bool = field(init=False, default=True)
     """No undeclared key may stand at the top level."""

@@ -77,7 +77,10 @@ class ToolInputError(ValueError):
         self.more = more
         self.corrected = corrected
         self.edits = tuple(edits)
-        super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in self.problems))
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "; ".join(f"{problem.path}: {problem.message}" for problem in self.problems)
 
 
 class ToolError(Exception):

@@ -5,7 +5,7 @@ Yes means: neither a repair nor a refusal is due. No decides nothing; the bounda
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jsonschema_rs
@@ -22,6 +22,18 @@ def fits(shape: Shape, value: Any) -> bool:
     if compiled is None:
         compiled = shape.compiled = jsonschema_rs.Draft202012Validator(gate_schema(shape)).is_valid
     return compiled(value)
+
+
+_SCALARS: dict[str, type] = {"boolean": bool, "integer": int, "string": str}
+
+
+def plain_types(shape: Shape) -> frozenset[type]:
+    """The Python types of the scalars that pass at one look, without a second one."""
+    found = shape.plain
+    if found is None:
+        usual = not (shape.free or shape.timelike or shape.json_text)
+        found = shape.plain = frozenset(_SCALARS[kind] for kind in shape.types if usual and kind in _SCALARS)
+    return found
 
 
 def gate_schema(shape: Shape) -> dict[str, Any]:
@@ -43,6 +55,9 @@ class _Writer:
             return {}
         scalars = sorted(shape.types - {"object", "array"})
         choices = [self._scalar(kind, shape) for kind in scalars]
+        if shape.constants is not None:
+            nothing = [None] if "null" in shape.types else []
+            choices = [{"enum": [*shape.constants, *nothing]}]
         choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
         return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
@@ -106,19 +121,17 @@ def _rivals(form: ObjectShape) -> Iterable[tuple[str, str]]:
     return [(first, second) for keys in by_field.values() for first in keys for second in keys if first < second]
 
 
-def has_integers(shape: Shape) -> bool:
-    """Whether an integer may stand anywhere in the arguments."""
+def anywhere(shape: Shape, holds: Callable[[Shape], bool]) -> bool:
+    """Whether something holds of a shape or of any below it, what is free left out."""
     seen: set[int] = set()
 
-    def look(each: Shape | None) -> bool:
-        if each is None or id(each) in seen:
+    def look(each: Shape) -> bool:
+        if each.free or id(each) in seen:
             return False
         seen.add(id(each))
-        if "integer" in each.types and not each.free:
-            return True
         below = [field.shape for form in each.objects for field in form.fields.values()]
         below += [form.rest for form in each.objects if form.rest]
         below += [part for form in each.arrays for part in (*form.prefix, form.items) if part]
-        return any(map(look, below))
+        return holds(each) or any(map(look, below))
 
     return look(shape)

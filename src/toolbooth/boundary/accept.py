@@ -22,7 +22,7 @@ Accepted = tuple[Any, list[Repair]]
 def accept_bytes(contract: Contract, body: bytes) -> Accepted:
     """The function's values and the repairs made. Raises ToolInputError."""
     try:
-        reading = read_json(body, contract.limits) if body else NOTHING
+        reading = read_json(body, contract.limits, exact=contract.exact) if body else NOTHING
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)
@@ -34,7 +34,12 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     # The short way. Whatever is special about a call, the long way finds it again.
     if type(value) is dict and not delicate and not (pointed and contract.integers):
         arguments = cast("dict[str, Any]", value)
-        if (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
+        if contract.proves:
+            try:
+                return contract.validate(arguments), []
+            except InvalidValues:
+                pass
+        elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
             try:
                 return values_of(contract, arguments), []
             except InvalidValues as error:

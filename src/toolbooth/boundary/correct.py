@@ -7,50 +7,48 @@ key that finds no place, or two that want the same one, and there is no correcte
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, cast
 
 from toolbooth.boundary import decode, guard
 from toolbooth.boundary.paths import Path, at, quoted
 from toolbooth.contract import ArrayShape, Limits, ObjectShape, Shape
-from toolbooth.gate import fits
+from toolbooth.gate import fits, plain_types
 
 _STEPS = re.compile(r"[^.\[\]]+")
 _MOST_EDITS = 20
 _MOST_SOUGHT = 200
-"""Different misplaced keys that are looked for; a call with more of them is not a slip."""
 _MOST_TRIALS = 2_000
 _DEEPEST = 8
 """Levels below an object in which the place of a misplaced key is looked for."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Correction:
-    """The edits found so far, and whether everything sent has found a place."""
+    """The edits found so far, and whether everything sent has found a place.
 
-    limits: Limits
-    edits: list[str] = field(default_factory=list[str])
-    complete: bool = True
-    sought: dict[tuple[int, str], Any] = field(default_factory=dict[tuple[int, str], Any])
-    """What was looked for already; the same misspelling in 500 records is looked up once."""
-    trials: list[None] = field(default_factory=list[None])
-    """One entry for each trial, shared by all: trials within trials must not multiply without end."""
+    `sought` has the different keys that were looked for, `trials` an entry for each trial; both are shared by all
+    trials: neither strange keys nor trials within trials may cost without end.
+    """
+
+    __slots__ = ("complete", "edits", "limits", "sought", "trials")
+
+    def __init__(self, limits: Limits, sought: set[tuple[int, str]], trials: list[None]) -> None:
+        self.limits = limits
+        self.sought = sought
+        self.trials = trials
+        self.edits: list[str] = []
+        self.complete = len(trials) < _MOST_TRIALS
 
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
         self.trials.append(None)
-        made = Correction(limits=self.limits, sought=self.sought, trials=self.trials)
-        made.complete = len(self.trials) < _MOST_TRIALS
-        return made
+        return Correction(self.limits, self.sought, self.trials)
 
-    def seek(self, form: ObjectShape, key: str) -> tuple[str | None, tuple[str, ...] | None]:
-        """The declared name nearest to `key`, and the only place below that declares it, within bounds."""
-        if (id(form), key) not in self.sought:
-            if len(self.sought) >= _MOST_SOUGHT:
-                return None, None
-            self.sought[id(form), key] = (guard.nearest(key, form), _only_place(form, key))
-        return self.sought[id(form), key]
+    def may_seek(self, form: ObjectShape, key: str) -> bool:
+        """Whether a place for this key is still to be looked for; a call with very many strange keys is no slip."""
+        self.sought.add((id(form), key))
+        return len(self.sought) <= _MOST_SOUGHT
 
     def edit(self, text: str) -> None:
         if len(self.edits) < _MOST_EDITS and text not in self.edits:
@@ -59,7 +57,7 @@ class Correction:
 
 def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[str]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
-    work = Correction(limits=limits)
+    work = Correction(limits, set(), [])
     try:
         made, strays = _object(guard.possible_forms(shape.objects, arguments)[0], arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
@@ -119,7 +117,9 @@ def _object(
     strays: Strays = {}
     for key, each in value.items():
         declared = form.fields.get(key)
-        if declared is not None:
+        if declared is not None and type(each) in plain_types(declared.shape):
+            made[key] = each
+        elif declared is not None:
             made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
     for key, each in value.items():
@@ -155,12 +155,15 @@ def _place(
         prefixed = {f"{key}_{name}": each for name, each in inner.items()}
         if prefixed.keys() <= form.fields.keys() and _unwrap(form, made, prefixed, origin, path, work):
             return True
-    steps = _STEPS.findall(key)
+    steps = _STEPS.findall(key) if "." in key or "[" in key else ()
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
-    near, below = work.seek(form, key)
+    if not work.may_seek(form, key):
+        return False
+    near = guard.nearest(key, form)
     if near is not None and _set(form, made, near, value, origin, path, work):
         return True
+    below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
 
 
@@ -222,7 +225,13 @@ def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> 
 
 
 def _split(
-    form: ObjectShape, made: dict[str, Any], steps: list[str], value: Any, origin: Path, path: Path, work: Correction
+    form: ObjectShape,
+    made: dict[str, Any],
+    steps: Sequence[str],
+    value: Any,
+    origin: Path,
+    path: Path,
+    work: Correction,
 ) -> bool:
     """`address.city`, `address[city]`, `lines[0].sku`: a path written as a key."""
     target = _resolve(form, steps)
@@ -232,7 +241,7 @@ def _split(
     return True
 
 
-def _resolve(form: ObjectShape, steps: list[str]) -> Path | None:
+def _resolve(form: ObjectShape, steps: Sequence[str]) -> Path | None:
     """The declared path that the steps name."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
     path: list[str | int] = []

@@ -6,7 +6,6 @@ Parts that the compiled gate passes are not walked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, cast
 
@@ -17,7 +16,7 @@ from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
 from toolbooth.boundary.paths import Path, at
 from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.gate import fits
+from toolbooth.gate import fits, plain_types
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -26,26 +25,29 @@ MOST_PROBLEMS = 40
 """Past this many, problems are only counted: no agent reads further, and hostile input must not cost more."""
 
 
-@dataclass(slots=True, kw_only=True)
 class Examination:
-    """What one descent found."""
+    """What one descent found.
 
-    limits: Limits
-    thorough: bool
-    """Numbers must be looked at one by one, so the gate cannot vouch for any part."""
-    repairs: list[Repair] = field(default_factory=list[Repair])
-    problems: list[Problem] = field(default_factory=list[Problem])
-    places: list[Path] = field(default_factory=list[Path])
-    """Where each problem stands."""
-    declared: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The declared fields of every object that had an undeclared one."""
-    inside: set[str] = field(default_factory=set[str])
-    """Keys found inside wrappers: they explain why those fields are missing."""
-    more: int = 0
+    `places` has where each problem stands; `declared` the fields of every object that had an undeclared one; `inside`
+    the keys found inside wrappers, which explain why those fields are missing; `more` counts problems past the cap.
+    `thorough`: numbers must be looked at one by one, so the gate cannot vouch for any part.
+    """
+
+    __slots__ = ("declared", "inside", "limits", "more", "places", "problems", "repairs", "thorough")
+
+    def __init__(self, limits: Limits, *, thorough: bool) -> None:
+        self.limits = limits
+        self.thorough = thorough
+        self.repairs: list[Repair] = []
+        self.problems: list[Problem] = []
+        self.places: list[Path] = []
+        self.declared: dict[str, tuple[str, ...]] = {}
+        self.inside: set[str] = set()
+        self.more = 0
 
     def fresh(self) -> Examination:
         """An empty one, to try a branch of a union."""
-        return Examination(limits=self.limits, thorough=self.thorough)
+        return Examination(self.limits, thorough=self.thorough)
 
     def take(self, other: Examination) -> None:
         """Add what a trial found."""
@@ -70,7 +72,7 @@ class Examination:
 
 def examine(shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough: bool) -> tuple[Any, Examination]:
     """Examine one call's arguments."""
-    exam = Examination(limits=limits, thorough=thorough)
+    exam = Examination(limits, thorough=thorough)
     return _objects(shape, arguments, (), exam), exam
 
 
@@ -188,7 +190,7 @@ def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examinat
             continue
         else:
             sent[id(declared)] = key
-            kept = _field(declared, each, (*path, key), exam)
+            kept = each if type(each) in plain_types(declared.shape) else _field(declared, each, (*path, key), exam)
         if kept is not NOT_SENT:
             made[key] = kept
     return made

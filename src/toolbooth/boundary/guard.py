@@ -38,7 +38,9 @@ def wrapper(key: str, value: Any, inner: dict[str, Any], path: Path) -> str:
     """An undeclared key that holds an object: what it is, why it happens, what to send instead."""
     form = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
     level = "at the top level" if not path else f"directly in {at(path)}"
-    fields = f"send {listed(inner, 12)} {level}, not inside {quoted(key)}" if inner else f"leave {quoted(key)} out"
+    fields = (
+        f"send {listed(tuple(inner), 12)} {level}, not inside {quoted(key)}" if inner else f"leave {quoted(key)} out"
+    )
     return (
         f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {fields}"
     )

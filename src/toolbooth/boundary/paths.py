@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -33,9 +34,9 @@ def quoted(name: str) -> str:
     return json.dumps(name if len(name) <= _KEY_ECHO else name[: _KEY_ECHO - 1] + "…", ensure_ascii=False)
 
 
-def listed(names: Iterable[str], most: int = 24) -> str:
+@lru_cache(maxsize=1024)  # mostly the declared fields of the same few objects
+def listed(names: tuple[str, ...], most: int = 24) -> str:
     """Names in quotes; a long list is cut with a count."""
-    names = tuple(names)
     shown = ", ".join(quoted(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 

@@ -42,11 +42,11 @@ Reading = tuple[Any, bool, bool]
 NOTHING: Reading = ({}, False, False)
 
 
-def read_json(body: bytes, limits: Limits) -> Reading:
-    """Read one JSON value. Raises Unreadable."""
+def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
+    """Read one JSON value; where it is `exact`, long fractions are kept as written. Raises Unreadable."""
     if len(body) > limits.max_bytes:
         raise Unreadable("too-large", f"{len(body):,} bytes are sent, {limits.max_bytes:,} are taken at the most")
-    delicate = has_delicate_numbers(body)
+    delicate = has_delicate_numbers(body, exact=exact)
     try:
         if delicate:
             value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float")
@@ -58,7 +58,7 @@ def read_json(body: bytes, limits: Limits) -> Reading:
         raise _unreadable(str(error)) from None
     if limits.lowered:
         _check_lowered(value, body, limits)
-    return value, delicate, b".0" in body
+    return value, delicate, body.find(b".0") >= 0
 
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
@@ -69,10 +69,11 @@ def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
         raise Unreadable("lossy-number", f"an integer has more than {limits.max_digits} digits")
 
 
-def has_delicate_numbers(body: bytes) -> bool:
+def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
     """Whether some number may not survive as a float. The cheap look first: it settles almost every call."""
     signs = body.translate(_TO_SIGNS)
-    return (b"0e" in signs or b"0000000000000000" in signs) and _DELICATE.search(body) is not None
+    suspicious = signs.find(b"0e") >= 0 or (exact and signs.find(b"0000000000000000") >= 0)
+    return suspicious and _DELICATE.search(body) is not None
 
 
 def _unreadable(reason: str) -> Unreadable:

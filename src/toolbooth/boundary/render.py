@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -41,7 +40,7 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
     else:
         text = _json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
-        if text.startswith(b"{"):
+        if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
     if repairs:
         made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.path} for each in repairs]}}
@@ -124,16 +123,12 @@ def _declared(error: ToolInputError) -> Iterable[str]:
 
 def _remedy(error: ToolInputError, room: int) -> Iterable[str]:
     if error.corrected is not None:
-        call = _json_of(error.corrected)  # quick: a large call is only measured
-        if len(call) <= room and len(shown := _spaced(call)) <= room:
-            yield f"Send instead: {shown}"
+        call = _json_of(error.corrected)
+        if len(call) <= room:
+            yield f"Send instead: {call.decode()}"
             return
     if error.edits:
         yield _cut("To correct it: " + "; ".join(error.edits) + ".", room)
-
-
-def _spaced(call: bytes) -> str:
-    return json.dumps(jiter.from_json(call), ensure_ascii=False)
 
 
 def _cut(text: str, most: int) -> str:

@@ -27,7 +27,7 @@ from toolbooth.contract import (
     Shape,
 )
 from toolbooth.errors import ContractError
-from toolbooth.gate import has_integers
+from toolbooth.gate import anywhere
 from toolbooth.sources.shapes import Shapes, free_shape, json_type_of
 
 Schema = Mapping[str, Any]
@@ -62,7 +62,7 @@ def compile_json_schema(
 
     def validate(arguments: Any) -> dict[str, Any]:
         if not own.is_valid(arguments):
-            raise InvalidValues(tuple(_objections(own.iter_errors(arguments))))
+            raise InvalidValues(lambda: _objections(own.iter_errors(arguments)))
         return arguments
 
     return Contract(
@@ -75,7 +75,9 @@ def compile_json_schema(
         params=(Param(name="arguments", positional=True),),
         special=True,
         function=function,
-        integers=has_integers(shape),
+        integers=anywhere(shape, lambda each: "integer" in each.types),
+        exact=False,
+        proves=False,
         limits=limits,
     )
 

@@ -9,6 +9,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, cast
 
 from pydantic import (
@@ -25,8 +26,8 @@ from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_s
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
 from toolbooth.errors import ContractError, ContractWarning
-from toolbooth.gate import has_integers
-from toolbooth.sources.core import DEFAULTS, Node, for_values, for_wire, validator, with_defaults_of
+from toolbooth.gate import anywhere
+from toolbooth.sources.core import DEFAULTS, Node, for_values, for_wire, proves_shape, validator, with_defaults_of
 from toolbooth.sources.exact import exact_schema
 from toolbooth.sources.flatten import mark_deep
 from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
@@ -373,12 +374,22 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
     schema = exact_schema(core, builder)
     _warn_of_untyped(owner, schema)
+    values = for_values(for_wire(core))
     return {
         "shape": shape,
         "schema": schema,
-        "validate": _validate_with(for_values(for_wire(core))),
-        "integers": has_integers(shape),
+        "validate": _validate_with(values),
+        "integers": anywhere(shape, lambda each: "integer" in each.types),
+        "exact": anywhere(shape, lambda each: each.exact),
+        "proves": proves_shape(values) and not anywhere(shape, _needs_a_look),
     }
+
+
+def _needs_a_look(shape: Shape) -> bool:
+    """What validation alone would let through: wrappers in open objects, and what was hoisted."""
+    return shape.json_text or any(
+        form.arranged or (form.rest is not None and bool(form.fields)) for form in shape.objects
+    )
 
 
 def _name_mistakes(form: ObjectShape) -> Iterable[str]:
@@ -449,7 +460,7 @@ def _validate_with(core: Any) -> Callable[[Any], Any]:
         try:
             return run(arguments)
         except ValidationError as error:
-            raise InvalidValues(tuple(_objections(error))) from None
+            raise InvalidValues(partial(_objections, error)) from None
 
     return validate
 
