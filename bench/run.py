@@ -81,8 +81,13 @@ def _record(rows: list[Row]) -> dict[str, Any]:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": {package: version(package) for package in PACKAGES},
         "unit": "ratio of CPU time to the floor of the same run; low and high: quartiles of the ratio within a round",
-        "rows": [{**asdict(row), "met": row.met} for row in rows],
+        "rows": [{**_rounded(asdict(row)), "met": row.met} for row in rows],
     }
+
+
+def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
+    """Four digits: more would be noise."""
+    return {name: float(f"{each:.4g}") if isinstance(each, float) else each for name, each in figures.items()}
 
 
 if __name__ == "__main__":

@@ -160,9 +160,7 @@ def test_json_text_on_a_type_with_text_in_it_is_a_contract_error(kind):
     with pytest.raises(ContractError) as raised:
         compile_function(tool)
     [mistake] = raised.value.mistakes
-    assert mistake.endswith(
-        "JsonText() needs a type without text in it, an object or an array; text is taken as it is"
-    )
+    assert mistake.endswith("JsonText() needs a type without text in it, an object or an array; text is taken as it is")
 
 
 def test_the_mistaken_json_text_is_named():

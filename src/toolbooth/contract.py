@@ -172,7 +172,7 @@ class Contract:
     special: bool
     """Some parameter is injected or positional, so the call is not plain keywords."""
     integers: bool
-    """An integer stands somewhere, so `5.0` must be read as 5 before validation."""
+    """Validation takes some integer only as such, so `5.0` must be read as 5 before."""
     exact: bool
     """A Decimal stands somewhere, so every digit must be kept."""
     proves: bool

@@ -33,8 +33,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
-from toolbooth.boundary.call import is_async
 from toolbooth.boundary.accept import accept_bytes, invalid_values
+from toolbooth.boundary.call import is_async
 from toolbooth.boundary.render import refusal_text
 from toolbooth.boundary.validate import values_of
 from toolbooth.context import Context

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from toolbooth.boundary.correct import correct, holds_secret
 from toolbooth.boundary.decode import CLIENT_KEYS, Repair
-from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
+from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine, whole_integers
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
 from toolbooth.boundary.validate import Located, problems_of, values_of
 from toolbooth.contract import Contract, InvalidValues
@@ -32,13 +32,15 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read together with what they came in. Raises ToolInputError."""
     value, delicate, pointed = reading
     # The short way. Whatever is special about a call, the long way finds it again.
-    if type(value) is dict and not delicate and not (pointed and contract.integers):
+    if type(value) is dict and not delicate:
         arguments = cast("dict[str, Any]", value)
         if contract.proves:
             try:
                 return contract.validate(arguments), []
             except InvalidValues:
                 pass
+        elif pointed and contract.integers:
+            pass
         elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
             try:
                 return values_of(contract, arguments), []
@@ -55,7 +57,9 @@ def _long_way(contract: Contract, reading: Reading) -> Accepted:
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     value, delicate, pointed = reading
-    thorough = delicate or bool(repairs) or (contract.integers and pointed)
+    thorough = delicate or bool(repairs)
+    if pointed and contract.integers and not thorough:
+        value = whole_integers(contract.shape, value)
     return _examined(contract, value, repairs, thorough=thorough)
 
 
@@ -116,6 +120,8 @@ def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: 
 
 def _correction(contract: Contract, arguments: dict[str, Any], exam: Examination) -> tuple[Any, list[str]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
+    if not exam.declared:  # no key is out of place, so there is nothing that could be derived
+        return None, []
     corrected, edits = correct(contract.shape, arguments, contract.limits)
     if corrected is None or (not exam.thorough and fits(contract.shape, corrected)):
         return corrected, edits

@@ -26,6 +26,9 @@ CLIENT_KEYS = frozenset(
 )
 """Keys that a client adds, not the model, and where that was seen."""
 
+_STARTS = frozenset('{["-0123456789tfn \t\r\n')
+"""How JSON text may begin; all other text is told from it at once."""
+
 NOT_SENT: Any = object()
 """The value is to be treated as if its key had not been sent."""
 
@@ -87,6 +90,8 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and booleans: claude-code#29104 (2026-02-26),
     #32524, #56539, #91803 (2026-09-03), netclaw-dev/netclaw#51.
     """
+    if value[:1] not in _STARTS:
+        return Unrepairable("wrong-type", "")
     found: Any = value
     while isinstance(found, str):
         try:

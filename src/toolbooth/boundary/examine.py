@@ -137,6 +137,30 @@ def _float(value: Any, path: Path, exam: Examination) -> float:
     return number
 
 
+def whole_integers(shape: Shape | None, value: Any) -> Any:
+    """A value with 5 for every 5.0 that stands where only an integer may: it is the same JSON number."""
+    if shape is None or shape.free:
+        return value
+    if isinstance(value, float):
+        whole = "integer" in shape.types and "number" not in shape.types and value.is_integer()
+        return int(value) if whole else value
+    if isinstance(value, dict):
+        forms = shape.objects
+        return {
+            key: whole_integers(forms[0].fields[key].shape if key in forms[0].fields else forms[0].rest, each)
+            if len(forms) == 1
+            else each
+            for key, each in cast("dict[str, Any]", value).items()
+        }
+    if isinstance(value, list) and len(shape.arrays) == 1:
+        form = shape.arrays[0]
+        return [
+            whole_integers(form.prefix[index] if index < len(form.prefix) else form.items, each)
+            for index, each in enumerate(cast("list[Any]", value))
+        ]
+    return value
+
+
 def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
     """A free value: content is never rewritten, but a number that cannot be held is not let through."""
     if isinstance(value, jiter.LosslessFloat):

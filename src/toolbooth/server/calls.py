@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any
 
 from toolbooth.boundary import render
+from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.call import bound_call
 from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
 from toolbooth.context import Context
 from toolbooth.errors import ToolError, ToolInputError

@@ -125,6 +125,8 @@ class ToolRegistry:
     @overload
     def tool(
         self,
+        function: None = None,
+        /,
         *,
         name: str | None = None,
         title: str | None = None,
@@ -132,19 +134,29 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Callable[[F], F]: ...
-    def tool(self, function: Any = None, /, **how: Any) -> Any:
+    def tool(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> Any:
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or `registry.tool(provider.method)`.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.
         """
-        if function is None:
-            return lambda found: self.tool(found) if not how else self._tool(found, **how)
-        return self._tool(function, **how)
 
-    def _tool(self, function: F, *, name: str | None = None, description: str | None = None, **how: Any) -> F:
-        self.add(compile_function(function, name=name, description=description), function, **how)
-        return function
+        def register(found: F) -> F:
+            contract = compile_function(found, name=name, description=description)
+            self.add(contract, title=title, annotations=annotations, timeout=timeout)
+            return found
+
+        return register if function is None else register(function)
 
     def add(
         self,

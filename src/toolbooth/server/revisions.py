@@ -103,9 +103,9 @@ def _check_headers(message: Mapping[str, Any], params: dict[str, Any], version: 
         raise ProtocolError(HEADER_MISMATCH, "the MCP-Protocol-Version header and the body name different versions")
     if headers.get("mcp-method") != message.get("method"):
         raise ProtocolError(HEADER_MISMATCH, "the Mcp-Method header and the body name different methods")
-    if message.get("method") == "tools/call" and params.get("name") is not None:
-        if decoded_header(headers.get("mcp-name")) != params["name"]:
-            raise ProtocolError(HEADER_MISMATCH, "the Mcp-Name header and the body name different tools")
+    name = params.get("name") if message.get("method") == "tools/call" else None
+    if name is not None and decoded_header(headers.get("mcp-name")) != name:
+        raise ProtocolError(HEADER_MISMATCH, "the Mcp-Name header and the body name different tools")
 
 
 def _unsupported(version: Any) -> ProtocolError:

@@ -13,7 +13,7 @@ Below an author's before or wrap validator the values are the author's: there, o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, cast
 
@@ -45,6 +45,8 @@ class Config:
     by_name: bool = False
     by_alias: bool = True
     numbers_as_text: bool = False
+    exact_types: bool = True
+    """Whether validation takes an integer only as such; else it also takes 5.0, which the gate calls an integer."""
 
     @staticmethod
     def of(node: Node, outer: Config) -> Config:
@@ -52,7 +54,8 @@ class Config:
         raw = node.get("config")
         if raw is None:
             return outer
-        return Config(
+        return replace(
+            outer,
             extra=raw.get("extra_fields_behavior") or "ignore",
             strict=bool(raw.get("strict")),
             by_name=bool(raw.get("validate_by_name")),
@@ -62,6 +65,7 @@ class Config:
 
 
 DEFAULTS = Config()
+LENIENT = Config(exact_types=False)
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
@@ -99,6 +103,8 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     if kind == "json-or-python" and not authored:
         return _in_place_of(node, for_wire(node["json_schema"], config, authored))
     inner = Config.of(node, config)
+    if kind in ("union", "tagged-union"):
+        inner = replace(inner, exact_types=True)
     below = authored or (kind in _AUTHORED and is_authors(node))
     made = each_child(node, lambda child: for_wire(child, inner, below))
     if kind in DICTS and node.get("keys_schema", _ANY)["type"] not in ("str", "any"):
@@ -114,7 +120,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     made.pop("strict", None)
     if "config" in made:
         made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
-    if kind in _STRICT_SCALARS:
+    if kind in _STRICT_SCALARS and (config.exact_types or kind != "int"):
         made["strict"] = True
     if kind == "generator":  # read lazily, it would refuse in the middle of the tool
         made["type"] = "list"
@@ -167,6 +173,18 @@ def proves_shape(core: Node) -> bool:
 
     each_child(core, note)
     return all(proven)
+
+
+def has_exact_integers(core: Node) -> bool:
+    """Whether some integer is taken only as such, so that 5.0 must be made 5 before."""
+    found: list[bool] = [core["type"] == "int" and bool(core.get("strict"))]
+
+    def note(child: Any) -> Any:
+        found.append(has_exact_integers(child))
+        return child
+
+    each_child(core, note)
+    return any(found)
 
 
 def _read_text(value: Any) -> Any:

@@ -209,7 +209,7 @@ def _nearest(error: Any) -> list[Any]:
     at = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
     typed = [each for each in branches if not any(e.kind.name == "type" and list(e.instance_path) == at for e in each)]
-    return min(typed, key=len, default=[])
+    return min(typed, key=len, default=list[Any]())
 
 
 def _sentence(kind: Any) -> str:

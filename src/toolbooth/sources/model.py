@@ -277,9 +277,9 @@ class ShapeBuilder:
 
     def _tuple(self, node: Node, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]
-        index = node.get("variadic_item_index")
+        index: int | None = node.get("variadic_item_index")
         if index is None or index != len(shapes) - 1:
-            return array_shape(ArrayShape(prefix=tuple(shapes) if index is None else ()))
+            return array_shape(ArrayShape(prefix=tuple(shapes) if index is None else tuple[Shape, ...]()))
         return array_shape(ArrayShape(prefix=tuple(shapes[:index]), items=shapes[index]))
 
     def _named_tuple(self, node: Node, config: Config) -> Shape:

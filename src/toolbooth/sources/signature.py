@@ -27,7 +27,17 @@ from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
 from toolbooth.errors import ContractError, ContractWarning
 from toolbooth.gate import anywhere
-from toolbooth.sources.core import DEFAULTS, Node, for_values, for_wire, proves_shape, validator, with_defaults_of
+from toolbooth.sources.core import (
+    DEFAULTS,
+    LENIENT,
+    Node,
+    for_values,
+    for_wire,
+    has_exact_integers,
+    proves_shape,
+    validator,
+    with_defaults_of,
+)
 from toolbooth.sources.exact import exact_schema
 from toolbooth.sources.flatten import mark_deep
 from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
@@ -375,13 +385,16 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     schema = exact_schema(core, builder)
     _warn_of_untyped(owner, schema)
     values = for_values(for_wire(core))
+    proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
+    if not proves:  # the gate decides, and to the gate 5.0 is an integer
+        values = for_values(for_wire(core, LENIENT))
     return {
         "shape": shape,
         "schema": schema,
         "validate": _validate_with(values),
-        "integers": anywhere(shape, lambda each: "integer" in each.types),
+        "integers": has_exact_integers(values),
         "exact": anywhere(shape, lambda each: each.exact),
-        "proves": proves_shape(values) and not anywhere(shape, _needs_a_look),
+        "proves": proves,
     }
 
 

@@ -1,0 +1,133 @@
+"""The HTTP shell: one ASGI application around `respond`. It checks what only HTTP has: method, host, origin, size."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.respond import Reply, respond
+
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+_ROUTING = frozenset((b"mcp-protocol-version", b"mcp-method", b"mcp-name"))
+_JSON = [(b"content-type", b"application/json")]
+_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
+
+
+def app(
+    registry: ToolRegistry,
+    path: str = "/mcp",
+    *,
+    hosts: Iterable[str] = LOCAL_HOSTS,
+    origins: Iterable[str] = (),
+    max_body: int = DEFAULT_LIMITS.max_bytes,
+) -> Application:
+    """An ASGI application that serves `registry` at `path`.
+
+    `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy that checks). An
+    `Origin`, where a browser sends one, must be of an allowed host, or be listed in `origins`.
+    """
+    allowed = frozenset(hosts)
+    extra = frozenset(origins)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send)
+        elif scope["type"] == "http":
+            headers, fault = _checked(scope, path, allowed, extra)
+            if fault is not None:
+                await _plain(send, *fault)
+                return
+            await _serve(registry, headers, receive, send, max_body)
+
+    return application
+
+
+def _checked(
+    scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
+) -> tuple[dict[str, str], tuple[int, str] | None]:
+    """The headers by lower-case name, or the status and words of what HTTP itself refuses."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        text = value.decode("latin-1")
+        if name in _ROUTING and name.decode() in headers:
+            return headers, (400, f"header {name.decode()} is sent twice")
+        headers[name.decode("latin-1")] = text
+    if scope["path"].rstrip("/") != path.rstrip("/"):
+        return headers, (404, f"MCP is served at {path}")
+    if scope["method"] != "POST":
+        return headers, (405, "send JSON-RPC messages by POST")
+    if "*" not in hosts and _host(headers.get("host", "")) not in hosts:
+        return headers, (421, "this host is not served here; name it in hosts=")
+    origin = headers.get("origin")
+    if origin and origin not in origins and _host(origin.rpartition("//")[2]) not in hosts and "*" not in hosts:
+        return headers, (403, "requests from this origin are not taken; name it in origins=")
+    if not headers.get("content-type", "").lower().startswith("application/json"):
+        return headers, (415, "send application/json")
+    return headers, None
+
+
+def _host(value: str) -> str:
+    """A host without its port."""
+    return value[: value.index("]") + 1] if value.startswith("[") and "]" in value else value.partition(":")[0]
+
+
+async def _serve(registry: ToolRegistry, headers: dict[str, str], receive: Receive, send: Send, max_body: int) -> None:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message.get("more_body"):
+        parts = [body]
+        size = len(body)
+        while message.get("more_body") and size <= max_body:
+            message = await receive()
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+        body = b"".join(parts)
+    if message["type"] == "http.disconnect":
+        return
+    if len(body) > max_body:
+        await _plain(send, 413, f"a request may have {max_body:,} bytes")
+        return
+    await _reply(await respond(registry, body, headers), send)
+
+
+async def _reply(reply: Reply, send: Send) -> None:
+    if reply.events is None:
+        await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
+        await send({"type": "http.response.body", "body": reply.body})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": _STREAM})
+    try:
+        async for event in reply.events:
+            framed = b"event: message\r\ndata: " + event + b"\r\n\r\n"
+            await send({"type": "http.response.body", "body": framed, "more_body": True})
+    finally:
+        await reply.events.aclose()
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _headers(reply: Reply) -> list[tuple[bytes, bytes]]:
+    return [*_JSON, (b"content-length", str(len(reply.body)).encode())] if reply.body else [(b"content-length", b"0")]
+
+
+async def _plain(send: Send, status: int, words: str) -> None:
+    body = words.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    if status == 405:
+        headers.append((b"allow", b"POST"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
