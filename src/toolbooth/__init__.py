@@ -8,9 +8,9 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from toolbooth.boundary.handle import handle_arguments as handle_arguments
-    from toolbooth.boundary.handle import handle_arguments_async as handle_arguments_async
     from toolbooth.boundary.handle import handle_bytes as handle_bytes
-    from toolbooth.boundary.handle import handle_bytes_async as handle_bytes_async
+    from toolbooth.boundary.handle_async import handle_arguments_async as handle_arguments_async
+    from toolbooth.boundary.handle_async import handle_bytes_async as handle_bytes_async
     from toolbooth.context import Context as Context
     from toolbooth.contract import Contract as Contract
     from toolbooth.contract import Limits as Limits
@@ -46,9 +46,9 @@ _HOMES = {
     "compile_model": "sources.signature",
     "detect_nested_wrapper": "detect",
     "handle_arguments": "boundary.handle",
-    "handle_arguments_async": "boundary.handle",
+    "handle_arguments_async": "boundary.handle_async",
     "handle_bytes": "boundary.handle",
-    "handle_bytes_async": "boundary.handle",
+    "handle_bytes_async": "boundary.handle_async",
     "input_schema": "publish",
     "unpack_pydantic_params": "decorator",
 }

@@ -1,10 +1,9 @@
-"""Stage 4: run the tool. The only stage that may await; a tool's own exception passes through to its host."""
+"""Stage 4: run the tool. A tool's own exception passes through to its host."""
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -30,21 +29,6 @@ def run(contract: Contract, function: Function | None, values: Any, context: Con
             made.close()
         raise TypeError(f"{contract.name!r} is an async tool: await handle_bytes_async or handle_arguments_async")
     return list(cast("Iterable[Any]", made)) if inspect.isgenerator(made) else made
-
-
-async def run_async(
-    contract: Contract, function: Function | None, values: Any, context: Context | None, injected: Injected
-) -> Any:
-    """Call an async tool, or a sync one off the event loop."""
-    chosen = function or contract.function
-    if is_async(chosen):
-        return await bound_call(contract, function, values, context, injected)()
-    made = await asyncio.to_thread(bound_call(contract, function, values, context, injected))
-    if inspect.isasyncgen(made):
-        return [each async for each in cast("AsyncIterable[Any]", made)]
-    if inspect.isgenerator(made):
-        return await asyncio.to_thread(list, cast("Iterable[Any]", made))
-    return await made if inspect.isawaitable(made) else made
 
 
 def is_async(function: Any) -> bool:

@@ -34,26 +34,7 @@ def handle_bytes(
         values, repairs = accept_bytes(contract, body)
         return render.value_result(call.run(contract, function, values, context, injected), repairs)
     except ToolInputError as error:
-        return _refused(contract, error, errors)
-    except ToolError as error:
-        return render.tool_error_result(error)
-
-
-async def handle_bytes_async(
-    contract: Contract,
-    body: bytes,
-    function: Callable[..., Any] | None = None,
-    *,
-    context: Context | None = None,
-    injected: Mapping[str, Any] | None = None,
-    errors: Errors = "result",
-) -> Result:
-    """`handle_bytes` for async tools; sync ones run off the event loop."""
-    try:
-        values, repairs = accept_bytes(contract, body)
-        return render.value_result(await call.run_async(contract, function, values, context, injected), repairs)
-    except ToolInputError as error:
-        return _refused(contract, error, errors)
+        return refused(contract, error, errors)
     except ToolError as error:
         return render.tool_error_result(error)
 
@@ -65,13 +46,6 @@ def handle_arguments(
     return handle_bytes(contract, encode(arguments), function, **how)
 
 
-async def handle_arguments_async(
-    contract: Contract, arguments: Any, function: Callable[..., Any] | None = None, **how: Any
-) -> Result:
-    """`handle_bytes_async` for a host that has parsed the arguments already."""
-    return await handle_bytes_async(contract, encode(arguments), function, **how)
-
-
 def encode(arguments: Any) -> bytes:
     """Parsed arguments as the bytes they came from, so that both ways in are one. Raises TypeError for non-JSON."""
     try:
@@ -81,7 +55,8 @@ def encode(arguments: Any) -> bytes:
         return b"[" * 300
 
 
-def _refused(contract: Contract, error: ToolInputError, errors: Errors) -> Result:
+def refused(contract: Contract, error: ToolInputError, errors: Errors) -> Result:
+    """The result that tells the agent, or the error itself where the host answers by protocol."""
     if errors == "protocol":
         raise error
     return render.refusal_result(error, contract.limits)

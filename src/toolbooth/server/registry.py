@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, overload
 
 import orjson
-from pydantic import TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
-from toolbooth.boundary.call import is_async
+from toolbooth.boundary.handle import encode
+from toolbooth.boundary.read import read_json
+from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.publish import input_schema
+from toolbooth.server.calls import call, call_sync
 from toolbooth.server.observe import Observer
-from toolbooth.sources.signature import Hints, compile_function
+from toolbooth.server.tools import Tool
+from toolbooth.sources.json_schema import compile_json_schema
+from toolbooth.sources.signature import compile_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 Errors = Literal["result", "protocol"]
@@ -30,69 +29,6 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 class UnknownTool(LookupError):
     """No tool of this name; says which one may be meant."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tool:
-    """One registered tool."""
-
-    contract: Contract
-    function: Callable[..., Any]
-    title: str | None = None
-    annotations: Mapping[str, Any] | None = None
-    timeout: float | None = None
-    is_dispatcher: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.contract.name
-
-    @cached_property
-    def is_async(self) -> bool:
-        """Whether calling gives something to await."""
-        return is_async(self.function)
-
-    @cached_property
-    def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON type."""
-        return dict(_header_params(input_schema(self.contract), ()))
-
-    @cached_property
-    def output_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the structured result, where the return annotation describes an object."""
-        raw = inspect.signature(self.function).return_annotation
-        hint = Hints(self.function).returns(raw)
-        if hint in (inspect.Signature.empty, None, Any, str, dict):
-            return None
-        try:
-            schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
-        except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
-            return None
-        return schema if schema.get("type") == "object" else None
-
-    def listing(self) -> dict[str, Any]:
-        """The tool as `tools/list` shows it."""
-        made: dict[str, Any] = {"name": self.name}
-        if self.title:
-            made["title"] = self.title
-        if self.contract.description:
-            made["description"] = self.contract.description
-        made["inputSchema"] = input_schema(self.contract)
-        if self.output_schema:
-            made["outputSchema"] = self.output_schema
-        if self.annotations:
-            made["annotations"] = dict(self.annotations)
-        return made
-
-
-def _header_params(
-    schema: Mapping[str, Any], path: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
-    for name, node in schema.get("properties", {}).items():
-        token = node.get("x-mcp-header")
-        if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
-            yield (*path, name), (token, node["type"])
-        yield from _header_params(node, (*path, name))
 
 
 class ToolRegistry:
@@ -111,7 +47,7 @@ class ToolRegistry:
         self.name = name
         self.version = version
         self.instructions = instructions
-        self.errors = errors
+        self.errors: Errors = errors
         self.timeout = timeout
         self.page_size = page_size
         self.tools: dict[str, Tool] = {}
@@ -166,30 +102,83 @@ class ToolRegistry:
         title: str | None = None,
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
-        is_dispatcher: bool = False,
     ) -> Tool:
         """Register a compiled contract with the function that it is for."""
         chosen = function or contract.function
-        mistakes: list[str] = []
         if chosen is None:
-            mistakes.append("there is no function to call; pass one")
-        if not TOOL_NAME.fullmatch(contract.name):
-            mistakes.append(f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=")
-        if contract.name in self.tools:
-            mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
-        if mistakes or chosen is None:
-            raise ContractError(contract.name, mistakes)
+            raise ContractError(contract.name, ["there is no function to call; pass one"])
         made = Tool(
             contract=contract,
             function=chosen,
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
-            is_dispatcher=is_dispatcher,
         )
+        return self._register(made)
+
+    def dispatcher(
+        self,
+        name: str,
+        actions: Mapping[str, str],
+        *,
+        description: str = "",
+        title: str | None = None,
+        hide: bool = True,
+    ) -> Tool:
+        """Register one tool that routes to others by `action`; what comes beside it, flat or in `params`, goes along.
+
+        `actions` maps each action to a registered tool, which leaves the list of tools unless `hide=False`.
+        """
+        subs = {action: self.find(target) for action, target in actions.items()}
+        if hide:
+            for target in actions.values():
+                self.tools.pop(target, None)
+        schema = {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": list(actions), "description": "What to do"},
+                "params": {
+                    "type": "object",
+                    "additionalProperties": True,
+                    "description": "The fields of the action; they may also stand beside it, e.g. {}",
+                },
+            },
+            "required": ["action"],
+            "additionalProperties": True,
+        }
+        contract = compile_json_schema(schema, name=name, description=description)
+        return self._register(Tool(contract=contract, function=dict, title=title, actions=subs))
+
+    def _register(self, made: Tool) -> Tool:
+        contract = made.contract
+        mistakes: list[str] = []
+        if not TOOL_NAME.fullmatch(contract.name):
+            mistakes.append(f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=")
+        if contract.name in self.tools:
+            mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
+        if mistakes:
+            raise ContractError(contract.name, mistakes)
         self.tools[contract.name] = made
         self.changes += 1
         return made
+
+    def dispatch(self, name: str, arguments: Any = None, *, context: Context | None = None) -> dict[str, Any]:
+        """Call a tool as the wire would, and return the MCP tool result.
+
+        Raises:
+            UnknownTool: there is no such tool.
+            ToolInputError: the arguments were refused, and `errors` is "protocol".
+        """
+        return call_sync(self, self.find(name), self._reading(name, arguments), context or Context(), plain=True)
+
+    async def dispatch_async(
+        self, name: str, arguments: Any = None, *, context: Context | None = None
+    ) -> dict[str, Any]:
+        """`dispatch` for async tools; sync ones run off the event loop."""
+        return await call(self, self.find(name), self._reading(name, arguments), context or Context(), plain=True)
+
+    def _reading(self, name: str, arguments: Any) -> Any:
+        return read_json(encode({} if arguments is None else arguments), self.find(name).contract.limits)
 
     def find(self, name: str) -> Tool:
         """The tool of this name. Raises UnknownTool."""

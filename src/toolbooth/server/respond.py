@@ -10,7 +10,7 @@ import asyncio
 import base64
 import binascii
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -22,9 +22,10 @@ from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ToolInputError
 from toolbooth.server import revisions
-from toolbooth.server.calls import Refused, call, call_sync
-from toolbooth.server.registry import Tool, ToolRegistry, UnknownTool
+from toolbooth.server.calls import call, call_sync
+from toolbooth.server.registry import ToolRegistry, UnknownTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, Revision
+from toolbooth.server.tools import Tool
 
 Headers = Mapping[str, str]
 Json = dict[str, Any]
@@ -38,7 +39,7 @@ class Reply:
 
     body: bytes
     status: int = 200
-    events: AsyncIterator[bytes] | None = None
+    events: AsyncGenerator[bytes, None] | None = None
     """Messages one by one, the response last, where the tool reports progress."""
 
 
@@ -72,8 +73,8 @@ def respond_sync(
             return _done(opened, _plain_method(registry, opened))
         made = _context(context, opened)
         return _done(opened, call_sync(registry, opened.tool, opened.arguments, made))
-    except Refused as error:
-        return _encoded_error(_id_in(body), error.error)
+    except ToolInputError as error:
+        return _refused(_id_in(body), error)
     except ProtocolError as error:
         return _failed(_id_in(body), error)
 
@@ -190,11 +191,11 @@ async def _called(registry: ToolRegistry, opened: _Opened, context: Context | No
         return Reply(b"", 200, _events(registry, opened, made, token))
     try:
         return _done(opened, await call(registry, opened.tool, opened.arguments, made))
-    except Refused as error:
-        return _encoded_error(opened.id, error.error)
+    except ToolInputError as error:
+        return _refused(opened.id, error)
 
 
-async def _events(registry: ToolRegistry, opened: _Opened, context: Context, token: Any) -> AsyncIterator[bytes]:
+async def _events(registry: ToolRegistry, opened: _Opened, context: Context, token: Any) -> AsyncGenerator[bytes, None]:
     """Progress as it is reported, then the response. Closing the iterator cancels the call."""
     assert opened.tool is not None
     queue: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -213,8 +214,8 @@ async def _events(registry: ToolRegistry, opened: _Opened, context: Context, tok
             yield event
         try:
             yield _done(opened, task.result()).body
-        except Refused as error:
-            yield _encoded_error(opened.id, error.error).body
+        except ToolInputError as error:
+            yield _refused(opened.id, error).body
     finally:
         task.cancel()
 
@@ -225,6 +226,10 @@ def _done(opened: _Opened, result: Any) -> Reply:
         result["_meta"] = {**result.get("_meta", {}), revisions.SERVER_KEY: server}
         result["resultType"] = "complete"
     return Reply(orjson.dumps({"jsonrpc": "2.0", "id": opened.id, "result": result}))
+
+
+def _refused(request_id: Any, error: ToolInputError) -> Reply:
+    return _encoded_error(request_id, render.refusal_error(error, DEFAULT_LIMITS))
 
 
 def _failed(request_id: Any, error: ProtocolError) -> Reply:
@@ -262,7 +267,7 @@ def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable) -> Reply
     name = str(cast("Json", params).get("name"))[:128]
     refusal = ToolInputError([error.problem], tool=name)
     if registry.errors == "protocol":
-        return _encoded_error(_id_in(body), render.refusal_error(refusal, DEFAULT_LIMITS))
+        return _refused(_id_in(body), refusal)
     result = render.refusal_result(refusal, DEFAULT_LIMITS)
     if "_meta" in cast("Json", params):
         result = {**result, "resultType": "complete"}

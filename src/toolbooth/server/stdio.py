@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any, BinaryIO
+from collections.abc import Coroutine
+from typing import Any, BinaryIO, cast
 
 import orjson
 
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
+
+Calls = dict[Any, "asyncio.Task[None]"]
 
 _LONGEST_LINE = 64 * 1024 * 1024
 
@@ -25,7 +28,7 @@ async def serve_streams(registry: ToolRegistry, source: BinaryIO, sink: BinaryIO
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
     sys.stdout = sys.stderr  # a tool that prints must not break the framing
-    calls: dict[Any, asyncio.Task[None]] = {}
+    calls: Calls = {}
     while line := await reader.readline():
         text = line.strip()
         if not text:
@@ -35,10 +38,15 @@ async def serve_streams(registry: ToolRegistry, source: BinaryIO, sink: BinaryIO
             if task := calls.get(cancelled):
                 task.cancel()
             continue
-        task = asyncio.ensure_future(_answer(registry, text, sink))
-        calls[_id(text)] = task
-        task.add_done_callback(lambda done, key=_id(text): calls.pop(key, None))
+        _start(calls, _id(text), _answer(registry, text, sink))
     await asyncio.gather(*calls.values(), return_exceptions=True)
+
+
+def _start(calls: Calls, key: Any, answer: Coroutine[Any, Any, None]) -> None:
+    """Answer in the background: a slow tool does not hold up the next line, and can be cancelled by its id."""
+    task = asyncio.ensure_future(answer)
+    calls[key] = task
+    task.add_done_callback(lambda _: calls.pop(key, None))
 
 
 async def _answer(registry: ToolRegistry, line: bytes, sink: BinaryIO) -> None:
@@ -68,7 +76,7 @@ def _cancelled(line: bytes) -> Any:
 
 def _id(line: bytes) -> Any:
     try:
-        found = orjson.loads(line)
-        return found.get("id") if isinstance(found, dict) else None
+        found: Any = orjson.loads(line)
     except ValueError:
-        return None
+        return object()
+    return cast("dict[str, Any]", found).get("id", object()) if isinstance(found, dict) else object()

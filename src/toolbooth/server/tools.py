@@ -1,0 +1,86 @@
+"""Tool: one registered tool, and how `tools/list` shows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+
+from toolbooth.boundary.call import is_async
+from toolbooth.contract import Contract
+from toolbooth.publish import input_schema
+from toolbooth.sources.signature import Hints
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One registered tool."""
+
+    contract: Contract
+    function: Callable[..., Any]
+    title: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    timeout: float | None = None
+    actions: Mapping[str, Tool] | None = None
+    """A dispatcher's sub-tools, by the action that names them."""
+
+    @property
+    def is_dispatcher(self) -> bool:
+        """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
+        return self.actions is not None
+
+    @property
+    def name(self) -> str:
+        return self.contract.name
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether calling gives something to await."""
+        return is_async(self.function)
+
+    @cached_property
+    def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
+        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON type."""
+        return dict(_header_params(input_schema(self.contract), ()))
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the structured result, where the return annotation describes an object."""
+        raw = inspect.signature(self.function).return_annotation
+        hint = Hints(self.function).returns(raw)
+        if hint in (inspect.Signature.empty, None, Any, str, dict):
+            return None
+        try:
+            schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
+        except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
+            return None
+        return schema if schema.get("type") == "object" else None
+
+    def listing(self) -> dict[str, Any]:
+        """The tool as `tools/list` shows it."""
+        made: dict[str, Any] = {"name": self.name}
+        if self.title:
+            made["title"] = self.title
+        if self.contract.description:
+            made["description"] = self.contract.description
+        made["inputSchema"] = input_schema(self.contract)
+        if self.output_schema:
+            made["outputSchema"] = self.output_schema
+        if self.annotations:
+            made["annotations"] = dict(self.annotations)
+        return made
+
+
+def _header_params(
+    schema: Mapping[str, Any], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
+    for name, node in schema.get("properties", {}).items():
+        token = node.get("x-mcp-header")
+        if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
+            yield (*path, name), (token, node["type"])
+        yield from _header_params(node, (*path, name))
