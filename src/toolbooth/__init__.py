@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from toolbooth.markers import Unpack as Unpack
     from toolbooth.markers import Verbatim as Verbatim
     from toolbooth.publish import input_schema as input_schema
+    from toolbooth.server.registry import ToolRegistry as ToolRegistry
     from toolbooth.sources.json_schema import compile_json_schema as compile_json_schema
     from toolbooth.sources.signature import compile_function as compile_function
     from toolbooth.sources.signature import compile_model as compile_model
@@ -39,6 +40,7 @@ _HOMES = {
     "Problem": "errors",
     "ToolError": "errors",
     "ToolInputError": "errors",
+    "ToolRegistry": "server.registry",
     "Unpack": "markers",
     "Verbatim": "markers",
     "compile_function": "sources.signature",
@@ -63,6 +65,7 @@ __all__ = [
     "Problem",
     "ToolError",
     "ToolInputError",
+    "ToolRegistry",
     "Unpack",
     "Verbatim",
     "compile_function",

@@ -24,7 +24,7 @@ def fits(shape: Shape, value: Any) -> bool:
     return compiled(value)
 
 
-_SCALARS: dict[str, type] = {"boolean": bool, "integer": int, "string": str}
+_SCALARS: dict[str, tuple[type, ...]] = {"boolean": (bool,), "integer": (int,), "number": (int, float), "string": (str,)}
 
 
 def plain_types(shape: Shape) -> frozenset[type]:
@@ -32,7 +32,9 @@ def plain_types(shape: Shape) -> frozenset[type]:
     found = shape.plain
     if found is None:
         usual = not (shape.free or shape.timelike or shape.json_text)
-        found = shape.plain = frozenset(_SCALARS[kind] for kind in shape.types if usual and kind in _SCALARS)
+        found = shape.plain = frozenset(
+            each for kind in shape.types if usual for each in _SCALARS.get(kind, ())
+        )
     return found
 
 

@@ -21,6 +21,9 @@ from toolbooth.gate import fits, plain_types
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
 
+MOST_SLIPS = 1_000
+"""Past this many, undeclared keys are no slip of the pen."""
+
 MOST_PROBLEMS = 40
 """Past this many, problems are only counted: no agent reads further, and hostile input must not cost more."""
 
@@ -30,10 +33,11 @@ class Examination:
 
     `places` has where each problem stands; `declared` the fields of every object that had an undeclared one; `inside`
     the keys found inside wrappers, which explain why those fields are missing; `more` counts problems past the cap.
+    `slips` has the undeclared keys of the arguments themselves, not those in a branch of a union or in JSON text.
     `thorough`: numbers must be looked at one by one, so the gate cannot vouch for any part.
     """
 
-    __slots__ = ("declared", "inside", "limits", "more", "places", "problems", "repairs", "thorough")
+    __slots__ = ("declared", "inside", "limits", "more", "places", "problems", "repairs", "slips", "thorough")
 
     def __init__(self, limits: Limits, *, thorough: bool) -> None:
         self.limits = limits
@@ -41,9 +45,15 @@ class Examination:
         self.repairs: list[Repair] = []
         self.problems: list[Problem] = []
         self.places: list[Path] = []
+        self.slips: list[Slip] = []
         self.declared: dict[str, tuple[str, ...]] = {}
         self.inside: set[str] = set()
         self.more = 0
+
+    @property
+    def only_slips(self) -> bool:
+        """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
+        return len(self.slips) == len(self.problems) + self.more and not self.repairs and not self.thorough
 
     def fresh(self) -> Examination:
         """An empty one, to try a branch of a union."""
@@ -82,11 +92,11 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
         return _numbers_in(value, path, exam) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _text(shape, value, path, exam)
+    if isinstance(value, dict) and shape.objects:
+        return _objects(shape, cast("dict[str, Any]", value), path, exam)
     if not decode.admits(shape, value):
         exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
-        return _numbers_in(value, path, exam.fresh())
-    if isinstance(value, dict):
-        return _objects(shape, cast("dict[str, Any]", value), path, exam)
+        return _numbers_in(value, path, exam.fresh()) if exam.thorough else value
     if isinstance(value, list):
         return _arrays(shape, cast("list[Any]", value), path, exam)
     if isinstance(value, float | jiter.LosslessFloat):
@@ -180,6 +190,8 @@ def _objects(shape: Shape, value: dict[str, Any], path: Path, exam: Examination)
 
 
 def _arrays(shape: Shape, value: list[Any], path: Path, exam: Examination) -> Any:
+    if not exam.thorough and fits(shape, value):
+        return value
     if len(shape.arrays) == 1:
         return _array(shape.arrays[0], value, path, exam)
     return _best([(form, _array) for form in shape.arrays], value, path, exam)
@@ -205,16 +217,21 @@ def _best(trials: list[tuple[Any, Any]], value: Any, path: Path, exam: Examinati
 def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examination) -> dict[str, Any]:
     made: dict[str, Any] = {}
     sent: dict[int, str] = {}
+    aliased = len(form.fields) > len(form.names)
     for key, each in value.items():
         declared = form.fields.get(key)
         if declared is None:
             kept = _undeclared(form, key, each, path, exam)
-        elif id(declared) in sent:
+            if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
+                exam.slips.append((made, form, key, each, path))
+        elif aliased and id(declared) in sent:
             exam.refuse("conflicting-keys", (*path, key), guard.conflicting(key, sent[id(declared)]))
             continue
         else:
-            sent[id(declared)] = key
-            kept = each if type(each) in plain_types(declared.shape) else _field(declared, each, (*path, key), exam)
+            if aliased:
+                sent[id(declared)] = key
+            plain = declared.shape.plain or plain_types(declared.shape)
+            kept = each if type(each) in plain else _field(declared, each, (*path, key), exam)
         if kept is not NOT_SENT:
             made[key] = kept
     return made

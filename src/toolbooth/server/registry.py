@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeVar, overload
 
 import orjson
 
-from toolbooth.boundary.handle import encode
-from toolbooth.boundary.read import read_json
+from toolbooth.boundary.handle import encode, refused
+from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.context import Context
 from toolbooth.contract import Contract
-from toolbooth.errors import ContractError
+from toolbooth.errors import ContractError, ToolInputError
 from toolbooth.server.calls import call, call_sync
 from toolbooth.server.observe import Observer
 from toolbooth.server.tools import Tool
@@ -169,16 +169,27 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return call_sync(self, self.find(name), self._reading(name, arguments), context or Context(), plain=True)
+        return self.dispatch_bytes(name, encode(arguments), context=context)
+
+    def dispatch_bytes(self, name: str, body: bytes, *, context: Context | None = None) -> dict[str, Any]:
+        """`dispatch` for arguments that are still JSON text."""
+        tool = self.find(name)
+        try:
+            reading = read_json(body, tool.contract.limits)
+        except Unreadable as error:
+            return refused(tool.contract, ToolInputError([error.problem], tool=name), self.errors)
+        return call_sync(self, tool, reading, context or Context(), plain=True)
 
     async def dispatch_async(
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
         """`dispatch` for async tools; sync ones run off the event loop."""
-        return await call(self, self.find(name), self._reading(name, arguments), context or Context(), plain=True)
-
-    def _reading(self, name: str, arguments: Any) -> Any:
-        return read_json(encode({} if arguments is None else arguments), self.find(name).contract.limits)
+        tool = self.find(name)
+        try:
+            reading = read_json(encode(arguments), tool.contract.limits)
+        except Unreadable as error:
+            return refused(tool.contract, ToolInputError([error.problem], tool=name), self.errors)
+        return await call(self, tool, reading, context or Context(), plain=True)
 
     def find(self, name: str) -> Tool:
         """The tool of this name. Raises UnknownTool."""

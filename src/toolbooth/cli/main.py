@@ -1,0 +1,18 @@
+"""`toolbooth`: the commands, each in its own file, loaded only when it is called."""
+
+from __future__ import annotations
+
+import click
+
+from toolbooth.cli.call import call
+from toolbooth.cli.serve import serve
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="toolbooth")
+def main() -> None:
+    """Toolbooth stands between an AI agent and your Python tools."""
+
+
+main.add_command(serve)
+main.add_command(call)

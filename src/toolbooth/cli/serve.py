@@ -1,0 +1,38 @@
+"""`toolbooth serve`: a registry over stdio, or over HTTP."""
+
+from __future__ import annotations
+
+import click
+
+from toolbooth.cli.target import load_registry
+
+
+@click.command()
+@click.argument("target", metavar="MODULE:REGISTRY")
+@click.option("--http", "port", type=click.IntRange(0, 65535), help="Serve over HTTP on this port instead of stdio.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on, with --http.")
+@click.option("--path", default="/mcp", show_default=True, help="Where MCP is served, with --http.")
+@click.option("--log", is_flag=True, help="Write one line per call to standard error.")
+def serve(target: str, port: int | None, host: str, path: str, log: bool) -> None:
+    """Serve the tools of MODULE:REGISTRY, over stdio unless --http names a port."""
+    # Each shell is loaded only when it is wanted: stdio needs no HTTP server, and must start at once.
+    import logging
+
+    registry = load_registry(target)
+    if log:
+        from toolbooth.server.observe import log_calls
+
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        registry.observe(log_calls)
+    if port is None:
+        from toolbooth.server.stdio import serve as serve_stdio
+
+        serve_stdio(registry)
+        return
+    import uvicorn
+
+    from toolbooth.server.asgi import LOCAL_HOSTS, app
+
+    hosts = (*LOCAL_HOSTS, host)
+    click.echo(f"{registry.name}: {len(registry.tools)} tools at http://{host}:{port}{path}", err=True)
+    uvicorn.run(app(registry, path, hosts=hosts), host=host, port=port, log_level="warning")
