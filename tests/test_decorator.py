@@ -207,6 +207,15 @@ def _until_listening(server, port):
     raise AssertionError(f"the server ended with {server.returncode}")
 
 
+class Place(BaseModel):
+    city: str
+
+
+class Priced(BaseModel):
+    price: Annotated[int, Field(gt=0)]
+    since: date
+
+
 # --- what the host fills itself ---------------------------------------------------------------------------------
 
 
@@ -310,6 +319,25 @@ def test_an_async_generator_is_read_to_its_end_by_fastmcp():
 
     [result] = asyncio.run(called(plain_fastmcp(tool), [{"id": 1}]))
     assert json.loads(result.content[0].text) == [1, "n"]
+
+
+def test_a_class_that_no_schema_describes_is_the_hosts_to_fill():
+    class Engine: ...
+
+    @unpack_pydantic_params
+    def tool(place: Annotated[Place, Unpack()], engine: Engine):
+        return place.city, engine
+
+    engine = Engine()
+    assert list(inspect.signature(tool).parameters) == ["engine", "city"]
+    assert tool(engine=engine, city="Bern") == ("Bern", engine)
+
+
+def test_a_mistake_in_a_parameters_type_is_told_and_not_taken_for_a_dependency():
+    def tool(place: Annotated[Place, Unpack()], other: Annotated[Place | Priced, Field(discriminator="kind")]): ...
+
+    with pytest.raises(ContractError, match=r"tool: parameter 'other': .*'kind'"):
+        unpack_pydantic_params(tool)
 
 
 # --- where names are looked up ----------------------------------------------------------------------------------
@@ -510,6 +538,30 @@ def test_a_refused_direct_call_raises_tool_input_error_with_every_problem():
     ]
 
 
+def test_python_values_that_the_authors_validation_refuses_raise_the_same_error():
+    @unpack_pydantic_params
+    def tool(it: Annotated[Priced, Unpack()]): ...
+
+    with pytest.raises(ToolInputError) as raised:
+        tool(price=-1, since=date(2026, 1, 1))
+    assert str(raised.value) == (
+        "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.price: must be greater than 0; got -1"
+    )
+
+
+def test_a_key_that_is_no_parameter_name_gets_a_free_one():
+    class Copied(BaseModel):
+        number: Annotated[int, Field(alias="copy")]
+        copy_value: int = 0
+
+    @unpack_pydantic_params
+    def tool(it: Annotated[Copied, Unpack()]):
+        return it.number, it.copy_value
+
+    assert list(inspect.signature(tool).parameters) == ["copy_value_", "copy_value"]
+    assert tool(copy=1, copy_value=2) == tool(copy_value_=1, copy_value=2) == (1, 2)
+
+
 def test_aliases_may_be_used_in_direct_calls():
     class Aliased(BaseModel):
         item_id: Annotated[int, Field(alias="itemId")]
@@ -533,6 +585,15 @@ def test_none_may_be_given_for_an_optional_model():
 def test_a_function_without_a_marker_is_left_alone():
     def tool(item: Item) -> str:
         return repr(item)
+
+    assert unpack_pydantic_params(tool) is tool
+
+
+def test_a_function_without_a_marker_is_left_alone_even_if_its_model_is_unfinished():
+    class Unfinished(BaseModel):
+        part: "NeverDefined"  # noqa: F821
+
+    def tool(it: Unfinished): ...
 
     assert unpack_pydantic_params(tool) is tool
 

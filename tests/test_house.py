@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}
 HOSTS = {"fastmcp", "mcp", "mcp_types", "django", "rest_framework", "pytest", "hypothesis"}
 EMPTY_NAMES = {"utils", "helpers", "common", "manager", "base", "data", "info"}
 # Written so that neither pattern matches itself.
@@ -53,6 +55,28 @@ def test_importing_toolbooth_loads_no_host():
     assert HOSTS & set(json.loads(loaded)) == set()
 
 
+def test_importing_toolbooth_costs_nothing_before_a_name_is_used():
+    program = "import json, sys; before = set(sys.modules); import toolbooth; print(json.dumps(sorted(set(sys.modules) - before)))"
+    loaded = subprocess.run(
+        [sys.executable, "-S", "-c", program], check=True, capture_output=True, text=True, env=ENV
+    ).stdout
+    assert {name.partition(".")[0] for name in json.loads(loaded)} & {
+        "pydantic",
+        "pydantic_core",
+        "jiter",
+        "asyncio",
+    } == set()
+
+
+def test_using_the_sync_names_loads_neither_a_host_nor_an_event_loop():
+    program = (
+        "import json, sys; from toolbooth import compile_function, handle_bytes; "
+        "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert (HOSTS | {"asyncio", "uvicorn", "click"}) & set(json.loads(loaded)) == set()
+
+
 def test_all_lists_exactly_the_public_names_in_order():
     for name in toolbooth.__all__:  # loaded on first use
         getattr(toolbooth, name)
@@ -62,6 +86,7 @@ def test_all_lists_exactly_the_public_names_in_order():
         if not name.startswith("_") and not isinstance(value, ModuleType)
     ]
     assert toolbooth.__all__ == sorted(public)
+    assert dir(toolbooth) == toolbooth.__all__
 
 
 def test_sub_package_inits_are_only_a_docstring():

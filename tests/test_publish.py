@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, Json, SecretStr, StringConstraints, TypeAdapter
 
 from toolbooth.publish import ANY_ITEMS, MAX_BYTES, input_schema, portable
+from toolbooth.sources.json_schema import compile_json_schema
 
 ANY = {"anyOf": [*ANY_ITEMS["anyOf"], {"type": "array", "items": ANY_ITEMS}]}
 ANY_OR_NULL = {**ANY, "description": "or null"}
@@ -1109,3 +1110,9 @@ def test_every_schema_becomes_portable_and_admits_what_it_admitted(schema: dict[
     for call in (guesser.fitting(schema) for _ in range(20)):
         if isinstance(call, dict) and not has_null(call) and admits.is_valid(call):
             still_admits.validate(call)
+
+
+def test_an_unknown_profile_is_refused_with_the_known_ones():
+    contract = compile_json_schema({"type": "object"}, name="tool")
+    with pytest.raises(ValueError, match="'portable' and 'exact'"):
+        input_schema(contract, "strict")  # pyright: ignore[reportArgumentType]

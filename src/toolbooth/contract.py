@@ -80,6 +80,8 @@ class ObjectShape:
     """Fields were hoisted somewhere below this level."""
     names: tuple[str, ...] = ()
     """The published names, in order."""
+    whole: dict[str, Shape] | None = None
+    """The fields of `gate.integer_fields`, made on first use."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -42,7 +42,8 @@ from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import ContractError, ToolInputError
 from toolbooth.markers import Unpack
 from toolbooth.publish import portable
-from toolbooth.sources.signature import Hints, ReadParam, Unresolved, compile_params, is_context, read_params
+from toolbooth.sources.hints import Hints, Unresolved
+from toolbooth.sources.signature import ReadParam, compile_params, is_context, read_params
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -24,7 +24,12 @@ def fits(shape: Shape, value: Any) -> bool:
     return compiled(value)
 
 
-_SCALARS: dict[str, tuple[type, ...]] = {"boolean": (bool,), "integer": (int,), "number": (int, float), "string": (str,)}
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+}
 
 
 def plain_types(shape: Shape) -> frozenset[type]:
@@ -32,9 +37,7 @@ def plain_types(shape: Shape) -> frozenset[type]:
     found = shape.plain
     if found is None:
         usual = not (shape.free or shape.timelike or shape.json_text)
-        found = shape.plain = frozenset(
-            each for kind in shape.types if usual for each in _SCALARS.get(kind, ())
-        )
+        found = shape.plain = frozenset(each for kind in shape.types if usual for each in _SCALARS.get(kind, ()))
     return found
 
 
@@ -121,6 +124,20 @@ def _rivals(form: ObjectShape) -> Iterable[tuple[str, str]]:
     for key, field in form.fields.items():
         by_field.setdefault(id(field), []).append(key)
     return [(first, second) for keys in by_field.values() for first in keys for second in keys if first < second]
+
+
+def integer_fields(form: ObjectShape) -> dict[str, Shape]:
+    """The declared keys at or below which an integer may stand but no other number."""
+    found = form.whole
+    if found is None:
+        fields = ((key, field.shape) for key, field in form.fields.items())
+        found = form.whole = {key: shape for key, shape in fields if anywhere(shape, is_integer_only)}
+    return found
+
+
+def is_integer_only(shape: Shape) -> bool:
+    """Whether a number that stands here must be whole."""
+    return "integer" in shape.types and "number" not in shape.types
 
 
 def anywhere(shape: Shape, holds: Callable[[Shape], bool]) -> bool:

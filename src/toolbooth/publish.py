@@ -63,7 +63,13 @@ _ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
 
 
 def input_schema(contract: Contract, profile: Profile = "portable") -> dict[str, Any]:
-    """The JSON Schema to publish as a tool's `inputSchema`."""
+    """The JSON Schema to publish as a tool's `inputSchema`.
+
+    Raises:
+        ValueError: there is no such profile.
+    """
+    if profile not in ("portable", "exact"):
+        raise ValueError(f"there is no profile {profile!r}; the profiles are 'portable' and 'exact'")
     return portable(contract.schema) if profile == "portable" else _copied(contract.schema)
 
 

@@ -5,14 +5,15 @@ A correct call takes the short way: read once, one compiled check, one validatio
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
-from toolbooth.boundary.correct import correct, holds_secret
+from toolbooth.boundary.correct import correct, holds_secret, mend
 from toolbooth.boundary.decode import CLIENT_KEYS, Repair
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine, whole_integers
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
-from toolbooth.boundary.validate import Located, problems_of, values_of
-from toolbooth.contract import Contract, InvalidValues
+from toolbooth.boundary.validate import Explained, Located, problems_of, values_of
+from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.gate import fits
 
@@ -37,8 +38,8 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
         if contract.proves:
             try:
                 return contract.validate(arguments), []
-            except InvalidValues:
-                pass
+            except InvalidValues as error:
+                return _long_way(contract, reading, error)
         elif pointed and contract.integers:
             pass
         elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
@@ -46,10 +47,11 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
                 return values_of(contract, arguments), []
             except InvalidValues as error:
                 raise invalid_values(contract, error, arguments) from None
-    return _long_way(contract, reading)
+    return _long_way(contract, reading, None)
 
 
-def _long_way(contract: Contract, reading: Reading) -> Accepted:
+def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) -> Accepted:
+    """`said`: what the author's validation has said already of these arguments as they are."""
     repairs: list[Repair] = []
     try:
         if type(reading[0]) is not dict:
@@ -60,7 +62,14 @@ def _long_way(contract: Contract, reading: Reading) -> Accepted:
     thorough = delicate or bool(repairs)
     if pointed and contract.integers and not thorough:
         value = whole_integers(contract.shape, value)
-    return _examined(contract, value, repairs, thorough=thorough)
+        said = said if value is reading[0] else None
+    decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
+    if exam.problems:
+        raise _refusal(contract, value, decoded, exam, said) from None
+    try:
+        return values_of(contract, decoded), repairs + exam.repairs
+    except InvalidValues as error:
+        raise invalid_values(contract, error, decoded) from None
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repair]]:
@@ -76,17 +85,6 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repa
     return reading, repairs
 
 
-def _examined(contract: Contract, arguments: dict[str, Any], repairs: list[Repair], *, thorough: bool) -> Accepted:
-    """Repair what may be repaired, refuse what may not pass."""
-    decoded, exam = examine(contract.shape, arguments, contract.limits, thorough=thorough)
-    if exam.problems:
-        raise _refusal(contract, arguments, decoded, exam)
-    try:
-        return values_of(contract, decoded), repairs + exam.repairs
-    except InvalidValues as error:
-        raise invalid_values(contract, error, decoded) from None
-
-
 def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> ToolInputError:
     """The refusal that says what the author's validation said."""
     found = problems_of(error, contract.shape, arguments)
@@ -98,18 +96,22 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     return ToolInputError(problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more)
 
 
-def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: Examination) -> ToolInputError:
+def _refusal(
+    contract: Contract, arguments: dict[str, Any], decoded: Any, exam: Examination, said: InvalidValues | None
+) -> ToolInputError:
     """All problems at once: the shape's, and what the author's validation says of the rest, run once."""
-    corrected, edits = _correction(contract, arguments, exam)
-    found: list[tuple[Located, Problem]] = []
-    try:
-        values_of(contract, decoded if corrected is None else corrected)
-    except InvalidValues as error:
-        found = problems_of(error, contract.shape, decoded if corrected is None else corrected)
-        found = [each for each in found if corrected is not None or not _explained(each, exam)]
+    corrected, edits = _correction(contract, arguments, decoded, exam)
+    if corrected is not None:
+        found = _objected(contract, corrected, None)
+    elif said is None or decoded != arguments:
+        found = _objected(contract, decoded, partial(_explained, exam))
+    elif contract.arranged or not all(each.place in exam.places for each in said.objections):
+        found = _problems(contract, said, decoded, partial(_explained, exam))
+    else:
+        found = []  # nothing but what the examination has said, at the very same places
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     return ToolInputError(
-        [*exam.problems, *(problem for _, problem in found[:MOST_PROBLEMS])],
+        exam.problems + found,
         tool=contract.name,
         declared=exam.declared,
         corrected=corrected if shown else None,
@@ -118,10 +120,31 @@ def _refusal(contract: Contract, arguments: dict[str, Any], decoded: Any, exam: 
     )
 
 
-def _correction(contract: Contract, arguments: dict[str, Any], exam: Examination) -> tuple[Any, list[str]]:
+def _objected(contract: Contract, arguments: Any, explained: Explained | None) -> list[Problem]:
+    """What the author's validation says of arguments that are refused in any case."""
+    try:
+        values_of(contract, arguments)
+    except InvalidValues as error:
+        return _problems(contract, error, arguments, explained)
+    return []
+
+
+def _problems(
+    contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None
+) -> list[Problem]:
+    found = problems_of(error, contract.shape, arguments, explained)
+    return [problem for _, problem in found[:MOST_PROBLEMS]]
+
+
+def _correction(
+    contract: Contract, arguments: dict[str, Any], decoded: dict[str, Any], exam: Examination
+) -> tuple[Any, list[str]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
     if not exam.declared:  # no key is out of place, so there is nothing that could be derived
         return None, []
+    mended = mend(exam.slips, exam.problems, contract.limits) if exam.only_slips else None
+    if mended is not None:
+        return decoded, mended
     corrected, edits = correct(contract.shape, arguments, contract.limits)
     if corrected is None or (not exam.thorough and fits(contract.shape, corrected)):
         return corrected, edits
@@ -129,11 +152,11 @@ def _correction(contract: Contract, arguments: dict[str, Any], exam: Examination
     return (settled, edits) if not check.problems else (None, [])
 
 
-def _explained(found: tuple[Located, Problem], exam: Examination) -> bool:
+def _explained(exam: Examination, found: Located, objection: Objection) -> bool:
     """Whether a problem of the author's validation only repeats what the examination has said."""
-    path, problem = found[0].path, found[1]
-    if problem.code == "missing" and path and path[-1] in exam.inside:
+    path = found.path
+    if objection.kind == "missing" and path and path[-1] in exam.inside:
         return True
-    if found[0].branch is not None:
-        path = found[0].branch[0]
+    if found.branch is not None:
+        path = found.branch[0]
     return any(path[: len(place)] == place or place[: len(path)] == path for place in exam.places if place)

@@ -14,6 +14,7 @@ from typing import Any, cast
 from toolbooth.boundary import decode, guard
 from toolbooth.boundary.paths import Path, at, quoted
 from toolbooth.contract import ArrayShape, Limits, ObjectShape, Shape
+from toolbooth.errors import Problem
 from toolbooth.gate import fits, plain_types
 
 _STEPS = re.compile(r"[^.\[\]]+")
@@ -65,6 +66,50 @@ def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[di
     if strays:
         work.complete = False
     return (made if work.complete else None), work.edits
+
+
+Slip = tuple[dict[str, Any], ObjectShape, str, Any, Path]
+"""An undeclared key: the object it was left out of, that object's form, the key and its value, the object's path."""
+
+
+def mend(slips: Sequence[Slip], problems: Sequence[Problem], limits: Limits) -> list[str] | None:
+    """Undo, in place, one and the same slip wherever it was made: a wrapper or a misspelt name. The edits, if all fit.
+
+    The problems are those of the slips: nothing else may be wrong with the call. What `correct` would find by walking
+    it again is known here already.
+    """
+    first = slips[0]
+    meant: list[dict[str, Any]] = []
+    for made, form, key, value, path in slips:
+        fields = _meant(form, key, value, limits) if key == first[2] and len(path) == len(first[4]) else None
+        if fields is None or not made.keys().isdisjoint(fields):
+            return None
+        meant.append(fields)
+    for slip, fields in zip(slips, meant, strict=True):
+        slip[0].update(fields)
+    return [
+        f"move {problem.path}.* to {at(slip[4])}"
+        if fields is slip[3]
+        else f"rename {problem.path} to {quoted(*fields)}"
+        for slip, fields, problem in zip(slips[:_MOST_EDITS], meant, problems, strict=False)
+    ]
+
+
+def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str, Any] | None:
+    """What should have been sent instead of one undeclared key, if it fits as it is."""
+    if len(form.fields) > len(form.names):
+        return None  # some field has several keys: whether it is sent twice is for `correct` to find out
+    fields: dict[str, Any] = value
+    if not isinstance(value, dict):
+        near = None if "." in key or "[" in key else guard.nearest(key, form)
+        if near is None or decode.object_in(value, limits) is not None:
+            return None
+        fields = {near: value}
+    for name, each in fields.items():
+        declared = form.fields.get(name)
+        if declared is None or not (type(each) in plain_types(declared.shape) or fits(declared.shape, each)):
+            return None
+    return fields or None
 
 
 Strays = dict[str, tuple[Path, Any]]

@@ -7,16 +7,18 @@ Parts that the compiled gate passes are not walked.
 from __future__ import annotations
 
 from math import isfinite
+from operator import is_
 from typing import Any, cast
 
 import jiter
 
 from toolbooth.boundary import decode, guard
+from toolbooth.boundary.correct import Slip
 from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
 from toolbooth.boundary.paths import Path, at
 from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.gate import fits, plain_types
+from toolbooth.gate import fits, integer_fields, is_integer_only, plain_types
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -72,11 +74,11 @@ class Examination:
         if len(self.repairs) < MOST_REPAIRS:
             self.repairs.append(Repair(code=code, path=at(path)))
 
-    def refuse(self, code: ProblemCode, path: Path, message: str) -> None:
+    def refuse(self, code: ProblemCode, path: Path, message: str, shown: str = "") -> None:
         if len(self.problems) >= MOST_PROBLEMS:
             self.more += 1
             return
-        self.problems.append(Problem(code=code, path=at(path), message=message))
+        self.problems.append(Problem(code=code, path=shown or at(path), message=message))
         self.places.append(path)
 
 
@@ -94,12 +96,12 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
         return _text(shape, value, path, exam)
     if isinstance(value, dict) and shape.objects:
         return _objects(shape, cast("dict[str, Any]", value), path, exam)
+    if isinstance(value, list) and shape.arrays:
+        return _arrays(shape, cast("list[Any]", value), path, exam)
     if not decode.admits(shape, value):
         exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
         return _numbers_in(value, path, exam.fresh()) if exam.thorough else value
-    if isinstance(value, list):
-        return _arrays(shape, cast("list[Any]", value), path, exam)
-    if isinstance(value, float | jiter.LosslessFloat):
+    if isinstance(value, float) or isinstance(value, jiter.LosslessFloat):
         return _number(shape, value, path, exam)
     if shape.timelike and isinstance(value, str) and guard.is_number_text(value):
         exam.refuse("wrong-type", path, guard.number_for_time(value))
@@ -128,7 +130,7 @@ def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
 
 def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
     """A number with a point or an exponent, as the declared type wants it."""
-    if "integer" in shape.types and decode.is_whole(value) and "number" not in shape.types:
+    if is_integer_only(shape) and decode.is_whole(value):
         if isinstance(value, float):
             return int(value)
         number = _float(value, path, exam)
@@ -148,27 +150,31 @@ def _float(value: Any, path: Path, exam: Examination) -> float:
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """A value with 5 for every 5.0 that stands where only an integer may: it is the same JSON number."""
+    """A value with 5 for every 5.0 that stands where only an integer may: the same JSON number. Itself, if none does."""
     if shape is None or shape.free:
         return value
     if isinstance(value, float):
-        whole = "integer" in shape.types and "number" not in shape.types and value.is_integer()
-        return int(value) if whole else value
-    if isinstance(value, dict):
-        forms = shape.objects
-        return {
-            key: whole_integers(forms[0].fields[key].shape if key in forms[0].fields else forms[0].rest, each)
-            if len(forms) == 1
-            else each
-            for key, each in cast("dict[str, Any]", value).items()
-        }
+        return int(value) if is_integer_only(shape) and value.is_integer() else value
+    if isinstance(value, dict) and len(shape.objects) == 1:
+        return _whole_in_object(shape.objects[0], cast("dict[str, Any]", value))
     if isinstance(value, list) and len(shape.arrays) == 1:
-        form = shape.arrays[0]
-        return [
-            whole_integers(form.prefix[index] if index < len(form.prefix) else form.items, each)
-            for index, each in enumerate(cast("list[Any]", value))
+        form, sent = shape.arrays[0], cast("list[Any]", value)
+        prefix = len(form.prefix)
+        made = [
+            whole_integers(form.prefix[index] if index < prefix else form.items, each)
+            for index, each in enumerate(sent)
         ]
+        return sent if all(map(is_, made, sent)) else made
     return value
+
+
+def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
+    """Only what may hold an integer is looked at: most of a large call need not be."""
+    fields = integer_fields(form)
+    found = {key: whole_integers(shape, value[key]) for key, shape in fields.items() if key in value}
+    if form.rest is not None:
+        found |= {key: whole_integers(form.rest, each) for key, each in value.items() if key not in form.fields}
+    return value if all(value[key] is each for key, each in found.items()) else {**value, **found}
 
 
 def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
@@ -218,35 +224,39 @@ def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examinat
     made: dict[str, Any] = {}
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
+    fields = form.fields
     for key, each in value.items():
-        declared = form.fields.get(key)
+        declared = fields.get(key)
         if declared is None:
             kept = _undeclared(form, key, each, path, exam)
             if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
                 exam.slips.append((made, form, key, each, path))
-        elif aliased and id(declared) in sent:
+        elif aliased and sent.setdefault(id(declared), key) != key:
             exam.refuse("conflicting-keys", (*path, key), guard.conflicting(key, sent[id(declared)]))
             continue
+        elif type(each) in (declared.shape.plain or plain_types(declared.shape)):
+            made[key] = each
+            continue
         else:
-            if aliased:
-                sent[id(declared)] = key
-            plain = declared.shape.plain or plain_types(declared.shape)
-            kept = each if type(each) in plain else _field(declared, each, (*path, key), exam)
+            kept = _field(declared, each, (*path, key), exam)
         if kept is not NOT_SENT:
             made[key] = kept
     return made
 
 
 def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:
+    shape = declared.shape
+    if type(value) is dict and len(shape.objects) == 1 and not shape.free:
+        return _object(shape.objects[0], cast("dict[str, Any]", value), path, exam)
     if value == "null" and _is_null_text(declared):
-        if not declared.shape.json_text:
+        if not shape.json_text:
             exam.repair("json-text", path)
         value = None
     code = decode.left_out(declared, value)
     if code is not None:
         exam.repair(code, path)
         return NOT_SENT
-    return _node(declared.shape, value, path, exam)
+    return _node(shape, value, path, exam)
 
 
 def _is_null_text(declared: Field) -> bool:
@@ -266,12 +276,14 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
     inner = decode.object_in(value, exam.limits)
     if form.rest is not None and not guard.wraps_declared(form, inner):
         return _node(form.rest, value, (*path, key), exam)
-    exam.declared[at(path)] = form.names
+    where = at(path)
+    exam.declared[where] = form.names
     if inner is None:
-        exam.refuse("unknown-key", (*path, key), guard.unknown(form, key))
+        exam.refuse("unknown-key", (*path, key), guard.unknown(form, key), at((key,), where))
     else:
         exam.inside |= guard.names_inside(inner)
-        exam.refuse("nested-wrapper", (*path, key), guard.wrapper(key, value, guard.innermost(form, inner), path))
+        message = guard.wrapper(key, value, guard.innermost(form, inner), path)
+        exam.refuse("nested-wrapper", (*path, key), message, at((key,), where))
     return NOT_SENT
 
 

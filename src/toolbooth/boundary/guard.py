@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -11,8 +10,8 @@ from functools import lru_cache
 from typing import Any, cast
 
 from toolbooth.boundary.decode import recased, type_of
-from toolbooth.boundary.paths import Path, at, listed, quoted
-from toolbooth.contract import ObjectShape, Shape
+from toolbooth.boundary.paths import Path, at, listed, quoted, write_json
+from toolbooth.contract import JsonType, ObjectShape, Shape
 from toolbooth.gate import NUMBER_AS_TEXT
 
 ECHO = 80
@@ -84,8 +83,13 @@ def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
 
 def wants(shape: Shape) -> str:
     """The declared types in words."""
-    kinds = sorted(shape.types - ({"integer"} if "number" in shape.types else set()))
-    if shape.timelike and "string" in kinds:
+    return _wants(shape.types, timelike=shape.timelike)
+
+
+@lru_cache
+def _wants(types: frozenset[JsonType], *, timelike: bool) -> str:
+    kinds = sorted(types - ({"integer"} if "number" in types else set()))
+    if timelike and "string" in kinds:
         return " or ".join("a date or time as ISO 8601 text" if kind == "string" else _ARTICLES[kind] for kind in kinds)
     return " or ".join(_ARTICLES[kind] for kind in kinds) or "nothing"
 
@@ -164,5 +168,8 @@ def _likeness(one: str, other: str) -> float:
 
 def echo(value: Any) -> str:
     """A value as the agent sent it, cut short."""
-    shown = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | bool) else str(value)
+    if isinstance(value, str):
+        shown = write_json(value)
+    else:
+        shown = str(value).lower() if isinstance(value, bool) else str(value)
     return shown if len(shown) <= ECHO else shown[: ECHO - 1] + "…"

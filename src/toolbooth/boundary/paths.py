@@ -11,27 +11,27 @@ Path = tuple[str | int, ...]
 
 _KEY_ECHO = 60
 
-
-def at(path: Iterable[str | int]) -> str:
-    """The path as the agent reads it; a long key is cut, a strange one quoted."""
-    return "$" + "".join(_step(step) for step in path)
+write_json = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as people read it; `json.dumps` would make a new encoder each time."""
 
 
-def _step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    return f".{step}" if _is_plain(step) else f"[{quoted(step)}]"
-
-
-def _is_plain(name: str) -> bool:
-    return len(name) <= _KEY_ECHO and name.isidentifier() and name.isascii()
+def at(path: Iterable[str | int], start: str = "$") -> str:
+    """The path as the agent reads it, from `start` on; a long key is cut, a strange one quoted."""
+    for step in path:
+        if isinstance(step, int):
+            start += f"[{step}]"
+        elif step.isidentifier() and step.isascii() and len(step) <= _KEY_ECHO:
+            start += f".{step}"
+        else:
+            start += f"[{quoted(step)}]"
+    return start
 
 
 def quoted(name: str) -> str:
     """A key in JSON quotes, cut where it is absurdly long."""
-    if _is_plain(name):
+    if name.isidentifier() and len(name) <= _KEY_ECHO:
         return f'"{name}"'
-    return json.dumps(name if len(name) <= _KEY_ECHO else name[: _KEY_ECHO - 1] + "…", ensure_ascii=False)
+    return write_json(name if len(name) <= _KEY_ECHO else name[: _KEY_ECHO - 1] + "…")
 
 
 @lru_cache(maxsize=1024)  # mostly the declared fields of the same few objects

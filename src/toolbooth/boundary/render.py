@@ -65,34 +65,51 @@ def tool_error_result(error: ToolError) -> Json:
 
 def refusal_result(error: ToolInputError, limits: Limits) -> Json:
     """A refusal as a tool result: what models can see."""
-    text = refusal_text(error, limits.max_text)
-    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: _data(error)}}
+    text, data = _told(error, limits.max_text)
+    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: data}}
 
 
 def refusal_error(error: ToolInputError, limits: Limits) -> Json:
     """A refusal as a JSON-RPC error object, for hosts that are set to answer so."""
-    return {"code": INVALID_PARAMS, "message": refusal_text(error, limits.max_text), "data": {META_KEY: _data(error)}}
+    text, data = _told(error, limits.max_text)
+    return {"code": INVALID_PARAMS, "message": text, "data": {META_KEY: data}}
 
 
-def _data(error: ToolInputError) -> Json:
+def refusal_text(error: ToolInputError, most: int) -> str:
+    """The one message from which the agent can send the call again."""
+    return _told(error, most)[0]
+
+
+def _told(error: ToolInputError, most: int) -> tuple[str, Json]:
+    """A refusal for the agent and for programs."""
+    if error.corrected is None:
+        return _text(error, b"", most), _data(error, None)
+    try:
+        # Almost always nothing but JSON as it was read, however much of it.
+        corrected, call = error.corrected, orjson.dumps(error.corrected)
+    except TypeError:
+        corrected, call = to_jsonable_python(error.corrected), _json_of(error.corrected)
+    return _text(error, call, most), _data(error, corrected)
+
+
+def _data(error: ToolInputError, corrected: Any) -> Json:
     made: Json = {
         "code": INVALID_PARAMS,
         "problems": [{"code": each.code, "path": each.path, "message": each.message} for each in error.problems],
     }
     if error.edits:
         made["edits"] = list(error.edits)
-    if error.corrected is not None:
-        made["corrected"] = to_jsonable_python(error.corrected)
+    if corrected is not None:
+        made["corrected"] = corrected
     return made
 
 
-def refusal_text(error: ToolInputError, most: int) -> str:
-    """The one message from which the agent can send the call again."""
+def _text(error: ToolInputError, call: bytes, most: int) -> str:
     count = len(error.problems) + error.more
     head = f"Refused: {count} problem{'s' if count > 1 else ''} in the arguments{_of(error.tool)}. Nothing was done."
-    tail = [*_declared(error), *_remedy(error, most // 2)]
-    lines = _fitting([_line(each) for each in error.problems], most - len(head) - len("\n".join(tail)) - 40, error.more)
-    return _cut("\n".join([head, *lines, *tail]), most)
+    tail = "\n".join(_declared(error) + _remedy(error, call, most // 2))
+    lines = _fitting([_line(each) for each in error.problems], most - len(head) - len(tail) - 40, error.more)
+    return _cut("\n".join([head, *lines, tail] if tail else [head, *lines]), most)
 
 
 def _of(tool: str) -> str:
@@ -115,20 +132,19 @@ def _fitting(lines: list[str], room: int, more: int) -> Iterable[str]:
     return [*shown, f"- and {left} more"] if left else shown
 
 
-def _declared(error: ToolInputError) -> Iterable[str]:
+def _declared(error: ToolInputError) -> list[str]:
+    made: list[str] = []
     for path, names in list(error.declared.items())[:2]:
         where = "" if path == "$" else f" of {_cut(path, 80)}"
-        yield _cut(f"Declared fields{where}: {listed(names)}.", 300) if names else f"No fields are declared{where}."
+        known = f"Declared fields{where}: {listed(names)}." if names else f"No fields are declared{where}."
+        made.append(_cut(known, 300))
+    return made
 
 
-def _remedy(error: ToolInputError, room: int) -> Iterable[str]:
-    if error.corrected is not None:
-        call = _json_of(error.corrected)
-        if len(call) <= room:
-            yield f"Send instead: {call.decode()}"
-            return
-    if error.edits:
-        yield _cut("To correct it: " + "; ".join(error.edits) + ".", room)
+def _remedy(error: ToolInputError, call: bytes, room: int) -> list[str]:
+    if call and len(call) <= room:
+        return [f"Send instead: {call.decode()}"]
+    return [_cut("To correct it: " + "; ".join(error.edits) + ".", room)] if error.edits else []
 
 
 def _cut(text: str, most: int) -> str:

@@ -6,8 +6,8 @@ Hoisted fields are put back where the author's model has them; what the author's
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, cast, get_args
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast, get_args
 
 from pydantic_core.core_schema import ErrorType
 
@@ -117,8 +117,7 @@ def _value(shape: Shape, value: Any) -> Any:
     return cast("Any", sent)
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """Where on the wire an objection stands: its path, the shape there, and the branch of a union it came from."""
 
     path: Path
@@ -128,15 +127,25 @@ class Located:
     """The published keys of the hoisted model it is about, where that model has no key of its own."""
 
 
-def problems_of(error: InvalidValues, shape: Shape, arguments: Any) -> list[tuple[Located, Problem]]:
-    """What the author's validation said, in wire names, one problem a place."""
+Explained = Callable[[Located, Objection], bool]
+"""Whether an objection only repeats what has been said."""
+
+
+def problems_of(
+    error: InvalidValues, shape: Shape, arguments: Any, explained: Explained | None = None
+) -> list[tuple[Located, Problem]]:
+    """What the author's validation said, in wire names, one problem a place; nothing that is `explained` already."""
     # A default that could not be made for want of another field says nothing new.
     said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
     located = [(locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each) for each in said]
     by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_place.setdefault((each.path, each.group), []).append((each, objection))
-    found = [(said[0][0], _problem(said, arguments)) for said in by_place.values()]
+    found = [
+        (said[0][0], _problem(said, arguments))
+        for said in by_place.values()
+        if explained is None or not explained(*said[0])
+    ]
     return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
 
 
@@ -213,7 +222,7 @@ def _step(
     """How many steps lead to the next wire key, that key, and its shape."""
     step = str(place[0])
     for form in shape.objects:
-        for key, declared in form.fields.items():
+        for key, declared in form.fields.items() if form.arranged else ():
             if declared.place and place[: len(declared.place)] == declared.place:
                 return len(declared.place), declared.name or key, declared.shape
         declared = form.fields.get(step)

@@ -14,9 +14,7 @@ from toolbooth.server.registry import UnknownTool
 @click.argument("target", metavar="MODULE:REGISTRY")
 @click.argument("tool")
 @click.argument("arguments", default="{}")
-@click.option(
-    "--meta", is_flag=True, help="Also print `_meta`: repairs, problems, the corrected call."
-)
+@click.option("--meta", is_flag=True, help="Also print `_meta`: repairs, problems, the corrected call.")
 def call(target: str, tool: str, arguments: str, meta: bool) -> None:
     """Call TOOL with ARGUMENTS (JSON; - reads standard input) and print what the agent would read.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from toolbooth.contract import DEFAULT_LIMITS
@@ -15,7 +16,6 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-_ROUTING = frozenset((b"mcp-protocol-version", b"mcp-method", b"mcp-name"))
 _JSON = [(b"content-type", b"application/json")]
 _STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
 
@@ -27,13 +27,15 @@ def app(
     hosts: Iterable[str] = LOCAL_HOSTS,
     origins: Iterable[str] = (),
     max_body: int = DEFAULT_LIMITS.max_bytes,
+    max_seconds: float = 30.0,
 ) -> Application:
     """An ASGI application that serves `registry` at `path`.
 
     `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy that checks). An
-    `Origin`, where a browser sends one, must be of an allowed host, or be listed in `origins`.
+    `Origin`, where a browser sends one, must be of an allowed host, or be listed in `origins`. A request has at most
+    `max_body` bytes, and has arrived after `max_seconds`.
     """
-    allowed = frozenset(hosts)
+    allowed = frozenset(host.lower() for host in hosts)
     extra = frozenset(origins)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +46,14 @@ def app(
             if fault is not None:
                 await _plain(send, *fault)
                 return
-            await _serve(registry, headers, receive, send, max_body)
+            try:
+                async with asyncio.timeout(max_seconds):
+                    body = await _body(receive, max_body)
+            except TimeoutError:
+                await _plain(send, 408, f"the request did not arrive within {max_seconds:g} s")
+                return
+            if body is not None:
+                await _serve(registry, headers, body, receive, send, max_body)
 
     return application
 
@@ -56,10 +65,10 @@ def _checked(
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         text = value.decode("latin-1")
-        if name in _ROUTING and name.decode() in headers:
-            return headers, (400, f"header {name.decode()} is sent twice")
+        if name.startswith(b"mcp-") and name.decode("latin-1") in headers:
+            return headers, (400, f"header {name.decode('latin-1')} is sent twice")
         headers[name.decode("latin-1")] = text
-    if scope["path"].rstrip("/") != path.rstrip("/"):
+    if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
         return headers, (404, f"MCP is served at {path}")
     if scope["method"] != "POST":
         return headers, (405, "send JSON-RPC messages by POST")
@@ -68,17 +77,19 @@ def _checked(
     origin = headers.get("origin")
     if origin and origin not in origins and _host(origin.rpartition("//")[2]) not in hosts and "*" not in hosts:
         return headers, (403, "requests from this origin are not taken; name it in origins=")
-    if not headers.get("content-type", "").lower().startswith("application/json"):
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
     return headers, None
 
 
 def _host(value: str) -> str:
     """A host without its port."""
+    value = value.lower()
     return value[: value.index("]") + 1] if value.startswith("[") and "]" in value else value.partition(":")[0]
 
 
-async def _serve(registry: ToolRegistry, headers: dict[str, str], receive: Receive, send: Send, max_body: int) -> None:
+async def _body(receive: Receive, max_body: int) -> bytes | None:
+    """The body, read no further than to know that it is too long; None if the client left before its end."""
     message = await receive()
     body: bytes = message.get("body", b"")
     if message.get("more_body"):
@@ -89,27 +100,51 @@ async def _serve(registry: ToolRegistry, headers: dict[str, str], receive: Recei
             parts.append(message.get("body", b""))
             size += len(parts[-1])
         body = b"".join(parts)
-    if message["type"] == "http.disconnect":
-        return
+    return None if message["type"] == "http.disconnect" else body
+
+
+async def _serve(
+    registry: ToolRegistry, headers: dict[str, str], body: bytes, receive: Receive, send: Send, max_body: int
+) -> None:
     if len(body) > max_body:
         await _plain(send, 413, f"a request may have {max_body:,} bytes")
         return
-    await _reply(await respond(registry, body, headers), send)
-
-
-async def _reply(reply: Reply, send: Send) -> None:
-    if reply.events is None:
-        await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
-        await send({"type": "http.response.body", "body": reply.body})
+    reply = await respond(registry, body, headers)
+    if reply.events is not None:
+        await _stream(reply.events, receive, send)
         return
+    await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
+    await send({"type": "http.response.body", "body": reply.body})
+
+
+async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
+    """Send events as they come. A client that closes the stream has cancelled the call."""
+    sending = asyncio.ensure_future(_send_all(events, send))
+    leaving = asyncio.ensure_future(_left(receive))
+    leaving.add_done_callback(lambda _: sending.cancel())
+    try:
+        await asyncio.wait((sending,))
+    finally:
+        leaving.cancel()
+        sending.cancel()
+    if not sending.cancelled():
+        sending.result()
+
+
+async def _send_all(events: AsyncGenerator[bytes, None], send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": _STREAM})
     try:
-        async for event in reply.events:
+        async for event in events:
             framed = b"event: message\r\ndata: " + event + b"\r\n\r\n"
             await send({"type": "http.response.body", "body": framed, "more_body": True})
     finally:
-        await reply.events.aclose()
+        await events.aclose()
     await send({"type": "http.response.body", "body": b""})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _headers(reply: Reply) -> list[tuple[bytes, bytes]]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Protocol, cast
+
+from pydantic_core import to_json
 
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.call import bound_call
 from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.read import Reading
+from toolbooth.boundary.read import NOTHING, Reading, read_json
 from toolbooth.context import Context
+from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server.observe import CallRecord, Observer, Outcome
 from toolbooth.server.tools import Tool
 
 logger = logging.getLogger("toolbooth.server")
 
-_threads = ThreadPoolExecutor(thread_name_prefix="toolbooth")
-"""Where sync tools run, so that one that waits does not hold up the others."""
+_threads = ThreadPoolExecutor(64, thread_name_prefix="toolbooth")
+"""Where sync tools run, so that one that waits does not hold up the others. A thread is started when it is needed."""
 
 Result = dict[str, Any]
 
@@ -52,41 +57,74 @@ async def call(registry: Registry, tool: Tool, reading: Reading, context: Contex
         watch.repairs += repairs
         run = bound_call(tool.contract, tool.function, values, context, None)
         value = await _run(tool, run)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # argparse and others exit where they mean to fail: the server goes on
         return watch.failed(error)
+    except asyncio.CancelledError as error:
+        return watch.cancelled(error)
     return watch.returned(value)
 
 
 def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context, *, plain: bool = False) -> Result:
     """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
+    if tool.needs_loop:
+        return asyncio.run(call(registry, tool, reading, context, plain=plain))
     watch = _Watch(registry, tool, context, plain)
     try:
         if tool.actions is not None:
             tool, reading = watch.route(tool.actions, reading)
-        if tool.is_async or tool.timeout is not None:
-            return asyncio.run(call(registry, tool, reading, context, plain=plain))
         values, repairs = accept_reading(tool.contract, reading)
         watch.repairs += repairs
-        value = bound_call(tool.contract, tool.function, values, context, None)()
-    except Exception as error:
+        value = _called(bound_call(tool.contract, tool.function, values, context, None))
+        if _unfinished(value):
+            value = asyncio.run(_finished(value))
+    except (Exception, SystemExit) as error:
         return watch.failed(error)
     return watch.returned(value)
 
 
+def refuse(registry: Registry, tool: Tool, problem: Problem, context: Context) -> Result:
+    """The answer to a call whose bytes could not be read. Raises ToolInputError as `call` does."""
+    return _Watch(registry, tool, context, plain=True).failed(ToolInputError([problem], tool=tool.name))
+
+
 async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
-    if tool.is_async:
-        awaitable: Awaitable[Any] = run()
-    else:
-        loop = asyncio.get_running_loop()
-        awaitable = loop.run_in_executor(_threads, contextvars.copy_context().run, run)
     if tool.timeout is None:
-        return await awaitable
+        return await _value(tool, run)
+    limit = asyncio.timeout(tool.timeout)
     try:
-        async with asyncio.timeout(tool.timeout):
-            return await awaitable
+        async with limit:
+            return await _value(tool, run)
     except TimeoutError:
+        if not limit.expired():  # the tool's own, of a socket for example
+            raise
         fate = "it was stopped" if tool.is_async else "it may still complete"
         raise ToolError(tool.name, f"it did not answer within {tool.timeout:g} s; {fate}") from None
+
+
+async def _value(tool: Tool, run: Callable[[], Any]) -> Any:
+    if tool.is_async:
+        return await _finished(run())
+    loop = asyncio.get_running_loop()
+    made = await loop.run_in_executor(_threads, contextvars.copy_context().run, partial(_called, run))
+    return await _finished(made) if _unfinished(made) else made
+
+
+def _unfinished(made: Any) -> bool:
+    return inspect.isawaitable(made) or inspect.isasyncgen(made)
+
+
+async def _finished(made: Any) -> Any:
+    """What an async tool comes to; the pieces of an async generator as a list."""
+    return [each async for each in cast("AsyncIterable[Any]", made)] if inspect.isasyncgen(made) else await made
+
+
+def _called(run: Callable[[], Any]) -> Any:
+    """Run a sync tool to its end; the pieces of a generator as a list."""
+    try:
+        made = run()
+        return list(cast("Iterable[Any]", made)) if inspect.isgenerator(made) else made
+    except StopIteration as error:  # no future can carry it: whoever awaits would wait for ever
+        raise RuntimeError("the tool raised StopIteration") from error
 
 
 class _Watch:
@@ -105,11 +143,15 @@ class _Watch:
 
     def route(self, actions: Mapping[str, Tool], reading: Reading) -> tuple[Tool, Reading]:
         """The sub-tool that a dispatcher's call is for, with every argument but the action itself."""
-        arguments, self.repairs = accept_reading(self.tool.contract, reading)
-        sent = cast("dict[str, Any]", reading[0] if isinstance(reading[0], dict) else arguments)
-        params = arguments.get("params", {})
-        beside = {key: value for key, value in sent.items() if key not in ("action", "params")}
-        twice = [key for key in params if key in beside]
+        arguments, repairs = accept_reading(self.tool.contract, reading)
+        # Keys that a client adds are the sub-tool's to judge, and numbers are its to read: with every digit sent.
+        self.repairs = [repair for repair in repairs if repair.code != "client-key"]
+        sent = _as_sent(reading, self.tool.contract.limits)
+        inner = NOTHING
+        if "params" in arguments:
+            inner = _as_sent((sent[0]["params"], *sent[1:]), self.tool.contract.limits)
+        beside = {key: value for key, value in sent[0].items() if key not in ("action", "params")}
+        twice = [key for key in inner[0] if key in beside]
         if twice:
             message = "stands in $.params too; send it once"
             raise ToolInputError(
@@ -118,10 +160,12 @@ class _Watch:
             )
         self.action = arguments["action"]
         self.tool = actions[arguments["action"]]
-        return self.tool, ({**beside, **params}, *reading[1:])
+        return self.tool, ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
 
     def returned(self, value: Any) -> Result:
         try:
+            if type(value) is str:
+                value.encode()  # half a surrogate pair is text for Python alone
             result = render.value_result(value, self.repairs, **({} if self.plain else _FOR_THE_WIRE))
         except Exception as error:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
@@ -134,17 +178,24 @@ class _Watch:
         self._tell("repaired" if self.repairs else "passed", ())
         return result
 
-    def failed(self, error: Exception) -> Result:
+    def cancelled(self, error: asyncio.CancelledError) -> Result:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():  # something that the tool waited for was cancelled, not the call
+            return self.failed(error)
+        self._tell("failed", ())
+        raise error
+
+    def failed(self, error: BaseException) -> Result:
         if isinstance(error, ToolInputError):
             self._tell("refused", tuple(problem.code for problem in error.problems))
             if self.action is not None and error.corrected is not None:
-                error.corrected = {"action": self.action, **error.corrected}
+                error.corrected = _dispatched(self.action, error.corrected)
             if self.registry.errors == "protocol":
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
         self._tell("failed", ())
         if isinstance(error, ToolError):
-            return render.tool_error_result(error)
+            return _told(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(f"Tool {self.tool.name!r} failed unexpectedly.", is_error=True)
 
@@ -164,3 +215,28 @@ class _Watch:
                 observer(record)
             except Exception:
                 logger.exception("an observer failed")
+
+
+def _as_sent(reading: Reading, limits: Limits) -> Reading:
+    """The object that was sent, where it came as JSON text read once more: accepting it may have rounded numbers."""
+    while isinstance(reading[0], str):
+        reading = read_json(reading[0].encode(), limits)
+    return reading
+
+
+def _dispatched(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The dispatcher's call for these arguments: flat, unless the sub-tool has names of the dispatcher's own."""
+    if "action" in arguments or "params" in arguments:
+        return {"action": action, "params": dict(arguments)}
+    return {"action": action, **arguments}
+
+
+def _told(error: ToolError) -> Result:
+    """A tool's own words, whatever it put into them."""
+    try:
+        result = render.tool_error_result(error)
+        to_json(result)
+    except Exception:
+        logger.exception("tool %r failed with details that cannot be sent", error.tool)
+        return render.text_result(str(error).encode(errors="replace").decode(), is_error=True)
+    return result

@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeVar, overload
 
 import orjson
 
-from toolbooth.boundary.handle import encode, refused
+from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.context import Context
 from toolbooth.contract import Contract
-from toolbooth.errors import ContractError, ToolInputError
-from toolbooth.server.calls import call, call_sync
+from toolbooth.errors import ContractError
+from toolbooth.server.calls import call, call_sync, refuse
 from toolbooth.server.observe import Observer
 from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import compile_json_schema
@@ -52,7 +52,7 @@ class ToolRegistry:
         self.page_size = page_size
         self.tools: dict[str, Tool] = {}
         self.observers: list[Observer] = []
-        self._pages: dict[tuple[int, str], bytes] = {}
+        self._pages: dict[int, bytes] = {}
         self._listed_at = 0
         self.changes = 0  # counts registrations: what was made from an older list is made anew
 
@@ -130,9 +130,11 @@ class ToolRegistry:
         `actions` maps each action to a registered tool, which leaves the list of tools unless `hide=False`.
         """
         subs = {action: self.find(target) for action, target in actions.items()}
-        if hide:
-            for target in actions.values():
-                self.tools.pop(target, None)
+        nested = [action for action, sub in subs.items() if sub.is_dispatcher]
+        if nested:
+            raise ContractError(
+                name, [f"{action!r} leads to another dispatcher; name its actions" for action in nested]
+            )
         schema = {
             "type": "object",
             "properties": {
@@ -140,24 +142,27 @@ class ToolRegistry:
                 "params": {
                     "type": "object",
                     "additionalProperties": True,
-                    "description": "The fields of the action; they may also stand beside it, e.g. {}",
+                    "description": "The fields of the action; they may also stand beside it",
                 },
             },
             "required": ["action"],
             "additionalProperties": True,
         }
         contract = compile_json_schema(schema, name=name, description=description)
-        return self._register(Tool(contract=contract, function=dict, title=title, actions=subs))
+        hidden = frozenset(actions.values()) if hide else frozenset[str]()
+        return self._register(Tool(contract=contract, function=dict, title=title, actions=subs), hidden)
 
-    def _register(self, made: Tool) -> Tool:
+    def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
         contract = made.contract
         mistakes: list[str] = []
         if not TOOL_NAME.fullmatch(contract.name):
             mistakes.append(f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=")
-        if contract.name in self.tools:
+        if contract.name in self.tools and contract.name not in hidden:
             mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
         if mistakes:
             raise ContractError(contract.name, mistakes)
+        for name in hidden:
+            self.tools.pop(name, None)
         self.tools[contract.name] = made
         self.changes += 1
         return made
@@ -177,7 +182,7 @@ class ToolRegistry:
         try:
             reading = read_json(body, tool.contract.limits)
         except Unreadable as error:
-            return refused(tool.contract, ToolInputError([error.problem], tool=name), self.errors)
+            return refuse(self, tool, error.problem, context or Context())
         return call_sync(self, tool, reading, context or Context(), plain=True)
 
     async def dispatch_async(
@@ -188,7 +193,7 @@ class ToolRegistry:
         try:
             reading = read_json(encode(arguments), tool.contract.limits)
         except Unreadable as error:
-            return refused(tool.contract, ToolInputError([error.problem], tool=name), self.errors)
+            return refuse(self, tool, error.problem, context or Context())
         return await call(self, tool, reading, context or Context(), plain=True)
 
     def find(self, name: str) -> Tool:
@@ -200,15 +205,15 @@ class ToolRegistry:
             raise UnknownTool(f"there is no tool {name[:128]!r}{hint}")
         return found
 
-    def encoded_listing(self, start: int, version: str) -> bytes:
+    def encoded_listing(self, start: int) -> bytes:
         """One page of `tools/list` as JSON, made once."""
         if self._listed_at != self.changes:
             self._pages.clear()
             self._listed_at = self.changes
-        if (start, version) not in self._pages:
+        if start not in self._pages:
             page = list(self.tools.values())[start : start + self.page_size]
-            self._pages[start, version] = orjson.dumps([tool.listing() for tool in page])
-        return self._pages[start, version]
+            self._pages[start] = orjson.dumps([tool.listing() for tool in page])
+        return self._pages[start]
 
     def observe(self, observer: Observer) -> Observer:
         """Have `observer` called with a record of every call; usable as a decorator."""

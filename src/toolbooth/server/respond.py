@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import json
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
+from pydantic_core import to_json
 
 from toolbooth.boundary import render
-from toolbooth.boundary.read import Reading, Unreadable, read_json
+from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ToolInputError
 from toolbooth.server import revisions
-from toolbooth.server.calls import call, call_sync
+from toolbooth.server.calls import call, call_sync, refuse
 from toolbooth.server.registry import ToolRegistry, UnknownTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, Revision
 from toolbooth.server.tools import Tool
@@ -30,7 +31,11 @@ from toolbooth.server.tools import Tool
 Headers = Mapping[str, str]
 Json = dict[str, Any]
 
+logger = logging.getLogger("toolbooth.server")
+
 _NO_CONTEXT = Context()
+_INTEGERS = range(-(2**63), 2**64)
+"""What a reply can carry as an id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,14 @@ async def respond(
 ) -> Reply:
     """Answer one message. `headers` has lower-case names, or is None on a transport without headers."""
     try:
-        opened = _opened(registry, body, headers)
+        opened = _opened(registry, body, headers, context)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
             return _done(opened, _plain_method(registry, opened))
         return await _called(registry, opened, context)
-    except ProtocolError as error:
-        return _failed(_id_in(body), error)
+    except Exception as error:
+        return _failed(body, headers, error)
 
 
 def respond_sync(
@@ -66,17 +71,15 @@ def respond_sync(
 ) -> Reply:
     """`respond` for WSGI: no event loop, no stream."""
     try:
-        opened = _opened(registry, body, headers)
+        opened = _opened(registry, body, headers, context)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
             return _done(opened, _plain_method(registry, opened))
         made = _context(context, opened)
         return _done(opened, call_sync(registry, opened.tool, opened.arguments, made))
-    except ToolInputError as error:
-        return _refused(_id_in(body), error)
-    except ProtocolError as error:
-        return _failed(_id_in(body), error)
+    except Exception as error:
+        return _failed(body, headers, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +95,31 @@ class _Opened:
     server: Any
 
 
-def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None) -> _Opened | Reply:
+def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, context: Context | None) -> _Opened | Reply:
     try:
         reading = read_json(body, DEFAULT_LIMITS)
     except Unreadable as error:
-        return _unreadable(registry, body, error)
+        return _unreadable(registry, body, error, context)
     message, delicate, pointed = reading
     if type(message) is not dict:
         what = "a batch" if isinstance(message, list) else "not an object"
         raise ProtocolError(revisions.INVALID_REQUEST, f"the message is {what}; send one JSON-RPC object")
     table = cast("Json", message)
     method, request_id = table.get("method"), table.get("id")
+    if method is None and ("result" in table or "error" in table):
+        return ACCEPTED  # a response: this server never asks
     if table.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise ProtocolError(revisions.INVALID_REQUEST, 'a request has "jsonrpc": "2.0" and a method')
     if "id" not in table:
         return ACCEPTED
-    if type(request_id) not in (str, int):
-        raise ProtocolError(revisions.INVALID_REQUEST, "an id is a string or an integer")
+    if not _is_id(request_id):
+        raise ProtocolError(revisions.INVALID_REQUEST, "an id is a string or an integer of 64 bits")
     raw: Any = table.get("params")
     if raw is not None and not isinstance(raw, dict):
         raise ProtocolError(revisions.INVALID_PARAMS, "params must be an object")
     params = cast("Json", raw or {})
+    if params.get("_meta") is not None and not isinstance(params["_meta"], dict):
+        raise ProtocolError(revisions.INVALID_PARAMS, "params._meta must be an object")
     revision = revisions.revision_of(table, headers)
     tool = _tool(registry, params) if method == "tools/call" else None
     arguments: Any = params.get("arguments")
@@ -157,42 +164,44 @@ def _about(registry: ToolRegistry) -> Json:
 
 def _listing(registry: ToolRegistry, opened: _Opened) -> Any:
     """One page of tools, encoded once and kept until the next registration."""
-    cursor = opened.params.get("cursor")
-    start = _offset(cursor) if cursor is not None else 0
-    if not 0 <= start <= len(registry.tools):
-        raise ProtocolError(revisions.INVALID_PARAMS, "the cursor is not one that this server gave out")
-    tools = registry.encoded_listing(start, opened.revision.version)
-    made: Json = {"tools": orjson.Fragment(tools)}
+    start = _start(registry, opened.params.get("cursor"))
+    made: Json = {"tools": orjson.Fragment(registry.encoded_listing(start))}
     end = start + registry.page_size
     if end < len(registry.tools):
         made["nextCursor"] = base64.urlsafe_b64encode(str(end).encode()).decode()
     return {**made, "ttlMs": 0, "cacheScope": "private"} if opened.revision.stateless else made
 
 
-def _offset(cursor: Any) -> int:
+def _start(registry: ToolRegistry, cursor: Any) -> int:
+    """Where the page begins that a cursor stands for. Only the starts of pages count: each page is kept encoded."""
+    if cursor is None:
+        return 0
     try:
-        return int(base64.urlsafe_b64decode(str(cursor)))
-    except (ValueError, binascii.Error):
-        return -1
+        start = int(base64.urlsafe_b64decode(str(cursor)))
+    except ValueError:
+        start = 0
+    if start not in range(registry.page_size, len(registry.tools), registry.page_size):
+        raise ProtocolError(revisions.INVALID_PARAMS, "the cursor is not one that this server gave out")
+    return start
 
 
 def _context(context: Context | None, opened: _Opened) -> Context:
     meta: Any = opened.params.get("_meta")
     if context is None and opened.revision.client is None and meta is None:
         return _NO_CONTEXT
-    return replace(context or _NO_CONTEXT, client=opened.revision.client, meta=meta or {})
+    given = context or _NO_CONTEXT
+    return replace(given, client=opened.revision.client or given.client, meta=meta or {})
 
 
 async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None) -> Reply:
     assert opened.tool is not None
     made = _context(context, opened)
     token: Any = made.meta.get("progressToken")
+    if token is not None and not _is_id(token):
+        raise ProtocolError(revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits")
     if token is not None and opened.tool.contract.special:
         return Reply(b"", 200, _events(registry, opened, made, token))
-    try:
-        return _done(opened, await call(registry, opened.tool, opened.arguments, made))
-    except ToolInputError as error:
-        return _refused(opened.id, error)
+    return _done(opened, await call(registry, opened.tool, opened.arguments, made))
 
 
 async def _events(registry: ToolRegistry, opened: _Opened, context: Context, token: Any) -> AsyncGenerator[bytes, None]:
@@ -204,7 +213,7 @@ async def _events(registry: ToolRegistry, opened: _Opened, context: Context, tok
     def report(done: float, total: float | None, message: str | None) -> None:
         params = {"progressToken": token, "progress": done, "total": total, "message": message}
         params = {key: value for key, value in params.items() if value is not None}
-        sent = orjson.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        sent = _encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
         loop.call_soon_threadsafe(queue.put_nowait, sent)
 
     task = asyncio.ensure_future(call(registry, opened.tool, opened.arguments, replace(context, report=report)))
@@ -215,7 +224,7 @@ async def _events(registry: ToolRegistry, opened: _Opened, context: Context, tok
         try:
             yield _done(opened, task.result()).body
         except ToolInputError as error:
-            yield _refused(opened.id, error).body
+            yield _encoded({"jsonrpc": "2.0", "id": opened.id, "error": render.refusal_error(error, DEFAULT_LIMITS)})
     finally:
         task.cancel()
 
@@ -225,50 +234,63 @@ def _done(opened: _Opened, result: Any) -> Reply:
         server = {"name": opened.server.name, "version": opened.server.version}
         result["_meta"] = {**result.get("_meta", {}), revisions.SERVER_KEY: server}
         result["resultType"] = "complete"
-    return Reply(orjson.dumps({"jsonrpc": "2.0", "id": opened.id, "result": result}))
+    return Reply(_encoded({"jsonrpc": "2.0", "id": opened.id, "result": result}))
 
 
-def _refused(request_id: Any, error: ToolInputError) -> Reply:
-    return _encoded_error(request_id, render.refusal_error(error, DEFAULT_LIMITS))
+def _failed(body: bytes, headers: Headers | None, error: Exception) -> Reply:
+    """The JSON-RPC error that says what went wrong."""
+    if isinstance(error, ToolInputError):
+        made = render.refusal_error(error, DEFAULT_LIMITS)
+    elif isinstance(error, ProtocolError):
+        made: Json = {"code": error.code, "message": error.message}
+        if error.data is not None:
+            made["data"] = error.data
+    else:
+        logger.error("the server failed", exc_info=error)
+        made = {"code": revisions.INTERNAL_ERROR, "message": "the server failed; its log says how"}
+    reply = _encoded({"jsonrpc": "2.0", "id": _id_in(body), "error": made})
+    return Reply(reply, revisions.http_status(made["code"], headers))
 
 
-def _failed(request_id: Any, error: ProtocolError) -> Reply:
-    made: Json = {"code": error.code, "message": error.message}
-    return _encoded_error(request_id, made if error.data is None else {**made, "data": error.data})
+def _encoded(message: Json) -> bytes:
+    try:
+        return orjson.dumps(message)
+    except TypeError:  # integers beyond 64 bits
+        return to_json(message)
 
 
-def _encoded_error(request_id: Any, error: Json) -> Reply:
-    body = orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
-    return Reply(body, revisions.HTTP_STATUS.get(error["code"], 200))
+def _is_id(value: Any) -> bool:
+    return type(value) is str or (type(value) is int and value in _INTEGERS)
 
 
 def _id_in(body: bytes) -> Any:
     """The id of a message that was refused, as far as one can be found."""
-    message = _leniently(body)
-    request_id: Any = message.get("id") if message is not None else None
-    return request_id if type(request_id) in (str, int) else None
+    request_id: Any = _leniently(body).get("id")
+    if not _is_id(request_id):
+        return None
+    # Half a surrogate pair, written as an escape, cannot be sent back.
+    return request_id if str(request_id).encode(errors="ignore").decode() == str(request_id) else None
 
 
-def _leniently(body: bytes) -> Json | None:
+def _leniently(body: bytes) -> Json:
     """The message as a forgiving parser sees it: good enough to know whom to answer, never to act on."""
     try:
         found: Any = json.loads(body.decode(errors="replace"))
     except (ValueError, RecursionError):
-        return None
-    return cast("Json", found) if isinstance(found, dict) else None
+        return {}
+    return cast("Json", found) if isinstance(found, dict) else {}
 
 
-def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable) -> Reply:
+def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable, context: Context | None) -> Reply:
     """A body that must not be acted on. If it plainly is a tool call, its caller is told as for any refused call."""
     message = _leniently(body)
-    params: Any = (message or {}).get("params")
-    if message is None or message.get("method") != "tools/call" or not isinstance(params, dict):
+    params: Any = message.get("params")
+    if message.get("method") != "tools/call" or not isinstance(params, dict):
         raise ProtocolError(revisions.PARSE_ERROR, f"Parse error: {error.problem.message}")
-    name = str(cast("Json", params).get("name"))[:128]
-    refusal = ToolInputError([error.problem], tool=name)
-    if registry.errors == "protocol":
-        return _refused(_id_in(body), refusal)
-    result = render.refusal_result(refusal, DEFAULT_LIMITS)
-    if "_meta" in cast("Json", params):
-        result = {**result, "resultType": "complete"}
-    return Reply(orjson.dumps({"jsonrpc": "2.0", "id": _id_in(body), "result": result}))
+    table = cast("Json", params)
+    meta: Any = table.get("_meta")
+    stateless = isinstance(meta, dict) and revisions.VERSION_KEY in meta
+    revision = Revision(revisions.STATELESS if stateless else revisions.HANDSHAKE[0], None)
+    tool = _tool(registry, table)
+    opened = _Opened(_id_in(body), "tools/call", {}, revision, tool, NOTHING, registry)
+    return _done(opened, refuse(registry, tool, error.problem, context or _NO_CONTEXT))

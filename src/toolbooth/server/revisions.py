@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 STATELESS = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -28,12 +29,15 @@ HTTP_STATUS = {
     METHOD_NOT_FOUND: 404,
 }
 
+_BEFORE_ANY_ERA = frozenset((PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION))
+
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
-Era = Literal["stateless", "handshake"]
+_WHOLE = re.compile(r"(-?[0-9]{1,4300})(?:\.0+)?")
+
 Headers = Mapping[str, str]
 
 
@@ -57,6 +61,12 @@ class Revision:
     @property
     def stateless(self) -> bool:
         return self.version == STATELESS
+
+
+def http_status(code: int, headers: Headers | None) -> int:
+    """The status that goes with an error. The handshake revisions answer what was understood with 200."""
+    stateless = headers is not None and headers.get("mcp-protocol-version") == STATELESS
+    return HTTP_STATUS.get(code, 200) if stateless or code in _BEFORE_ANY_ERA else 200
 
 
 def negotiated(requested: Any) -> str:
@@ -94,7 +104,8 @@ def _stateless(message: Mapping[str, Any], params: dict[str, Any], meta: Any, he
     if version != STATELESS:
         raise _unsupported(version)
     client: Any = table.get(CLIENT_KEY)
-    return Revision(version, cast("dict[str, Any]", client).get("name") if isinstance(client, dict) else None)
+    name: Any = cast("dict[str, Any]", client).get("name") if isinstance(client, dict) else None
+    return Revision(version, name if isinstance(name, str) else None)
 
 
 def _check_headers(message: Mapping[str, Any], params: dict[str, Any], version: Any, headers: Headers) -> None:
@@ -144,7 +155,6 @@ def _same(kind: str, value: Any, header: str | None) -> bool:
         return False
     if isinstance(value, bool):
         return header == ("true" if value else "false")
-    if kind == "integer" and isinstance(value, int | float):
-        whole, _, fraction = header.partition(".")
-        return whole.removeprefix("-").isdigit() and not fraction.strip("0") and int(whole) == value
+    if kind == "integer" and isinstance(value, int | float) and (whole := _WHOLE.fullmatch(header)):
+        return int(whole[1]) == value
     return header == str(value)

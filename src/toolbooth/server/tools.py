@@ -14,7 +14,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from toolbooth.boundary.call import is_async
 from toolbooth.contract import Contract
 from toolbooth.publish import input_schema
-from toolbooth.sources.signature import Hints
+from toolbooth.sources.hints import Hints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,13 @@ class Tool:
     @cached_property
     def is_async(self) -> bool:
         """Whether calling gives something to await."""
-        return is_async(self.function)
+        return is_async(self.function) or inspect.isasyncgenfunction(self.function)
+
+    @cached_property
+    def needs_loop(self) -> bool:
+        """Whether a call needs an event loop: to await the tool, or to limit its time."""
+        below = self.actions.values() if self.actions is not None else ()
+        return self.is_async or self.timeout is not None or any(sub.needs_loop for sub in below)
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
@@ -51,7 +57,10 @@ class Tool:
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """The JSON Schema of the structured result, where the return annotation describes an object."""
-        raw = inspect.signature(self.function).return_annotation
+        try:
+            raw = inspect.signature(self.function).return_annotation
+        except ValueError:  # written in C, without a signature
+            return None
         hint = Hints(self.function).returns(raw)
         if hint in (inspect.Signature.empty, None, Any, str, dict):
             return None

@@ -14,17 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema, to_jsonable_python
 
 from toolbooth.markers import JsonText
-from toolbooth.sources.core import (
-    DEFAULTS,
-    FIELD_LISTS,
-    Config,
-    Node,
-    each_child,
-    extra_of,
-    fields_of,
-    for_wire,
-    marker_of,
-)
+from toolbooth.sources.closing import for_wire
+from toolbooth.sources.core import DEFAULTS, FIELD_LISTS, Config, Node, each_child, extra_of, fields_of, marker_of
 from toolbooth.sources.model import (
     ShapeBuilder,
     accepted_paths,

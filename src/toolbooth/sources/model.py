@@ -92,8 +92,6 @@ class ShapeBuilder:
                 return self._authored(node, config)
             case "model":
                 return self._model(node, config)
-            case "definitions":
-                return self.build(self.open(node), config)
             case "definition-ref":
                 return self._definition_ref(node)
             case "nullable":

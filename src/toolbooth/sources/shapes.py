@@ -38,7 +38,6 @@ _PYTHON_TYPES: dict[type, JsonType] = {
     bool: "boolean",
     int: "integer",
     float: "number",
-    str: "string",
     dict: "object",
     list: "array",
 }

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import typing
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import (
     GetCoreSchemaHandler,
@@ -25,12 +23,9 @@ from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_s
 
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, ObjectShape, Param, Shape
-from toolbooth.errors import ContractError, ContractWarning
+from toolbooth.errors import ContractError
 from toolbooth.gate import anywhere
-from toolbooth.sources.core import (
-    DEFAULTS,
-    LENIENT,
-    Node,
+from toolbooth.sources.closing import (
     for_values,
     for_wire,
     has_exact_integers,
@@ -38,18 +33,15 @@ from toolbooth.sources.core import (
     validator,
     with_defaults_of,
 )
+from toolbooth.sources.core import DEFAULTS, LENIENT, Node
 from toolbooth.sources.exact import exact_schema
 from toolbooth.sources.flatten import mark_deep
+from toolbooth.sources.hints import Hints, Unresolved
+from toolbooth.sources.mistakes import name_mistakes, type_mistakes, warn_of_untyped
 from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpack_of
 from toolbooth.sources.shapes import object_shape
 
 Injected = Callable[[inspect.Parameter, Any], bool]
-
-PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
-"""The names that every client takes (Vertex is the strictest: evidence/client_faults.md, F1b)."""
-
-RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks"))
-"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16)."""
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
 """What Pydantic says of an annotation that it cannot use."""
@@ -183,72 +175,6 @@ def _starred(param: inspect.Parameter) -> str:
     return ("*" if param.kind is inspect.Parameter.VAR_POSITIONAL else "**") + param.name
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
-    """An annotation that names what cannot be found at run time."""
-
-    text: str
-    missing: str
-
-
-class Hints:
-    """Resolves the annotations of a function, each by itself, also against the locals it was defined among."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = _plain_function(function)
-        around = getattr(self.function, "__qualname__", "").split(".<locals>.")[:-1]
-        self.enclosing = {".<locals>.".join(around[: index + 1]) for index in range(len(around))}
-
-    def of(self, param: inspect.Parameter) -> Any:
-        """The resolved hint; Any where nothing is annotated."""
-        return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
-
-    def returns(self, raw: Any) -> Any:
-        """The resolved return annotation; what cannot be resolved is skipped: nothing arrives there."""
-        if raw is inspect.Signature.empty:
-            return raw
-        found = self._of(raw)
-        return inspect.Signature.empty if isinstance(found, Unresolved) else found
-
-    def _of(self, raw: Any) -> Any:
-        try:
-            return self._resolve(raw, _surroundings(self.enclosing))
-        except NameError:
-            pass
-        try:
-            return self._resolve(raw, _surroundings(None))
-        except NameError as error:
-            return Unresolved(str(raw), error.name or str(raw))
-
-    def _resolve(self, raw: Any, around: Mapping[str, Any]) -> Any:
-        scope = getattr(self.function, "__globals__", {})
-        holder = type("_", (), {"__annotations__": {"hint": raw}})
-        closure = dict(inspect.getclosurevars(self.function).nonlocals) if inspect.isfunction(self.function) else {}
-        return typing.get_type_hints(holder, scope, {**around, **closure}, include_extras=True)["hint"]
-
-
-def _plain_function(function: Any) -> Any:
-    """The function whose globals the annotations refer to."""
-    while hasattr(function, "func"):  # functools.partial
-        function = function.func
-    if not inspect.isroutine(function) and not inspect.isclass(function):
-        function = type(function).__call__
-    return inspect.unwrap(getattr(function, "__func__", function))
-
-
-def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
-    """The locals of the functions around the definition, innermost last; None: of every frame outside this package."""
-    frames: list[dict[str, Any]] = []
-    # The frames are the only place where a model that is local to a function can be found by its name.
-    frame = sys._getframe(1) if enclosing != set() else None  # pyright: ignore[reportPrivateUsage]
-    while frame is not None:
-        ours = frame.f_globals.get("__name__", "").startswith("toolbooth.")
-        if not ours if enclosing is None else frame.f_code.co_qualname in enclosing:
-            frames.append(frame.f_locals)
-        frame = frame.f_back
-    return {key: value for found in reversed(frames) for key, value in found.items()}
-
-
 def is_context(hint: Any) -> bool:
     """Whether a parameter is filled with the call's Context."""
     if isinstance(hint, Unresolved):
@@ -377,13 +303,13 @@ def _pydantic_says(error: PydanticErrorMixin) -> str:
 def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict[str, Any]:
     builder.shapes.finish(shape)
     mark_deep(shape)
-    mistakes = [*dict.fromkeys(builder.mistakes), *_name_mistakes(shape.objects[0])]
-    mistakes += _type_mistakes(shape, builder.json_texts)
+    mistakes = [*dict.fromkeys(builder.mistakes), *name_mistakes(shape.objects[0])]
+    mistakes += type_mistakes(shape, builder.json_texts)
     if mistakes:
         raise ContractError(owner, mistakes)
     core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
     schema = exact_schema(core, builder)
-    _warn_of_untyped(owner, schema)
+    warn_of_untyped(owner, schema)
     values = for_values(for_wire(core))
     proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
     if not proves:  # the gate decides, and to the gate 5.0 is an integer
@@ -403,67 +329,6 @@ def _needs_a_look(shape: Shape) -> bool:
     return shape.json_text or any(
         form.arranged or (form.rest is not None and bool(form.fields)) for form in shape.objects
     )
-
-
-def _name_mistakes(form: ObjectShape) -> Iterable[str]:
-    for name in form.names:
-        if not PUBLISHED_NAME.fullmatch(name):
-            yield f"{name!r} is not a name every client takes (letters, digits, _; 64 at most); give it an alias"
-        if name in RESERVED_NAMES:
-            yield f"{name!r} is reserved: LangChain swallows it on the way; rename it or give it an alias"
-
-
-def _type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable[str]:
-    for owner, each in json_texts:
-        if each.free or "string" in each.types:
-            yield f"{owner}: JsonText() needs a type without text in it, an object or an array; text is taken as it is"
-    for name, field in shape.objects[0].fields.items():
-        if not field.shape.types:
-            yield f"{name!r} has a type that JSON cannot carry; annotate it otherwise, or have the host inject it"
-
-
-def _warn_of_untyped(owner: str, schema: Any) -> None:
-    """Agents cannot see what an open dict or an untyped list is to hold: an example must say it (seed 002)."""
-    tables = [schema.get("properties", {})]
-    tables += [each.get("properties", {}) for each in schema.get("$defs", {}).values()]
-    for name, node in ((name, node) for table in tables for name, node in table.items()):
-        branches = list(_branches(node))
-        if any(map(_is_untyped, branches)) and not any(map(_has_example, branches)):
-            warnings.warn(
-                f"{owner}: {name!r} is an open object or untyped list without an example; "
-                "put one in its description, or use JsonText(example=...)",
-                ContractWarning,
-                stacklevel=_frames_of_ours(),
-            )
-
-
-def _branches(node: Any) -> Iterable[Mapping[str, Any]]:
-    """A node, its alternatives, and what it is a list or table of."""
-    if isinstance(node, Mapping):
-        found = cast("Mapping[str, Any]", node)
-        yield found
-        for each in (*found.get("anyOf", ()), found.get("items"), found.get("additionalProperties")):
-            yield from _branches(each)
-
-
-def _frames_of_ours() -> int:
-    """How far up the caller's own line is, for a warning that points at it."""
-    frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("toolbooth."):
-        frame, depth = frame.f_back, depth + 1
-    return depth
-
-
-def _is_untyped(node: Mapping[str, Any]) -> bool:
-    if node.get("contentMediaType") == "application/json" and "contentSchema" not in node:
-        return True
-    if node.get("type") == "object":
-        return "properties" not in node and node.get("additionalProperties", True) is True
-    return node.get("type") == "array" and not node.get("items") and not node.get("prefixItems")
-
-
-def _has_example(node: Mapping[str, Any]) -> bool:
-    return "examples" in node or any(sign in str(node.get("description", "")) for sign in ("e.g.", "{", "["))
 
 
 def _validate_with(core: Any) -> Callable[[Any], Any]:

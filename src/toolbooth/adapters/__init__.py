@@ -1,0 +1,1 @@
+"""One host each: `protect(server)` puts every tool of a server behind the boundary."""

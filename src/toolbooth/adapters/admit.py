@@ -1,0 +1,42 @@
+"""What all adapters do alike: arguments that the host has parsed -> values, and what is told of the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbooth.boundary import render
+from toolbooth.boundary.accept import Accepted, accept_bytes, invalid_values
+from toolbooth.boundary.decode import Repair
+from toolbooth.boundary.handle import encode
+from toolbooth.boundary.validate import values_of
+from toolbooth.contract import Contract, InvalidValues
+from toolbooth.errors import ToolError, ToolInputError
+
+
+def admit(contract: Contract, arguments: dict[str, Any]) -> Accepted:
+    """The function's values and the repairs made. Raises ToolInputError."""
+    try:
+        body = encode(arguments)
+    except TypeError:  # Python values, from a call within the process: nothing has been on a wire
+        try:
+            return values_of(contract, arguments), []
+        except InvalidValues as error:
+            raise invalid_values(contract, error, arguments) from None
+    return accept_bytes(contract, body)
+
+
+def told(error: BaseException | None, contract: Contract, name: str) -> dict[str, Any] | None:
+    """The tool result for an exception that agents may read; None for any other, which its host masks."""
+    if isinstance(error, ToolInputError):
+        error.tool = name if error.tool in ("", contract.name) else error.tool
+        return render.refusal_result(error, contract.limits)
+    return render.tool_error_result(error) if isinstance(error, ToolError) else None
+
+
+def reporting(meta: Mapping[str, Any] | None, repairs: list[Repair]) -> dict[str, Any]:
+    """A result's `_meta`, with the repairs in it."""
+    made = dict(meta or {})
+    ours = render.value_result("", repairs)["_meta"][render.META_KEY]
+    made[render.META_KEY] = {**made.get(render.META_KEY, {}), **ours}
+    return made

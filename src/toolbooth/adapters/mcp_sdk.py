@@ -1,0 +1,208 @@
+"""A server of the official SDK goes in; the same server comes out, with every tool behind the boundary.
+
+The server's tool manager is replaced by one that guards each tool where it is registered, so a mistake is reported
+there. A guarded tool runs through the SDK's own machinery, with its Context, resolvers, structured output and mask;
+only the validation of arguments is ours, and runs once: `pre_parse_json` and the silent dropping of unknown keys are
+gone, and parameter aliases work.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import InvalidSignature, UnexpectedToolError
+from mcp.server.mcpserver.resolve import Resolve
+from mcp.server.mcpserver.tools import Tool, ToolManager
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult
+from pydantic import PrivateAttr, PydanticUndefinedAnnotation, PydanticUserError
+
+from toolbooth.adapters.admit import admit, reporting, told
+from toolbooth.boundary.accept import Accepted
+from toolbooth.boundary.call import bound_call, is_async
+from toolbooth.contract import Contract
+from toolbooth.errors import ContractError
+from toolbooth.publish import input_schema
+from toolbooth.sources.hints import Hints, Unresolved
+from toolbooth.sources.json_schema import compile_json_schema
+from toolbooth.sources.signature import compile_function, is_context
+
+Server = TypeVar("Server", bound=MCPServer[Any])
+Function = Callable[..., Any]
+
+_REJECTIONS = (InvalidSignature, PydanticUserError, PydanticUndefinedAnnotation, NameError, AttributeError, TypeError)
+"""What the SDK says of a function whose arguments it cannot describe."""
+
+
+def protect(server: Server) -> Server:
+    """Put every tool of a server behind the boundary, also those that are added later.
+
+    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type without a schema)
+    can be registered once the server is protected.
+
+    Raises:
+        ContractError: with every mistake in every tool; nothing has been changed then.
+    """
+    # The one place through which every registration and every call goes; the SDK offers no hook there.
+    tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
+    if not isinstance(tools, _Tools):
+        server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
+    return server
+
+
+class _Tools(ToolManager):
+    """The SDK's tool manager, holding guarded tools only."""
+
+    def __init__(self, owner: str, tools: ToolManager) -> None:
+        super().__init__(tools.warn_on_duplicate_tools)
+        self._tools: dict[str, Tool] = _Table()
+        mistakes: list[str] = []
+        for tool in tools.list_tools():
+            try:
+                self._tools[tool.name] = tool
+            except ContractError as error:
+                mistakes += [f"tool {tool.name!r}: {each}" for each in error.mistakes]
+        if mistakes:
+            raise ContractError(owner, mistakes)
+
+    def add_tool(self, fn: Function, *args: Any, **how: Any) -> Tool:
+        """Register a function, also one whose arguments the SDK cannot describe.
+
+        Raises:
+            ContractError: with every mistake in the signature, each with its remedy.
+        """
+        try:
+            return self._tools[super().add_tool(fn, *args, **how).name]
+        except ContractError:
+            raise
+        except _REJECTIONS:
+            return self._tools[super().add_tool(_stand_in(fn), *args, **how).name]
+
+
+class _Table(dict[str, Tool]):
+    def __setitem__(self, name: str, tool: Tool) -> None:
+        super().__setitem__(name, tool if isinstance(tool, GuardedTool) else guarded(tool))
+
+
+class GuardedTool(Tool):
+    """A tool behind the boundary."""
+
+    _contract: Contract = PrivateAttr()
+    _call: Callable[..., Awaitable[Any]] = PrivateAttr()
+
+    @classmethod
+    def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
+        """The same tool to the SDK, but for its parameters and the way they are validated."""
+        same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
+        same["parameters"] = input_schema(contract)
+        if contract.function is not None:
+            same["fn"] = contract.function
+            same["is_async"] = is_async(contract.function)
+            same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
+        made = cls(**same)
+        made._contract = contract
+        made._call = super(GuardedTool, made).run if contract.function is not None else tool.run
+        return made
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Hold the arguments to the contract, and run the tool with what they mean."""
+        try:
+            values, repairs = self._admitted(arguments)
+            result = await self._call(values, context, convert_result=convert_result)
+        except UnexpectedToolError as error:
+            rendered = told(error.__cause__, self._contract, self.name)
+            if rendered is None:
+                raise
+            return CallToolResult.model_validate(rendered)
+        if repairs and isinstance(result, CallToolResult):
+            return result.model_copy(update={"meta": reporting(result.meta, repairs)})
+        return result
+
+    def _admitted(self, arguments: dict[str, Any]) -> Accepted:
+        """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what may be read."""
+        try:
+            return admit(self._contract, arguments)
+        except MCPError:
+            raise
+        except Exception as error:
+            raise UnexpectedToolError(f"Error executing tool {self.name}") from error
+
+
+def guarded(tool: Tool) -> GuardedTool:
+    """Put one tool behind the boundary.
+
+    Raises:
+        ContractError: with every mistake in the tool, each with its remedy.
+    """
+    if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
+        # It has its own way with arguments, and only its schema tells what it takes.
+        return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
+    hosts = {tool.context_kwarg, *tool.resolved_params}
+    contract = compile_function(tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts)
+    return GuardedTool.around(tool, contract)
+
+
+class _Valid(FuncMetadata):
+    """The SDK's account of a function, for values that are valid already."""
+
+    _bind: Callable[[Any], dict[str, Any]] | None = PrivateAttr()
+    _bound: Contract = PrivateAttr()
+
+    @classmethod
+    def of(cls, metadata: FuncMetadata, contract: Contract) -> _Valid:
+        made = cls(**{name: getattr(metadata, name) for name in FuncMetadata.model_fields})
+        made._bind = contract.bind
+        made._bound = replace(contract, bind=None)
+        return made
+
+    def validate_arguments(self, arguments_to_validate: Any) -> dict[str, Any]:
+        return arguments_to_validate if self._bind is None else self._bind(arguments_to_validate)
+
+    async def call_fn(
+        self,
+        fn: Function,
+        fn_is_async: bool,
+        arguments: dict[str, Any],
+        arguments_to_pass_directly: dict[str, Any] | None = None,
+    ) -> Any:
+        call = bound_call(self._bound, fn, arguments, None, arguments_to_pass_directly)
+        return await call() if fn_is_async else await anyio.to_thread.run_sync(call)
+
+
+# --- functions that the SDK rejects -----------------------------------------------------------------------------
+
+
+def _stand_in(function: Function) -> Function:
+    """A function that the SDK accepts, with what the SDK fills and returns; `compile_function` sees the real one."""
+    hints = Hints(function)
+    signature = inspect.signature(function)
+    params = [
+        param.replace(annotation=hint if _is_hosts(hint) else Any, kind=inspect.Parameter.KEYWORD_ONLY)
+        for param in signature.parameters.values()
+        if not is_context(hint := hints.of(param)) and not param.name.startswith("_")
+    ]
+
+    def stand_in() -> None: ...
+
+    found: Any = stand_in
+    found.__name__ = getattr(function, "__name__", type(function).__name__)
+    found.__doc__ = function.__doc__
+    found.__toolbooth__ = function
+    found.__signature__ = inspect.Signature(params, return_annotation=hints.returns(signature.return_annotation))
+    found.__annotations__ = {param.name: param.annotation for param in params}
+    return found
+
+
+def _is_hosts(hint: Any) -> bool:
+    """Whether the SDK fills a parameter."""
+    if isinstance(hint, Unresolved):
+        return False
+    parts = [hint, *typing.get_args(hint)]
+    return any(isinstance(each, Resolve) or (isinstance(each, type) and issubclass(each, Context)) for each in parts)

@@ -1,0 +1,76 @@
+"""The annotations of a function, resolved: each by itself, also against the locals it was defined among."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """An annotation that names what cannot be found at run time."""
+
+    text: str
+    missing: str
+
+
+class Hints:
+    """Resolves the annotations of a function, each by itself, also against the locals it was defined among."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = _plain_function(function)
+        around = getattr(self.function, "__qualname__", "").split(".<locals>.")[:-1]
+        self.enclosing = {".<locals>.".join(around[: index + 1]) for index in range(len(around))}
+
+    def of(self, param: inspect.Parameter) -> Any:
+        """The resolved hint; Any where nothing is annotated."""
+        return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
+
+    def returns(self, raw: Any) -> Any:
+        """The resolved return annotation; what cannot be resolved is skipped: nothing arrives there."""
+        if raw is inspect.Signature.empty:
+            return raw
+        found = self._of(raw)
+        return inspect.Signature.empty if isinstance(found, Unresolved) else found
+
+    def _of(self, raw: Any) -> Any:
+        try:
+            return self._resolve(raw, _surroundings(self.enclosing))
+        except NameError:
+            pass
+        try:
+            return self._resolve(raw, _surroundings(None))
+        except NameError as error:
+            return Unresolved(str(raw), error.name or str(raw))
+
+    def _resolve(self, raw: Any, around: Mapping[str, Any]) -> Any:
+        scope = getattr(self.function, "__globals__", {})
+        holder = type("_", (), {"__annotations__": {"hint": raw}})
+        closure = dict(inspect.getclosurevars(self.function).nonlocals) if inspect.isfunction(self.function) else {}
+        return typing.get_type_hints(holder, scope, {**around, **closure}, include_extras=True)["hint"]
+
+
+def _plain_function(function: Any) -> Any:
+    """The function whose globals the annotations refer to."""
+    while hasattr(function, "func"):  # functools.partial
+        function = function.func
+    if not inspect.isroutine(function) and not inspect.isclass(function):
+        function = type(function).__call__
+    return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
+    """The locals of the functions around the definition, innermost last; None: of every frame outside this package."""
+    frames: list[dict[str, Any]] = []
+    # The frames are the only place where a model that is local to a function can be found by its name.
+    frame = sys._getframe(1) if enclosing != set() else None  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        ours = frame.f_globals.get("__name__", "").startswith("toolbooth.")
+        if not ours if enclosing is None else frame.f_code.co_qualname in enclosing:
+            frames.append(frame.f_locals)
+        frame = frame.f_back
+    return {key: value for found in reversed(frames) for key, value in found.items()}

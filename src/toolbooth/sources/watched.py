@@ -1,0 +1,92 @@
+"""An author's before or wrap validator in front of a model that ignores undeclared keys.
+
+What the author's code asks for by name is the author's business; a key that nobody asks for and no field declares
+would be dropped in silence, so it is left for the closed model to refuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from toolbooth.sources.core import AUTHORED, FIELD_LISTS, Config, Node, extra_of, fields_of, first_keys
+
+
+class _Watched(dict[str, Any]):
+    """A dict that remembers which keys somebody asked for by name.
+
+    A key that the author's code asked for is the author's business. One that nobody asked for, and that the model
+    does not declare, would be dropped in silence, even if it was copied along on the way.
+    """
+
+    __slots__ = ("seen",)
+
+    def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
+        super().__init__(items)
+        self.seen: set[str] = set() if seen is None else seen
+
+    def unread(self) -> set[str]:
+        """The keys that nobody asked for."""
+        return set(self) - self.seen
+
+    def __getitem__(self, key: str) -> Any:
+        self.seen.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self.seen.add(cast("str", key))
+        return super().__contains__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.seen.add(key)
+        return super().get(key, default)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self.seen.add(key)
+        return super().pop(key, *default)
+
+    def copy(self) -> dict[str, Any]:
+        return _Watched(self, self.seen)
+
+
+def watched(node: Node, config: Config) -> Node:
+    """The author's validator, given a dict that notes what it reads, in front of a list of fields now closed."""
+    declared = _ignoring_keys(node, config)
+    if declared is None:
+        return node["function"]
+    function = node["function"]["function"]
+
+    def settle(before: Any, after: Any) -> Any:
+        if not (isinstance(before, _Watched) and isinstance(after, dict)):
+            return after
+        unread = before.unread()
+        made = dict(cast("dict[str, Any]", after))
+        return {key: value for key, value in made.items() if key in declared or key in unread}
+
+    def watch(value: Any) -> Any:
+        return _Watched(cast("dict[str, Any]", value)) if type(value) is dict else value
+
+    def before(value: Any, *info: Any) -> Any:
+        watched = watch(value)
+        return settle(watched, function(watched, *info))
+
+    def wrap(value: Any, handler: Any, *info: Any) -> Any:
+        watched = watch(value)
+
+        def settled(inner: Any, *outer: Any) -> Any:
+            return handler(settle(watched, inner), *outer)
+
+        return function(watched, settled, *info)
+
+    return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
+
+
+def _ignoring_keys(node: Node, config: Config) -> frozenset[str] | None:
+    """The keys of the list of fields right below an author's validator, if it ignores all others."""
+    inner = node["schema"]
+    config = Config.of(inner, config)
+    while inner["type"] in ("model", "dataclass", "default", "function-after", *AUTHORED):
+        inner = inner["schema"]
+        config = Config.of(inner, config)
+    if inner["type"] not in FIELD_LISTS or extra_of(inner, config) != "ignore":
+        return None
+    return frozenset(key for name, field in fields_of(inner) for key in (name, *first_keys(field)))

@@ -1,0 +1,166 @@
+"""The corrected call: what can be derived from the declared names alone, and where derivation ends."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from toolbooth import compile_function, handle_bytes
+
+
+class Line(BaseModel):
+    sku: str
+    qty: int = 1
+
+
+class Address(BaseModel):
+    city: str
+    zip: str = ""
+
+
+class Person(BaseModel):
+    name: str
+    address: Address | None = None
+
+
+def refused(function: Callable[..., Any], arguments: Any) -> Any:
+    """The corrected arguments and the edits; the corrected arguments pass as they are."""
+    contract = compile_function(function)
+    body = arguments if isinstance(arguments, bytes) else json.dumps(arguments).encode()
+    result = handle_bytes(contract, body)
+    assert result["isError"]
+    meta = result["_meta"]["toolbooth"]
+    if "corrected" in meta:
+        again = handle_bytes(contract, json.dumps(meta["corrected"]).encode())
+        assert (again["isError"], again.get("_meta")) == (False, None)
+    return meta.get("corrected"), meta.get("edits", [])
+
+
+def order(name: str, address: Address, lines: list[Line] = [], tags: list[str] = [], notes: dict[str, str] = {}):  # noqa: B006
+    return name
+
+
+SENT = {"name": "Ann", "address": {"city": "Bern"}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "corrected", "edits"),
+    [
+        pytest.param(
+            {"name": "Ann", "address.city": "Bern", "address[zip]": "3000"},
+            {"name": "Ann", "address": {"city": "Bern", "zip": "3000"}},
+            ['write "address.city" as $.address.city', 'write "address[zip]" as $.address.zip'],
+            id="object",
+        ),
+        pytest.param(
+            {**SENT, "lines[0].sku": "a", "lines[0].qty": 2, "lines[1].sku": "b"},
+            {**SENT, "lines": [{"sku": "a", "qty": 2}, {"sku": "b"}]},
+            [
+                'write "lines[0].sku" as $.lines[0].sku',
+                'write "lines[0].qty" as $.lines[0].qty',
+                'write "lines[1].sku" as $.lines[1].sku',
+            ],
+            id="objects-in-an-array",
+        ),
+        pytest.param(
+            {**SENT, "tags[0]": "a", "tags[1]": "b"},
+            {**SENT, "tags": ["a", "b"]},
+            ['write "tags[0]" as $.tags[0]', 'write "tags[1]" as $.tags[1]'],
+            id="items-of-an-array",
+        ),
+        pytest.param(
+            {**SENT, "notes.door": "red"},
+            {**SENT, "notes": {"door": "red"}},
+            ['write "notes.door" as $.notes.door'],
+            id="key-of-an-open-object",
+        ),
+        pytest.param({**SENT, "lines[1].sku": "b"}, None, [], id="no-item-before-it"),
+        pytest.param({**SENT, "tags[1]": "b"}, None, [], id="no-text-before-it"),
+        pytest.param({**SENT, "tags": ["a"], "tags[0]": "b"}, None, [], id="item-sent-already"),
+        pytest.param({**SENT, "address.city": "Basel"}, None, [], id="field-sent-already"),
+        pytest.param({**SENT, "tags[first]": "b"}, None, [], id="name-where-a-number-belongs"),
+        pytest.param({**SENT, "name.first": "Ann"}, None, [], id="below-text"),
+        pytest.param({"name": "Ann", "address": "Bern", "address.zip": "3000"}, None, [], id="below-what-is-no-object"),
+    ],
+)
+def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_guessed(sent, corrected, edits):
+    assert refused(order, sent) == (corrected, edits)
+
+
+def test_a_misspelt_object_is_corrected_with_what_is_misspelt_inside_it():
+    def tool(person: Person): ...
+
+    assert refused(tool, {"person": {"name": "Ann", "adress": {"ctiy": "Bern"}}}) == (
+        {"person": {"name": "Ann", "address": {"city": "Bern"}}},
+        ['rename $.person.adress to "address"', "move $.person.adress.ctiy to $.person.address.city"],
+    )
+
+
+def test_a_misspelt_argument_is_corrected_with_what_is_misspelt_inside_it():
+    def tool(person: Person): ...
+
+    corrected, _ = refused(tool, {"persn": {"name": "Ann", "address": {"ctiy": "Bern"}}})
+    assert corrected == {"person": {"name": "Ann", "address": {"city": "Bern"}}}
+
+
+def test_items_past_a_tuples_end_stay_and_are_told():
+    def tool(pair: tuple[Line, Line]): ...
+
+    sent = {"pair": [{"data": {"sku": "a"}}, {"sku": "b"}, 3]}
+    assert refused(tool, sent) == (None, ["move $.pair[0].data.* to $.pair[0]"])
+
+
+def test_numbers_as_written_are_corrected_too():
+    def tool(rate: float, count: int = 0): ...
+
+    assert refused(tool, b'{"data": {"rate": 1.5e3}}') == ({"rate": 1500.0}, ["move $.data.* to $"])
+    long = 10**30
+    assert refused(tool, b'{"data": {"rate": 1, "count": %d}}' % long)[0] == {"rate": 1, "count": long}
+    assert refused(tool, b'{"data": {"rate": 1e400}}') == (None, [])
+
+
+class Login(BaseModel):
+    user: str
+    password: SecretStr
+
+
+def test_a_corrected_call_is_shown_only_where_it_holds_no_secret():
+    def tool(name: str, login: Login | None = None, others: list[Login] | None = None): ...
+
+    login = {"user": "u", "password": "p"}
+    edits = ["move $.data.* to $"]
+    assert refused(tool, {"data": {"name": "Ann"}, "login": None}) == ({"name": "Ann", "login": None}, edits)
+    assert refused(tool, {"data": {"name": "Ann"}, "others": []}) == ({"name": "Ann", "others": []}, edits)
+    assert refused(tool, {"data": {"name": "Ann"}, "login": login}) == (None, edits)
+    assert refused(tool, {"data": {"name": "Ann"}, "others": [login]}) == (None, edits)
+
+
+def test_very_many_slips_are_corrected_and_the_first_of_them_told_as_edits():
+    def tool(lines: list[Line]): ...
+
+    sent = {"lines": [{"Sku" if index % 2 else "skus": "a"} for index in range(25)]}
+    corrected, edits = refused(tool, sent)
+    assert corrected == {"lines": [{"sku": "a"}] * 25}
+    assert edits == [f'rename $.lines[{index}].{"Sku" if index % 2 else "skus"} to "sku"' for index in range(20)]
+
+
+def test_very_many_strange_keys_are_not_sought_one_by_one():
+    def tool(lines: list[Line]): ...
+
+    sent = {"lines": [{"sku": "a", **{f"strange_{index}_{n}": 1 for n in range(10)}} for index in range(30)]}
+    assert refused(tool, sent) == (None, [])
+
+
+def test_wrappers_deeper_than_anybody_slips_into_are_refused_without_a_correction():
+    def tool(sku: str): ...
+
+    def wrapped(value: Any) -> Any:
+        for _ in range(150):
+            value = {"data": value}
+        return value
+
+    twice = wrapped(json.dumps(wrapped({"sku": "a"})))
+    assert refused(tool, twice)[0] == {"sku": "a"}
+    assert refused(tool, wrapped(json.dumps(twice))) == (None, [])

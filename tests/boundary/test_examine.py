@@ -1,0 +1,118 @@
+"""The descent over the shape: unions, numbers, and the bounds of what is listed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from toolbooth import compile_function, handle_bytes
+
+
+def outcome(function: Callable[..., Any], body: bytes) -> Any:
+    """What the tool received, with the repairs; or the problems."""
+    received: list[Any] = []
+    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    meta = result.get("_meta", {}).get("toolbooth", {})
+    if result["isError"]:
+        assert received == []
+        return [(each["code"], each["path"], each["message"]) for each in meta["problems"]]
+    return received[0], [(each["code"], each["path"]) for each in meta.get("repairs", [])]
+
+
+# --- unions ---
+
+
+class Count(BaseModel):
+    value: int = 0
+
+
+class Nullable(BaseModel):
+    value: int | None
+
+
+class Numbers(BaseModel):
+    ids: list[int]
+
+
+def test_text_that_two_forms_of_a_union_read_differently_is_refused():
+    def tool(it: Count | Nullable): ...
+
+    assert outcome(tool, b'{"it": {"value": "null"}}') == [
+        ("wrong-type", "$.it", "can be read in more than one way; send every value in its own JSON type")
+    ]
+    assert outcome(tool, b'{"it": {"value": null}}') == ({"it": Nullable(value=None)}, [])
+    assert outcome(tool, b'{"it": {"value": "5"}}') == ({"it": Count(value=5)}, [("scalar-text", "$.it.value")])
+
+
+def test_a_union_of_arrays_takes_the_one_that_fits():
+    def tool(ids: list[int] | list[str]): ...
+
+    assert outcome(tool, b'{"ids": [1, 2]}') == ({"ids": [1, 2]}, [])
+    assert outcome(tool, b'{"ids": ["1", "2"]}') == ({"ids": ["1", "2"]}, [])
+    assert outcome(tool, b'{"ids": [true]}') == [("wrong-type", "$.ids[0]", "must be an integer, got true")]
+
+
+# --- 5.0 is the integer 5 ---
+
+
+def arrays(it: list[int] | list[str]): ...
+def models(it: Numbers | Nullable): ...
+def tables(it: dict[str, list[int]] | dict[str, str]): ...
+def nested(it: list[Numbers] | list[str]): ...
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "expected"),
+    [
+        pytest.param(arrays, b"[5.0]", [5], id="list-in-a-union-of-lists"),
+        pytest.param(models, b'{"ids": [5.0]}', Numbers(ids=[5]), id="list-in-a-union-of-models"),
+        pytest.param(models, b'{"value": 5.0}', Nullable(value=5), id="field-in-a-union-of-models"),
+        pytest.param(tables, b'{"a": [5.0]}', {"a": [5]}, id="list-in-a-union-of-dicts"),
+        pytest.param(nested, b'[{"ids": [5.0]}]', [Numbers(ids=[5])], id="model-in-a-union-of-lists"),
+    ],
+)
+def test_an_integer_written_with_a_point_is_the_same_number_in_every_union(tool, sent, expected):
+    assert outcome(tool, b'{"it": %b}' % sent) == ({"it": expected}, [])
+
+
+def test_an_integer_written_with_a_point_is_one_and_content_is_left_as_it_is():
+    def tool(count: int, ids: list[int], pair: tuple[int, float], content: Any, rates: dict[str, float]): ...
+
+    body = b'{"count": 5.0, "ids": [1, 2.0], "pair": [5.0, 5.0], "content": {"a": [5.0]}, "rates": {"a": 5.0}}'
+    received, repairs = outcome(tool, body)
+    assert repr(received) == repr(
+        {"count": 5, "ids": [1, 2], "pair": (5, 5.0), "content": {"a": [5.0]}, "rates": {"a": 5.0}}
+    )
+    assert repairs == []
+
+
+# --- text ---
+
+
+def test_the_text_null_is_no_integer_where_null_is_not_taken():
+    def tool(ids: list[int], count: int): ...
+
+    assert outcome(tool, b'{"ids": ["null"], "count": "null"}') == [
+        ("wrong-type", "$.ids[0]", 'must be an integer, got text "null"'),
+        ("wrong-type", "$.count", 'must be an integer, got text "null"'),
+    ]
+
+
+# --- bounds ---
+
+
+def test_past_a_thousand_repairs_are_made_and_no_longer_listed():
+    def tool(ids: list[int]): ...
+
+    received, repairs = outcome(tool, json.dumps({"ids": [str(n) for n in range(1_200)]}).encode())
+    assert received == {"ids": list(range(1_200))}
+    assert repairs == [("scalar-text", f"$.ids[{n}]") for n in range(1_000)]
+
+
+def test_past_forty_problems_are_counted_each_once():
+    def tool(ids: list[int]): ...
+
+    result = handle_bytes(compile_function(tool), json.dumps({"ids": ["x"] * 50}).encode())
+    assert result["content"][0]["text"].startswith("Refused: 50 problems in the arguments of 'tool'.")

@@ -1,0 +1,161 @@
+"""The author's validation: hoisted fields are put back in place at every depth, its words told in wire names."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from toolbooth import Unpack, compile_function, handle_bytes
+
+
+class Address(BaseModel):
+    city: str
+    zip: str = ""
+
+
+class Order(BaseModel):
+    id: int
+    address: Annotated[Address, Unpack(prefix="to_")]
+
+
+class OpenOrder(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    id: int
+    address: Annotated[Address | None, Unpack(prefix="to_")] = None
+
+
+class Ledger(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Order]
+    name: str
+
+
+class Plain(BaseModel):
+    id: int
+    note: str = ""
+
+
+def outcome(function: Callable[..., Any], body: bytes) -> Any:
+    """What the tool received, or the problems."""
+    received: list[Any] = []
+    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    if not result["isError"]:
+        return received[0]
+    assert received == []
+    return [(each["code"], each["path"], each["message"]) for each in result["_meta"]["toolbooth"]["problems"]]
+
+
+# --- hoisted fields below the top level ---
+
+
+def in_a_parameter(it: Order): ...
+def in_an_optional(it: Order | None = None): ...
+def in_a_list(it: list[Order]): ...
+def in_a_union_of_models(it: Plain | Order): ...
+def in_a_union_of_lists(it: list[int] | list[Order]): ...
+def in_a_tuple(it: tuple[Order, int]): ...
+def in_an_open_tuple(it: tuple[Order, ...]): ...
+def in_a_dict(it: dict[str, Order]): ...
+def in_a_dict_of_lists(it: dict[str, list[Order]]): ...
+def in_the_rest_of_an_open_model(it: Ledger): ...
+def in_an_open_model(it: OpenOrder): ...
+
+
+SENT = b'{"id": 1, "to_city": "Bern"}'
+MEANT = Order(id=1, address=Address(city="Bern"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "meant"),
+    [
+        (in_a_parameter, SENT, MEANT),
+        (in_an_optional, SENT, MEANT),
+        (in_a_list, b"[%b]" % SENT, [MEANT]),
+        (in_a_union_of_models, SENT, MEANT),
+        (in_a_union_of_lists, b"[%b]" % SENT, [MEANT]),
+        (in_a_tuple, b"[%b, 2]" % SENT, (MEANT, 2)),
+        (in_an_open_tuple, b"[%b]" % SENT, (MEANT,)),
+        (in_a_dict, b'{"a": %b}' % SENT, {"a": MEANT}),
+        (in_a_dict_of_lists, b'{"a": [%b]}' % SENT, {"a": [MEANT]}),
+        (in_the_rest_of_an_open_model, b'{"name": "n", "a": %b}' % SENT, Ledger(name="n", a=MEANT)),
+        (in_an_open_model, SENT, OpenOrder(id=1, address=Address(city="Bern"))),
+        (
+            in_an_open_model,
+            b'{"id": 1, "to_city": "Bern", "note": "n"}',
+            OpenOrder(id=1, address=Address(city="Bern"), note="n"),
+        ),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, Callable) else "",
+)
+def test_an_unpacked_field_is_put_back_in_place_wherever_its_model_stands(tool, sent, meant):
+    assert outcome(tool, b'{"it": %b}' % sent) == {"it": meant}
+
+
+def test_a_plain_dict_beside_an_unpacked_field_is_left_as_it_is():
+    def tool(it: Order, notes: dict[str, dict[str, int]]): ...
+
+    assert outcome(tool, b'{"it": %b, "notes": {"a": {"b": 1}}}' % SENT) == {"it": MEANT, "notes": {"a": {"b": 1}}}
+
+
+def test_a_missing_field_that_was_hoisted_is_told_by_its_wire_name():
+    assert outcome(in_a_list, b'{"it": [{"id": 1}]}') == [
+        ("missing", "$.it[0].to_city", "is required, but was not sent")
+    ]
+
+
+# --- what the author's validation says ---
+
+
+class Both(BaseModel):
+    low: Annotated[int, Field(gt=0)]
+    high: Annotated[int, Field(gt=0)]
+
+
+class High(BaseModel):
+    low: int
+    high: Annotated[int, Field(gt=10)]
+
+
+def test_of_a_union_the_form_that_came_nearest_is_told():
+    def both_first(it: Both | High): ...
+    def high_first(it: High | Both): ...
+
+    for tool in (both_first, high_first):
+        assert outcome(tool, b'{"it": {"low": -1, "high": -1}}') == [
+            ("invalid", "$.it.high", "must be greater than 10; got -1")
+        ]
+
+
+def test_a_key_that_the_authors_type_refuses_is_told_as_a_key():
+    def tool(counts: dict[int, int], days: dict[date, int]): ...
+
+    problems = outcome(tool, b'{"counts": {"a": 1}, "days": {"someday": 1}}')
+    assert [each[:2] for each in problems] == [("invalid", "$.counts.a"), ("invalid", "$.days.someday")]
+    assert all(each[2].startswith("as a key: must be a valid ") for each in problems)
+
+
+class Checked(BaseModel):
+    size: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def look(cls, given: Any) -> Any:
+        return given
+
+
+def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_same():
+    def tool(it: Checked): ...
+
+    message = (
+        '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
+        'Flat: send "size" directly in $.it, not inside "data"'
+    )
+    assert outcome(tool, b'{"it": {"data": {"size": 1}}}') == [("nested-wrapper", "$.it.data", message)]
+    assert outcome(tool, rb'{"it": {"data": "{\"size\": 1}"}}') == [
+        ("nested-wrapper", "$.it.data", message.replace("a nested object:", "a nested object as JSON text:"))
+    ]
+    assert outcome(tool, b'{"it": {"size": 1, "colour": "red"}}') == [
+        ("unknown-key", "$.it.colour", 'there is no field "colour"')
+    ]

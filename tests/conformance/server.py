@@ -1,0 +1,95 @@
+"""What the official conformance suite asks a tool server to expose, on our server. Run: python server.py PORT."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import uvicorn
+from pydantic import Field
+
+from toolbooth import Context, ToolError, ToolRegistry, compile_json_schema
+from toolbooth.content import Audio, Image, Resource, Text
+from toolbooth.server.asgi import app
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"
+    "0000000049454e44ae426082"
+)
+WAV = b"RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
+
+registry = ToolRegistry("toolbooth-conformance")
+
+
+@registry.tool
+def test_simple_text() -> str:
+    """Returns text."""
+    return "This is a simple text response for testing."
+
+
+@registry.tool
+def test_image_content() -> Image:
+    """Returns a picture."""
+    return Image(data=PNG)
+
+
+@registry.tool
+def test_audio_content() -> Audio:
+    """Returns a sound."""
+    return Audio(data=WAV)
+
+
+@registry.tool
+def test_embedded_resource() -> Resource:
+    """Returns a file."""
+    return Resource(uri="test://embedded-resource", content="This is an embedded resource content.")
+
+
+@registry.tool
+def test_multiple_content_types() -> list[Any]:
+    """Returns several pieces."""
+    resource = Resource(uri="test://mixed-content-resource", content='{"test":"data"}', mime_type="application/json")
+    return [Text(text="Multiple content types test:"), Image(data=PNG), resource]
+
+
+@registry.tool
+async def test_tool_with_progress(ctx: Context) -> str:
+    """Reports progress."""
+    for done in (0, 50, 100):
+        await ctx.progress(done, 100, f"Completed step {done} of 100")
+    return "done"
+
+
+@registry.tool
+def test_error_handling() -> str:
+    """Always fails."""
+    raise ToolError("test_error_handling", "This tool intentionally returns an error for testing")
+
+
+@registry.tool
+def test_custom_headers(
+    region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "",
+    priority: Annotated[int | None, Field(json_schema_extra={"x-mcp-header": "Priority"})] = None,
+    verbose: Annotated[bool | None, Field(json_schema_extra={"x-mcp-header": "Verbose"})] = None,
+) -> str:
+    """Mirrors parameters in headers."""
+    return f"region={region} priority={priority} verbose={verbose}"
+
+
+JSON_SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
+    "additionalProperties": False,
+}
+registry.add(compile_json_schema(JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool"))
+
+if __name__ == "__main__":
+    uvicorn.run(app(registry), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")

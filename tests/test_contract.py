@@ -1,0 +1,35 @@
+"""Contract: the limits of one call."""
+
+import pytest
+
+from toolbooth import Limits, compile_function, handle_bytes
+
+
+@pytest.mark.parametrize("limits", [{"max_depth": 201}, {"max_digits": 4_301}], ids=["depth", "digits"])
+def test_limits_past_what_the_reader_reads_are_refused_at_once(limits):
+    with pytest.raises(ValueError, match="200 levels deep and to 4,300 digits; limits can only be lower"):
+        Limits(**limits)
+
+
+def test_a_lowered_limit_holds_for_its_own_tool_alone():
+    def tool(items: list[list[int]]) -> int:
+        return len(items)
+
+    passed = {"content": [{"type": "text", "text": "1"}], "isError": False}
+    assert handle_bytes(compile_function(tool), b'{"items": [[1]]}') == passed
+    assert handle_bytes(compile_function(tool, limits=Limits(max_depth=2)), b'{"items": [[1]]}') == {
+        "content": [
+            {
+                "type": "text",
+                "text": "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n"
+                "- $: nested deeper than 2 levels",
+            }
+        ],
+        "isError": True,
+        "_meta": {
+            "toolbooth": {
+                "code": -32602,
+                "problems": [{"code": "too-deep", "path": "$", "message": "nested deeper than 2 levels"}],
+            }
+        },
+    }
