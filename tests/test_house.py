@@ -56,7 +56,10 @@ def test_importing_toolbooth_loads_no_host():
 
 
 def test_importing_toolbooth_costs_nothing_before_a_name_is_used():
-    program = "import json, sys; before = set(sys.modules); import toolbooth; print(json.dumps(sorted(set(sys.modules) - before)))"
+    program = (
+        "import json, sys; before = set(sys.modules); import toolbooth; "
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-S", "-c", program], check=True, capture_output=True, text=True, env=ENV
     ).stdout

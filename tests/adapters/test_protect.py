@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -155,9 +156,14 @@ def in_short(found: dict[str, Any], mask: str) -> dict[str, Any]:
     return {"masked": True} if content["text"] == mask else {"error": content["text"]}
 
 
+@cache
+def registry() -> Any:
+    return orders.make("registry")
+
+
 def ours(tool: str, arguments: Any) -> dict[str, Any]:
     orders.RUNS.clear()
-    return outcome(asyncio.run(orders.make("registry").dispatch_async(tool, arguments)))
+    return outcome(asyncio.run(registry().dispatch_async(tool, arguments)))
 
 
 async def theirs(client: Any, tool: str, arguments: Any) -> dict[str, Any]:

@@ -108,8 +108,9 @@ def test_a_misspelt_argument_is_corrected_with_what_is_misspelt_inside_it():
 def test_items_past_a_tuples_end_stay_and_are_told():
     def tool(pair: tuple[Line, Line]): ...
 
-    sent = {"pair": [{"data": {"sku": "a"}}, {"sku": "b"}, 3]}
-    assert refused(tool, sent) == (None, ["move $.pair[0].data.* to $.pair[0]"])
+    sent = {"pair": [{"data": {"sku": "a"}}, {"Sku": "b"}, 3]}
+    edits = ["move $.pair[0].data.* to $.pair[0]", 'rename $.pair[1].Sku to "sku"']
+    assert refused(tool, sent) == (None, edits)
 
 
 def test_numbers_as_written_are_corrected_too():

@@ -129,9 +129,7 @@ def _objected(contract: Contract, arguments: Any, explained: Explained | None) -
     return []
 
 
-def _problems(
-    contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None
-) -> list[Problem]:
+def _problems(contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None) -> list[Problem]:
     found = problems_of(error, contract.shape, arguments, explained)
     return [problem for _, problem in found[:MOST_PROBLEMS]]
 

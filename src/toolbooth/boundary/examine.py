@@ -100,12 +100,12 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
         return _arrays(shape, cast("list[Any]", value), path, exam)
     if not decode.admits(shape, value):
         exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
-        return _numbers_in(value, path, exam.fresh()) if exam.thorough else value
-    if isinstance(value, float) or isinstance(value, jiter.LosslessFloat):
+        return _numbers_in(cast("Any", value), path, exam.fresh())
+    if isinstance(value, float | jiter.LosslessFloat):
         return _number(shape, value, path, exam)
     if shape.timelike and isinstance(value, str) and guard.is_number_text(value):
         exam.refuse("wrong-type", path, guard.number_for_time(value))
-    return value
+    return cast("Any", value)
 
 
 def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
@@ -165,16 +165,21 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
             for index, each in enumerate(sent)
         ]
         return sent if all(map(is_, made, sent)) else made
-    return value
+    return cast("Any", value)
 
 
 def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     """Only what may hold an integer is looked at: most of a large call need not be."""
-    fields = integer_fields(form)
-    found = {key: whole_integers(shape, value[key]) for key, shape in fields.items() if key in value}
+    parts = integer_fields(form)
     if form.rest is not None:
-        found |= {key: whole_integers(form.rest, each) for key, each in value.items() if key not in form.fields}
-    return value if all(value[key] is each for key, each in found.items()) else {**value, **found}
+        parts = parts | {key: form.rest for key in value if key not in form.fields}
+    changed: dict[str, Any] = {}
+    for key, shape in parts.items():
+        each = value.get(key)
+        whole = whole_integers(shape, each)
+        if whole is not each:
+            changed[key] = whole
+    return {**value, **changed} if changed else value
 
 
 def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
@@ -289,15 +294,16 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
 
 def _array(form: ArrayShape, value: list[Any], path: Path, exam: Examination) -> list[Any]:
     made: list[Any] = []
+    items, prefix, thorough = form.items, len(form.prefix), exam.thorough
     for index, each in enumerate(value):
         if form.last is not None and index < len(value) - form.last:
             exam.refuse("unknown-key", (*path, index), f"only the last {form.last} items are read")
-        elif index < len(form.prefix):
+        elif index < prefix:
             made.append(_node(form.prefix[index], each, (*path, index), exam))
         elif form.closed:
             exam.refuse("unknown-key", (*path, index), f"only the first {len(form.prefix)} items are read")
-        elif form.items is None or (not exam.thorough and fits(form.items, each)):
+        elif items is None or (not thorough and fits(items, each)):
             made.append(each)
         else:
-            made.append(_node(form.items, each, (*path, index), exam))
+            made.append(_node(items, each, (*path, index), exam))
     return made

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from typing import Any, cast
 
 from toolbooth.boundary.decode import recased, type_of
@@ -145,14 +146,14 @@ def possible_forms(forms: Sequence[ObjectShape], value: dict[str, Any]) -> list[
 
 def nearest(name: str, form: ObjectShape) -> str | None:
     """The one declared name that is plainly meant: the same but for case and separators, or a near miss."""
-    return _nearest(name, tuple(form.fields)) if len(name) <= _SAMPLE else None
+    return _nearest(name, form) if len(name) <= _SAMPLE else None
 
 
-@lru_cache(maxsize=4096)  # agents make the same slip again and again
-def _nearest(name: str, names: tuple[str, ...]) -> str | None:
+@lru_cache(maxsize=1024)  # agents make the same slip again and again
+def _nearest(name: str, form: ObjectShape) -> str | None:
     wanted = recased(name)
     table: dict[str, str] = {}
-    for each in names[:_SAMPLE]:
+    for each in islice(form.fields, _SAMPLE):
         table.setdefault(recased(each), each)
     if wanted in table:
         return table[wanted]

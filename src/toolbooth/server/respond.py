@@ -275,10 +275,14 @@ def _id_in(body: bytes) -> Any:
 def _leniently(body: bytes) -> Json:
     """The message as a forgiving parser sees it: good enough to know whom to answer, never to act on."""
     try:
-        found: Any = json.loads(body.decode(errors="replace"))
+        found: Any = json.loads(body.decode(errors="replace"), parse_int=_short)
     except (ValueError, RecursionError):
         return {}
     return cast("Json", found) if isinstance(found, dict) else {}
+
+
+def _short(digits: str) -> int | None:
+    return int(digits) if len(digits) < 100 else None
 
 
 def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable, context: Context | None) -> Reply:

@@ -1,0 +1,679 @@
+"""The registry: registration, `dispatch`, dispatcher tools, and one record per call."""
+
+import asyncio
+import functools
+import json
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Optional
+
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from toolbooth import (
+    Context,
+    ContractError,
+    ToolError,
+    ToolInputError,
+    ToolRegistry,
+    Unpack,
+    compile_function,
+    compile_json_schema,
+    handle_arguments,
+)
+from toolbooth.server.observe import CallRecord, log_calls
+from toolbooth.server.registry import UnknownTool
+from toolbooth.server.respond import respond
+
+
+def text(words: str, *, error: bool = False) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": words}], "isError": error}
+
+
+def on_the_wire(registry: ToolRegistry, name: str, arguments: bytes) -> Any:
+    """The result of a call that came as bytes."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
+    reply = asyncio.run(respond(registry, body % (name.encode(), arguments)))
+    return json.loads(reply.body)["result"]
+
+
+def codes(result: Any) -> list[tuple[str, str]]:
+    return [(each["code"], each["path"]) for each in result["_meta"]["toolbooth"]["problems"]]
+
+
+# --- registration -------------------------------------------------------------------------------------------------
+
+
+def test_a_function_stays_what_it_is_with_and_without_parentheses():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def plain(a: int) -> int:
+        """A docstring."""
+        return a
+
+    @registry.tool(name="other", title="Title", description="Words.", annotations={"readOnlyHint": True})
+    def named(a: int) -> int:
+        """A docstring."""
+        return a
+
+    @registry.tool()
+    def empty_parentheses(a: int) -> int:
+        return a
+
+    assert (plain(1), named(2), empty_parentheses(3)) == (1, 2, 3)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    assert [tool.listing() for tool in registry.tools.values()] == [
+        {"name": "plain", "description": "A docstring.", "inputSchema": schema},
+        {
+            "name": "other",
+            "title": "Title",
+            "description": "Words.",
+            "inputSchema": schema,
+            "annotations": {"readOnlyHint": True},
+        },
+        {"name": "empty_parentheses", "inputSchema": schema},
+    ]
+
+
+def test_a_bound_method_is_registered_under_its_own_name():
+    class Provider:
+        def __init__(self, prefix: str) -> None:
+            self.prefix = prefix
+
+        def greet(self, name: str) -> str:
+            return f"{self.prefix} {name}"
+
+    registry = ToolRegistry("shop")
+    registry.tool(Provider("Hello").greet)
+    assert registry.dispatch("greet", {"name": "Ada"}) == text("Hello Ada")
+
+
+def test_a_contract_is_registered_with_its_own_function_or_another():
+    registry = ToolRegistry("shop")
+    contract = compile_function(lambda a: a, name="one")
+    tool = registry.add(contract, title="One", timeout=3)
+    other = registry.add(compile_function(lambda a: a, name="two"), lambda a: f"got {a}")
+    assert (tool.name, tool.title, tool.timeout, tool.is_dispatcher) == ("one", "One", 3, False)
+    assert other.timeout is None
+    assert registry.dispatch("two", {"a": 1}) == text("got 1")
+
+
+def test_a_contract_without_a_function_is_a_mistake():
+    registry = ToolRegistry("shop")
+    with pytest.raises(ContractError, match="there is no function to call; pass one"):
+        registry.add(compile_json_schema({"type": "object"}, name="foreign"))
+
+
+@pytest.mark.parametrize("name", ["", "two words", "é", "x" * 129, "a/b"], ids=repr)
+def test_a_name_that_the_specification_does_not_allow_is_a_mistake(name):
+    registry = ToolRegistry("shop")
+    with pytest.raises(ContractError) as caught:
+        registry.add(compile_json_schema({"type": "object"}, len, name=name or "-"), title="x") if name else (
+            registry.tool(lambda: None)
+        )
+    (mistake,) = caught.value.mistakes
+    assert mistake.endswith("is no tool name (letters, digits, _ - .; 128 at most); pass name=")
+
+
+def test_a_name_can_be_registered_once():
+    registry = ToolRegistry("shop")
+    registry.tool(name="add")(lambda: 1)
+    with pytest.raises(ContractError) as caught:
+        registry.tool(name="add")(lambda: 2)
+    assert caught.value.mistakes == ("a tool named 'add' is registered already; pass another name=",)
+    assert registry.dispatch("add") == text("1")
+
+
+def test_the_registrys_time_limit_holds_unless_the_tool_has_its_own():
+    registry = ToolRegistry("shop", timeout=5)
+    registry.tool(name="a")(lambda: None)
+    registry.tool(name="b", timeout=1)(lambda: None)
+    assert [tool.timeout for tool in registry.tools.values()] == [5, 1]
+
+
+# --- output schemas -----------------------------------------------------------------------------------------------
+
+
+class Model(BaseModel):
+    price: Decimal
+
+
+@dataclass
+class Plain:
+    a: int
+
+
+class Typed(TypedDict):
+    a: int
+
+
+INTEGER_A = {"type": "object", "properties": {"a": {"type": "integer", "title": "A"}}, "required": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (Plain, {**INTEGER_A, "title": "Plain"}),
+        (Typed, {**INTEGER_A, "title": "Typed"}),
+        (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (Annotated[dict[str, int], "words"], {"type": "object", "additionalProperties": {"type": "integer"}}),
+        ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (dict, None),
+        (str, None),
+        (None, None),
+        (Any, None),
+        (int, None),
+        (list[int], None),
+        (Optional[Plain], None),
+        (threading.Thread, None),
+        (Callable[[], None], None),
+        ("NoSuchName", None),
+    ],
+    ids=str,
+)
+def test_an_object_in_the_return_annotation_is_the_output_schema(hint, schema):
+    def tool():
+        raise AssertionError("not called")
+
+    tool.__annotations__["return"] = hint
+    registry = ToolRegistry("shop")
+    registry.tool(tool)
+    assert registry.tools["tool"].output_schema == schema
+
+
+def test_what_is_sent_is_what_the_output_schema_promises():
+    def price() -> Model:
+        return Model(price=Decimal("1.10"))
+
+    registry = ToolRegistry("shop")
+    registry.tool(price)
+    schema = registry.tools["price"].output_schema
+    assert schema is not None
+    assert schema["properties"]["price"]["type"] == "string"
+    assert registry.dispatch("price") == {**text('{"price":"1.10"}'), "structuredContent": {"price": "1.10"}}
+
+
+def test_a_function_without_a_signature_has_no_output_schema():
+    registry = ToolRegistry("shop")
+    registry.add(compile_json_schema({"type": "object", "additionalProperties": True}, name="copy"), dict)
+    assert registry.tools["copy"].listing().keys() == {"name", "inputSchema"}
+    assert registry.dispatch("copy", {"a": 1}) == {**text('{"a":1}'), "structuredContent": {"a": 1}}
+
+
+# --- dispatch -----------------------------------------------------------------------------------------------------
+
+
+class Line(BaseModel):
+    item: str
+    count: int = 1
+
+
+def several() -> ToolRegistry:
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def order(line: Annotated[Line, Unpack()], notes: list[str] | None = None) -> dict[str, Any]:
+        return {"line": line.model_dump(), "notes": notes}
+
+    @registry.tool
+    async def order_later(line: Line) -> Line:
+        return line
+
+    @registry.tool(timeout=30)
+    def order_in_time(line: Line) -> Line:
+        return line
+
+    @registry.tool
+    def fail(line: Line) -> str:
+        raise ToolError("fail", f"no {line.item}")
+
+    return registry
+
+
+SENT = [
+    ("order", b'{"item": "tea"}'),
+    ("order", b'{"item": "tea", "count": "2", "notes": "[\\"a\\"]"}'),
+    ("order", b'"{\\"item\\": \\"tea\\"}"'),
+    ("order", b'{"line": {"item": "tea"}}'),
+    ("order", b"null"),
+    ("order", b"[]"),
+    ("order", b'{"item": "tea", "item": "milk"}'),
+    ("order_later", b'{"line": {"item": "tea"}}'),
+    ("order_later", b'{"item": "tea"}'),
+    ("order_in_time", b'{"line": "{\\"item\\": \\"tea\\"}"}'),
+    ("fail", b'{"line": {"item": "tea"}}'),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), SENT, ids=str)
+def test_dispatch_gives_what_the_wire_gives(name, arguments):
+    registry = several()
+    expected = on_the_wire(registry, name, arguments)
+    assert registry.dispatch_bytes(name, arguments) == expected
+    if b'"item": "milk"' not in arguments:  # Python has no dict with one key twice
+        parsed = json.loads(arguments)
+        assert registry.dispatch(name, parsed) == expected
+        assert asyncio.run(registry.dispatch_async(name, parsed)) == expected
+
+
+def test_dispatch_without_arguments_sends_none():
+    registry = ToolRegistry("shop")
+    registry.tool(name="seven")(lambda: 7)
+    assert registry.dispatch("seven") == text("7")
+    assert asyncio.run(registry.dispatch_async("seven")) == text("7")
+
+
+@pytest.mark.parametrize("value", [float("nan"), "\ud800"], ids=["nan", "surrogate"])
+def test_dispatch_refuses_what_no_wire_could_bring(value):
+    registry = several()
+    records = []
+    registry.observe(records.append)
+    refused = registry.dispatch("order", {"item": value})
+    assert codes(refused) == [("not-json", "$")]
+    assert asyncio.run(registry.dispatch_async("order", {"item": value})) == refused
+    assert [(record.outcome, record.problems) for record in records] == [("refused", ("not-json",))] * 2
+
+
+def test_dispatch_of_an_unknown_tool_says_which_may_be_meant():
+    registry = several()
+    with pytest.raises(UnknownTool, match=r"^there is no tool 'ordr'; did you mean 'order'\?$"):
+        registry.dispatch("ordr")
+    with pytest.raises(UnknownTool, match=r"^there is no tool 'zzzz'$"):
+        asyncio.run(registry.dispatch_async("zzzz"))
+
+
+@pytest.mark.parametrize("name", ["order", "order_later", "order_in_time"])
+def test_dispatch_raises_the_refusal_where_refusals_are_protocol_errors_and_records_it_once(name):
+    registry = several()
+    registry.errors = "protocol"
+    records = []
+    registry.observe(records.append)
+    with pytest.raises(ToolInputError):
+        registry.dispatch(name, {"data": {"item": "tea"}})
+    with pytest.raises(ToolInputError):
+        asyncio.run(registry.dispatch_async(name, {"data": {"item": "tea"}}))
+    assert [record.outcome for record in records] == ["refused", "refused"]
+
+
+def test_dispatch_runs_a_sync_tool_here_and_now():
+    registry = ToolRegistry("shop")
+    registry.tool(name="where")(lambda: threading.current_thread().name)
+    assert registry.dispatch("where") == text(threading.current_thread().name)
+
+
+def test_dispatch_gives_the_tool_the_context_it_is_given():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def who(ctx: Context) -> str:
+        return str(ctx.client)
+
+    assert registry.dispatch("who", context=Context(client="me")) == text("me")
+    assert asyncio.run(registry.dispatch_async("who", context=Context(client="me"))) == text("me")
+    assert registry.dispatch("who") == text("None")
+
+
+def test_a_wrapper_around_an_async_function_is_awaited():
+    def logged(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **keywords: Any) -> Any:
+            return function(*args, **keywords)
+
+        return wrapper
+
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    @logged
+    async def add(a: int) -> int:
+        return a + 1
+
+    assert registry.dispatch("add", {"a": 1}) == text("2")
+    assert asyncio.run(registry.dispatch_async("add", {"a": 1})) == text("2")
+
+
+# --- dispatcher tools ---------------------------------------------------------------------------------------------
+
+
+def customers(**how: Any) -> ToolRegistry:
+    registry = ToolRegistry("shop", **how)
+
+    @registry.tool
+    def create_customer(name: str, age: int = 0, credit: Decimal | None = None) -> str:
+        return f"created {name!r} {age!r} {credit!r}"
+
+    @registry.tool
+    async def list_customers(limit: int = 10) -> str:
+        return f"listed {limit}"
+
+    actions = {"create": "create_customer", "list": "list_customers"}
+    registry.dispatcher("customers", actions, description="Customers.", title="Customers")
+    return registry
+
+
+def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
+    registry = customers()
+    assert registry.tools["customers"].is_dispatcher is True
+    assert [tool.listing() for tool in registry.tools.values()] == [
+        {
+            "name": "customers",
+            "title": "Customers",
+            "description": "Customers.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string", "enum": ["create", "list"], "description": "What to do"},
+                    "params": {
+                        "type": "object",
+                        "additionalProperties": True,
+                        "description": "The fields of the action; they may also stand beside it",
+                    },
+                },
+                "required": ["action"],
+                "additionalProperties": True,
+            },
+        }
+    ]
+
+
+def test_sub_tools_stay_in_the_list_where_they_are_not_hidden():
+    registry = ToolRegistry("shop")
+    registry.tool(name="create")(lambda: "created")
+    registry.dispatcher("customers", {"create": "create"}, hide=False)
+    assert list(registry.tools) == ["create", "customers"]
+
+
+def test_a_dispatcher_may_take_the_name_of_a_tool_it_hides():
+    registry = ToolRegistry("shop")
+    registry.tool(name="customers")(lambda: "listed")
+    registry.dispatcher("customers", {"list": "customers"})
+    assert list(registry.tools) == ["customers"]
+    assert registry.dispatch("customers", {"action": "list"}) == text("listed")
+
+
+def test_a_dispatcher_that_cannot_be_registered_hides_nothing():
+    registry = ToolRegistry("shop")
+    registry.tool(name="create")(lambda: "created")
+    with pytest.raises(ContractError):
+        registry.dispatcher("two words", {"create": "create"})
+    with pytest.raises(UnknownTool, match="did you mean 'create'"):
+        registry.dispatcher("customers", {"create": "creat"})
+    assert list(registry.tools) == ["create"]
+
+
+def test_a_dispatcher_of_dispatchers_is_a_mistake():
+    registry = customers()
+    with pytest.raises(ContractError) as caught:
+        registry.dispatcher("everything", {"customers": "customers"})
+    assert caught.value.mistakes == ("'customers' leads to another dispatcher; name its actions",)
+
+
+LONG = "0.1000000000000000055511151231257827"
+
+ROUTED = {
+    "flat": (b'{"action": "create", "name": "Ada", "age": 36}', "created 'Ada' 36 None", []),
+    "params": (b'{"action": "create", "params": {"name": "Ada", "age": 36}}', "created 'Ada' 36 None", []),
+    "mixture": (b'{"action": "create", "name": "Ada", "params": {"age": 36}}', "created 'Ada' 36 None", []),
+    "empty-params": (b'{"action": "create", "name": "Ada", "params": {}}', "created 'Ada' 0 None", []),
+    "async": (b'{"action": "list", "limit": 5}', "listed 5", []),
+    "no-params": (b'{"action": "list"}', "listed 10", []),
+    "params-as-text": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\"}"}',
+        "created 'Ada' 0 None",
+        [("json-text", "$.params")],
+    ),
+    "all-as-text": (
+        b'"{\\"action\\": \\"create\\", \\"params\\": \\"{\\\\\\"name\\\\\\": \\\\\\"Ada\\\\\\"}\\"}"',
+        "created 'Ada' 0 None",
+        [("json-text", "$"), ("json-text", "$.params")],
+    ),
+    "null-params": (
+        b'{"action": "create", "name": "Ada", "params": null}',
+        "created 'Ada' 0 None",
+        [("null-optional", "$.params")],
+    ),
+    "repaired-below": (
+        b'{"action": "create", "name": "Ada", "age": "36"}',
+        "created 'Ada' 36 None",
+        [("scalar-text", "$.age")],
+    ),
+    "repaired-async": (b'{"action": "list", "params": "{\\"limit\\": 5}"}', "listed 5", [("json-text", "$.params")]),
+    "client-key": (
+        b'{"action": "create", "name": "Ada", "toolCallId": "x"}',
+        "created 'Ada' 0 None",
+        [("client-key", "$.toolCallId")],
+    ),
+    "pointed": (b'{"action": "create", "params": {"name": "Ada", "age": 36.0}}', "created 'Ada' 36 None", []),
+    "exact-flat": (
+        b'{"action": "create", "name": "Ada", "credit": %s}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [],
+    ),
+    "exact-in-params": (
+        b'{"action": "create", "params": {"name": "Ada", "credit": %s}}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [],
+    ),
+    "exact-in-text": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"credit\\": %s}"}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [("json-text", "$.params")],
+    ),
+    "exact-behind-an-escape": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"age\\": \\u0031e1}"}',
+        "created 'Ada' 10 None",
+        [("json-text", "$.params")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "words", "repairs"), ROUTED.values(), ids=ROUTED)
+def test_every_argument_of_a_dispatcher_call_reaches_the_sub_tool(sent, words, repairs):
+    registry = customers()
+    expected = text(words)
+    if repairs:
+        expected["_meta"] = {"toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}}
+    assert registry.dispatch_bytes("customers", sent) == expected
+    assert on_the_wire(registry, "customers", sent) == expected
+
+
+REFUSED = {
+    "wrapper": (
+        b'{"action": "create", "data": {"name": "Ada"}}',
+        [("nested-wrapper", "$.data")],
+        {"action": "create", "name": "Ada"},
+    ),
+    "wrapper-for-an-async-tool": (
+        b'{"action": "list", "data": {"limit": 5}}',
+        [("nested-wrapper", "$.data")],
+        {"action": "list", "limit": 5},
+    ),
+    "wrapper-in-params": (
+        b'{"action": "create", "params": {"data": {"name": "Ada"}}}',
+        [("nested-wrapper", "$.data")],
+        {"action": "create", "name": "Ada"},
+    ),
+    "unknown-key": (
+        b'{"action": "create", "name": "Ada", "nickname": "A"}',
+        [("unknown-key", "$.nickname")],
+        None,
+    ),
+    "unknown-key-in-params": (
+        b'{"action": "create", "params": {"name": "Ada", "nickname": "A"}}',
+        [("unknown-key", "$.nickname")],
+        None,
+    ),
+    "unknown-action": (b'{"action": "creat", "name": "Ada"}', [("invalid", "$.action")], None),
+    "no-action": (b'{"name": "Ada"}', [("missing", "$.action")], None),
+    "twice": (
+        b'{"action": "create", "name": "Ada", "params": {"name": "Ada"}}',
+        [("conflicting-keys", "$.name")],
+        None,
+    ),
+    "params-of-another-type": (b'{"action": "create", "params": [1]}', [("wrong-type", "$.params")], None),
+    "params-as-other-text": (b'{"action": "create", "params": "Ada"}', [("wrong-type", "$.params")], None),
+    "array": (b"[]", [("not-an-object", "$")], None),
+}
+
+
+@pytest.mark.parametrize(("sent", "problems", "corrected"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_dispatcher_call_comes_with_the_call_to_send_instead(sent, problems, corrected):
+    registry = customers()
+    result = registry.dispatch_bytes("customers", sent)
+    assert result["isError"] is True
+    assert codes(result) == problems
+    assert result["_meta"]["toolbooth"].get("corrected") == corrected
+    assert on_the_wire(registry, "customers", sent) == result
+    if corrected is not None:
+        assert f"Send instead: {json.dumps(corrected, separators=(',', ':'))}" in result["content"][0]["text"]
+        assert registry.dispatch("customers", corrected)["isError"] is False
+
+
+def test_a_refusal_of_a_sub_tool_names_the_sub_tool():
+    result = customers().dispatch("customers", {"action": "create", "nickname": "A"})
+    assert result["content"][0]["text"].startswith("Refused: 2 problems in the arguments of 'create_customer'.")
+
+
+def test_a_correction_does_not_mix_up_the_action_of_the_dispatcher_with_one_of_the_sub_tools():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def audit(action: str, level: int = 0) -> str:
+        return f"{action} {level}"
+
+    registry.dispatcher("log", {"write": "audit"})
+    wrong = {"action": "write", "params": {"data": {"action": "login", "level": 2}}}
+    corrected = registry.dispatch("log", wrong)["_meta"]["toolbooth"]["corrected"]
+    assert corrected == {"action": "write", "params": {"action": "login", "level": 2}}
+    assert registry.dispatch("log", corrected) == text("login 2")
+
+
+def test_a_refused_dispatcher_call_is_a_protocol_error_where_refusals_are():
+    registry = customers(errors="protocol")
+    with pytest.raises(ToolInputError) as caught:
+        registry.dispatch("customers", {"action": "create", "data": {"name": "Ada"}})
+    assert caught.value.corrected == {"action": "create", "name": "Ada"}
+
+
+def test_the_time_limit_of_a_sub_tool_holds_behind_a_dispatcher():
+    registry = ToolRegistry("shop")
+
+    @registry.tool(timeout=0.01)
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    registry.dispatcher("do", {"wait": "wait"})
+    expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True)
+    assert registry.dispatch("do", {"action": "wait"}) == expected
+    assert asyncio.run(registry.dispatch_async("do", {"action": "wait"})) == expected
+
+
+def test_sync_sub_tools_alone_need_no_event_loop():
+    registry = ToolRegistry("shop")
+    registry.tool(name="where")(lambda: threading.current_thread().name)
+    registry.dispatcher("do", {"where": "where"})
+    assert registry.dispatch("do", {"action": "where"}) == text(threading.current_thread().name)
+
+
+# --- observers ----------------------------------------------------------------------------------------------------
+
+
+def observed(registry: ToolRegistry) -> list[CallRecord]:
+    records: list[CallRecord] = []
+    assert registry.observe(records.append) == records.append
+    return records
+
+
+def told(record: CallRecord) -> tuple[Any, ...]:
+    assert record.seconds >= 0
+    return (record.tool, record.outcome, record.problems, record.repairs, record.client)
+
+
+OUTCOMES = [
+    ("order", {"item": "tea"}, ("order", "passed", (), (), "me")),
+    ("order", {"item": "tea", "count": "2"}, ("order", "repaired", (), ("scalar-text",), "me")),
+    ("order", {"data": {"item": "tea"}}, ("order", "refused", ("nested-wrapper",), (), "me")),
+    ("order", [], ("order", "refused", ("not-an-object",), (), "me")),
+    ("fail", {"line": {"item": "tea"}}, ("fail", "failed", (), (), "me")),
+    ("order_later", {"line": '{"item": "tea"}'}, ("order_later", "repaired", (), ("json-text",), "me")),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "record"), OUTCOMES, ids=str)
+def test_every_call_yields_one_record(name, arguments, record):
+    registry = several()
+    records = observed(registry)
+    registry.dispatch(name, arguments, context=Context(client="me"))
+    asyncio.run(registry.dispatch_async(name, arguments, context=Context(client="me")))
+    assert [told(each) for each in records] == [record, record]
+
+
+def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
+    registry = customers()
+    records = observed(registry)
+    registry.dispatch("customers", {"action": "create", "params": '{"name": "Ada", "age": "3"}'})
+    registry.dispatch("customers", {"action": "list"})
+    registry.dispatch("customers", {"action": "nothing"})
+    assert [told(each) for each in records] == [
+        ("create_customer", "repaired", (), ("json-text", "scalar-text"), None),
+        ("list_customers", "passed", (), (), None),
+        ("customers", "refused", ("invalid",), (), None),
+    ]
+
+
+def test_an_observer_that_raises_breaks_neither_the_call_nor_the_other_observers(caplog):
+    registry = several()
+
+    @registry.observe
+    def broken(record: CallRecord) -> None:
+        raise RuntimeError("no disk")
+
+    records = observed(registry)
+    assert registry.dispatch("order", {"item": "tea"})["isError"] is False
+    assert [record.outcome for record in records] == ["passed"]
+    assert [record.getMessage() for record in caplog.records] == ["an observer failed"]
+
+
+LOGGED = [
+    ("order", {"item": "tea"}, None, logging.INFO, "order passed in T ms"),
+    ("order", {"item": "tea", "count": "2"}, "me", logging.INFO, "order repaired in T ms (scalar-text) for me"),
+    ("order", {"item": "tea", "x": 1}, None, logging.WARNING, "order refused in T ms (unknown-key)"),
+    ("fail", {"line": {"item": "tea"}}, "me", logging.WARNING, "fail failed in T ms for me"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "client", "level", "line"), LOGGED, ids=lambda value: str(value))
+def test_the_logging_observer_writes_one_line_per_call(name, arguments, client, level, line, caplog):
+    registry = several()
+    registry.observe(log_calls)
+    caplog.set_level(logging.INFO, logger="toolbooth.calls")
+    registry.dispatch(name, arguments, context=Context(client=client))
+    (record,) = caplog.records
+    seconds = f"{record.args[2]:.1f}"
+    assert (record.name, record.levelno, record.getMessage()) == (
+        "toolbooth.calls",
+        level,
+        line.replace(" T ", f" {seconds} "),
+    )
+
+
+def test_the_result_is_the_boundarys_own():
+    registry = several()
+    contract = registry.tools["order"].contract
+    for arguments in ({"item": "tea"}, {"item": "tea", "count": "2"}, {"line": {"item": "tea"}}, {}):
+        assert registry.dispatch("order", arguments) == handle_arguments(contract, arguments)
+
+
+def test_a_field_with_a_header_is_found_once():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def find(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        return region
+
+    assert registry.tools["find"].header_params == {("region",): ("Region", "string")}
