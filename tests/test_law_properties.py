@@ -407,7 +407,7 @@ def test_a_valid_call_passes_and_means_what_pydantic_alone_makes_of_it(call: tup
     assert (answer.received, answer.meta) == (tool.means(arguments), {})
 
 
-@settings(LAW, max_examples=500)
+@settings(LAW, max_examples=350)
 @given(mutations())
 def test_a_mutated_call_is_made_as_meant_or_not_at_all(call: tuple[Tool, Any, Mutation]):
     tool, _, mutation = call

@@ -2,21 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import date
 from typing import Annotated, Any
 
 import fastmcp
 import pytest
 from fastmcp import Client, Context, FastMCP
+from fastmcp.apps.app import FastMCPApp
 from fastmcp.dependencies import Depends
 from fastmcp.server import create_proxy
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers import AggregateProvider, LocalProvider, Provider
 from fastmcp.server.transforms import Namespace, ToolTransform
 from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.tools.tool_transform import ArgTransformConfig, ToolTransformConfig
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from pydantic import BaseModel, Field
 
 from toolbooth import Context as OwnContext
@@ -134,6 +136,14 @@ def test_tools_of_every_kind_of_provider_are_protected():
         assert problems(call(server, name, {"text": "a", "colour": 1})) == [("unknown-key", "$.colour")]
 
 
+def test_the_tools_of_an_app_are_protected():
+    app = FastMCPApp("app")
+    app.tool(search, model=True)
+    server = protect(FastMCP("s", providers=[app]))
+    assert schemas(server) == {"search": SEARCH_SCHEMA}
+    assert problems(call(server, "search", {"query": {"text": "a"}})) == [("nested-wrapper", "$.query")]
+
+
 def test_a_proxied_tool_is_held_to_its_schema():
     remote = FastMCP("remote")
     remote.tool(count)
@@ -205,10 +215,6 @@ def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
 
 
 def test_a_remote_schema_that_is_none_is_served_as_it_is_with_a_warning(caplog: pytest.LogCaptureFixture):
-    class Odd(Provider):
-        async def _list_tools(self) -> list[Tool]:
-            return [Tool.from_function(count).model_copy(update={"name": "odd", "parameters": {"type": "array"}})]
-
     class Echo(Tool):
         async def run(self, arguments: dict[str, Any]) -> ToolResult:
             return ToolResult(structured_content=arguments)
@@ -259,7 +265,6 @@ def test_what_a_tool_is_listed_with_is_kept():
 
 def test_context_and_dependencies_are_injected_and_never_on_the_wire():
     server = FastMCP("s")
-    closed: list[str] = []
 
     async def connection() -> Any:
         return "open"
@@ -281,7 +286,6 @@ def test_context_and_dependencies_are_injected_and_never_on_the_wire():
     assert call(server, "use", {"text": "a"}).structured_content == expected
     assert call(server, "use_sync", {"number": 1}).structured_content == {"number": 1, "server": "s", "link": "open"}
     assert problems(call(server, "use", {"text": "a", "link": "mine"})) == [("unknown-key", "$.link")]
-    assert closed == []
 
 
 def test_middleware_sees_the_arguments_as_sent_and_the_result_as_told():
@@ -312,14 +316,28 @@ def test_a_time_out_still_ends_a_tool():
     )
 
 
-def test_generators_and_wrapped_results_come_out_as_before():
-    server = protect(FastMCP("s"))
+def test_values_of_every_kind_come_out_as_before():
+    server = FastMCP("s")
 
     @server.tool
     def each(number: int) -> Iterator[int]:
         yield from range(number)
 
-    assert call(server, "each", {"number": 3}).structured_content == {"result": [0, 1, 2]}
+    @server.tool
+    async def each_async(number: int) -> AsyncIterator[int]:
+        yield number
+
+    @server.tool
+    def double(number: int) -> int:
+        return 2 * number
+
+    @server.tool(run_in_thread=False)
+    def nothing(number: int) -> None: ...
+
+    names = ("each", "each_async", "double", "nothing")
+    before = [call(server, name, {"number": 3}) for name in names]
+    protect(server)
+    assert [call(server, name, {"number": 3}) for name in names] == before
 
 
 def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
@@ -332,6 +350,18 @@ def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
     result = call(server, "own", {"number": "3"})
     assert result.content == [TextContent(type="text", text="3")]
     assert {key: result.meta[key] for key in ("mine", "toolbooth")} == {"mine": 1, **REPAIRED}
+
+
+def test_a_request_for_input_reaches_the_client_as_it_is():
+    server = protect(FastMCP("s"))
+    question = InputRequiredResult(request_state="asked")
+
+    @server.tool
+    def ask(number: int) -> InputRequiredResult:
+        return question
+
+    result = asyncio.run(server.call_tool("ask", {"number": "3"}))
+    assert result == InputRequiredToolResult(question)
 
 
 def test_a_decorated_function_is_compiled_from_what_its_author_wrote():

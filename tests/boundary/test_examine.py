@@ -78,7 +78,7 @@ def test_an_integer_written_with_a_point_is_the_same_number_in_every_union(tool,
 
 
 def test_an_integer_written_with_a_point_is_one_and_content_is_left_as_it_is():
-    def tool(count: int, ids: list[int], pair: tuple[int, Any], content: Any, rates: dict[str, float]): ...
+    def tool(count: int | str, ids: list[int], pair: tuple[int, Any], content: Any, rates: dict[str, float]): ...
 
     body = b'{"count": 5.0, "ids": [1, 2.0], "pair": [5.0, [5.0]], "content": {"a": [5.0]}, "rates": {"a": 5.0}}'
     received, repairs = outcome(tool, body)

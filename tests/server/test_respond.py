@@ -193,8 +193,17 @@ def test_an_unsupported_version_is_answered_with_those_that_are(body, headers):
         (routed("tools/call", "=?base64?YWRk=?="), "Mcp-Name"),
         (routed("tools/call", "=?base64?//8=?="), "Mcp-Name"),
     ],
-    ids=["other-version", "no-version", "other-method", "no-method", "other-name", "no-name", "no-base64", "padded"]
-    + ["no-utf8"],
+    ids=[
+        "other-version",
+        "no-version",
+        "other-method",
+        "no-method",
+        "other-name",
+        "no-name",
+        "no-base64",
+        "padded",
+        "no-utf8",
+    ],
 )
 def test_headers_that_disagree_with_the_body_are_a_mismatch(headers, what):
     status, request_id, error = error_of(shop(), tool_call("add", {"a": 1}, _meta=META), headers)
@@ -256,8 +265,18 @@ def asked_with(arguments: Any, **headers: str) -> tuple[int, Any]:
         ({"region": "é"}, {"mcp_param_region": "=?base64?w6k=?="}, "é 1 False 0.5 None"),
         ({"region": "eu", "share": 0.1}, {"mcp_param_region": "eu"}, "eu 1 False 0.1 None"),
     ],
-    ids=["same", "null-is-absent", "integer", "integer-with-point", "argument-with-point", "negative", "true", "false"]
-    + ["base64", "number-has-no-header"],
+    ids=[
+        "same",
+        "null-is-absent",
+        "integer",
+        "integer-with-point",
+        "argument-with-point",
+        "negative",
+        "true",
+        "false",
+        "base64",
+        "number-has-no-header",
+    ],
 )
 def test_param_headers_that_repeat_their_arguments_pass(arguments, headers, words):
     status, found = asked_with(arguments, **headers)
@@ -278,8 +297,18 @@ def test_param_headers_that_repeat_their_arguments_pass(arguments, headers, word
         ({"region": "eu", "count": 4}, {"mcp_param_region": "eu", "mcp_param_count": "9" * 5000}, "Count"),
         ({"region": "eu", "deep": True}, {"mcp_param_region": "eu", "mcp_param_deep": "1"}, "Deep"),
     ],
-    ids=["absent", "different", "no-argument", "arguments-as-text", "no-base64", "integer", "fraction", "superscript"]
-    + ["endless", "boolean"],
+    ids=[
+        "absent",
+        "different",
+        "no-argument",
+        "arguments-as-text",
+        "no-base64",
+        "integer",
+        "fraction",
+        "superscript",
+        "endless",
+        "boolean",
+    ],
 )
 def test_param_headers_that_differ_from_their_arguments_are_a_mismatch(arguments, headers, what):
     words = f"the Mcp-Param-{what} header and the argument {what.lower()!r} differ"
@@ -385,8 +414,19 @@ def cursor_of(words: str) -> str:
 @pytest.mark.parametrize(
     "cursor",
     ["nonsense", "é", 2, [], "", *map(cursor_of, ["0", "-2", "3", "4", "x", "9" * 5000])],
-    ids=["text", "non-ascii", "number", "array", "empty", "start", "negative", "inside-a-page", "past-the-end", "word"]
-    + ["endless"],
+    ids=[
+        "text",
+        "non-ascii",
+        "number",
+        "array",
+        "empty",
+        "start",
+        "negative",
+        "inside-a-page",
+        "past-the-end",
+        "word",
+        "endless",
+    ],
 )
 def test_a_cursor_that_was_not_given_out_is_refused(cursor):
     registry = ToolRegistry("shop", page_size=2)

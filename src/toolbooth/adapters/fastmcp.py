@@ -36,7 +36,7 @@ from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import version_sort_key
 from mcp_types import CallToolResult, InputRequiredResult
-from pydantic import PrivateAttr
+from pydantic import Field, InstanceOf
 
 from toolbooth.adapters.admit import admit, reporting, told
 from toolbooth.boundary.call import bound_call
@@ -176,7 +176,9 @@ def _set_schema_lookup(server: FastMCP[Any]) -> None:
 
     def lookup(name: str) -> Mapping[str, Any] | None:
         # As in `_install`.
-        every = local._components.values()  # pyright: ignore[reportPrivateUsage]
+        held = local._components  # pyright: ignore[reportPrivateUsage]
+        plain = held.get(f"{Tool.make_key(name)}@")
+        every = held.values() if plain is None else (plain,)
         found = [each for each in every if isinstance(each, Tool) and each.name == name]
         return max(found, key=version_sort_key).parameters if found else None
 
@@ -225,29 +227,27 @@ class GuardedTool(Tool):
     No FunctionTool, whose `run` the tasks extension would pass by: it sends a FunctionTool's function to its workers.
     """
 
-    _contract: Contract = PrivateAttr()
-    _inner: Tool = PrivateAttr()
-    _call: Run = PrivateAttr()
+    # Fields, not private attributes, each use of which costs a failed lookup first.
+    contract: InstanceOf[Contract] = Field(exclude=True, repr=False)
+    inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
+    call: Run = Field(exclude=True, repr=False)
 
     @classmethod
     def around(cls, tool: Tool, contract: Contract, published: dict[str, Any]) -> GuardedTool:
         """The same tool to FastMCP, but for its parameters and the way they are validated."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         same["parameters"] = published
-        made = cls(**same)
-        made._contract = contract
-        made._inner = tool
         # What `Tool.run` is to its callers, `_run` is to the server: mounted tools pass their child's middleware there.
-        made._call = tool._run if contract.function is None else _running(tool, contract)
-        return made
+        call = tool._run if contract.function is None else _running(tool, contract)
+        return cls(**same, contract=contract, inner=tool, call=call)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
-            values, repairs = admit(self._contract, arguments)
-            result = await self._call(values)
+            values, repairs = admit(self.contract, arguments)
+            result = await self.call(values)
         except Exception as error:
-            result = _told(error, self, self._contract)
+            result = _told(error, self)
             if result is None:
                 raise
             return result
@@ -255,7 +255,7 @@ class GuardedTool(Tool):
 
     def get_span_attributes(self) -> dict[str, Any]:
         """As of the tool within, under the name it has here."""
-        return {**self._inner.get_span_attributes(), **super().get_span_attributes()}
+        return {**self.inner.get_span_attributes(), **super().get_span_attributes()}
 
 
 def guarded(tool: Tool) -> GuardedTool:
@@ -331,11 +331,11 @@ class _Valid:
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _told(error: Exception, tool: GuardedTool, contract: Contract) -> ToolResult | None:
+def _told(error: Exception, tool: GuardedTool) -> ToolResult | None:
     """What an agent is told of an exception; None where that is for FastMCP to decide."""
     cause = error.__cause__
     wrapped = isinstance(error, RuntimeError) and isinstance(cause, ToolError)  # a dependency's, by FastMCP
-    rendered = told(cause if wrapped else error, contract, tool.name)
+    rendered = told(cause if wrapped else error, tool.contract, tool.name)
     if rendered is None:
         return None
     result = CallToolResult.model_validate(rendered)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -21,8 +21,9 @@ from mcp.server.mcpserver.resolve import Resolve
 from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import find_invalid_x_mcp_header
 from mcp_types import CallToolResult
-from pydantic import PrivateAttr, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUserError
 
 from toolbooth.adapters.admit import admit, reporting, told
 from toolbooth.boundary.accept import Accepted
@@ -94,8 +95,9 @@ class _Table(dict[str, Tool]):
 class GuardedTool(Tool):
     """A tool behind the boundary."""
 
-    _contract: Contract = PrivateAttr()
-    _call: Callable[..., Awaitable[Any]] = PrivateAttr()
+    # Fields, not private attributes, each use of which costs a failed lookup first.
+    contract: InstanceOf[Contract] = Field(exclude=True, repr=False)
+    inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
     def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
@@ -106,18 +108,16 @@ class GuardedTool(Tool):
             same["fn"] = contract.function
             same["is_async"] = is_async(contract.function)
             same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
-        made = cls(**same)
-        made._contract = contract
-        made._call = super(GuardedTool, made).run if contract.function is not None else tool.run
-        return made
+        return cls(**same, contract=contract, inner=tool)
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
             values, repairs = self._admitted(arguments)
-            result = await self._call(values, context, convert_result=convert_result)
+            run = self.inner.run if self.contract.function is None else super().run
+            result = await run(values, context, convert_result)
         except UnexpectedToolError as error:
-            rendered = told(error.__cause__, self._contract, self.name)
+            rendered = told(error.__cause__, self.contract, self.name)
             if rendered is None:
                 raise
             return CallToolResult.model_validate(rendered)
@@ -128,7 +128,7 @@ class GuardedTool(Tool):
     def _admitted(self, arguments: dict[str, Any]) -> Accepted:
         """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what may be read."""
         try:
-            return admit(self._contract, arguments)
+            return admit(self.contract, arguments)
         except MCPError:
             raise
         except Exception as error:
@@ -146,24 +146,26 @@ def guarded(tool: Tool) -> GuardedTool:
         return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts)
-    return GuardedTool.around(tool, contract)
+    made = GuardedTool.around(tool, contract)
+    # The SDK has looked at what it could describe itself, which a stand-in hides from it.
+    if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
+        raise ContractError(tool.name, [f"invalid x-mcp-header: {reason}"])
+    return made
 
 
 class _Valid(FuncMetadata):
     """The SDK's account of a function, for values that are valid already."""
 
-    _bind: Callable[[Any], dict[str, Any]] | None = PrivateAttr()
-    _bound: Contract = PrivateAttr()
+    bind: Callable[[Any], dict[str, Any]] | None
+    bound: InstanceOf[Contract]
 
     @classmethod
     def of(cls, metadata: FuncMetadata, contract: Contract) -> _Valid:
-        made = cls(**{name: getattr(metadata, name) for name in FuncMetadata.model_fields})
-        made._bind = contract.bind
-        made._bound = replace(contract, bind=None)
-        return made
+        same: dict[str, Any] = {name: getattr(metadata, name) for name in FuncMetadata.model_fields}
+        return cls(**same, bind=contract.bind, bound=replace(contract, bind=None))
 
     def validate_arguments(self, arguments_to_validate: Any) -> dict[str, Any]:
-        return arguments_to_validate if self._bind is None else self._bind(arguments_to_validate)
+        return arguments_to_validate if self.bind is None else self.bind(arguments_to_validate)
 
     async def call_fn(
         self,
@@ -172,7 +174,7 @@ class _Valid(FuncMetadata):
         arguments: dict[str, Any],
         arguments_to_pass_directly: dict[str, Any] | None = None,
     ) -> Any:
-        call = bound_call(self._bound, fn, arguments, None, arguments_to_pass_directly)
+        call = bound_call(self.bound, fn, arguments, None, arguments_to_pass_directly)
         return await call() if fn_is_async else await anyio.to_thread.run_sync(call)
 
 

@@ -101,7 +101,9 @@ def _refusal(
 ) -> ToolInputError:
     """All problems at once: the shape's, and what the author's validation says of the rest, run once."""
     corrected, edits = _correction(contract, arguments, decoded, exam)
-    if corrected is not None:
+    if exam.more:
+        found = []  # past the cap, what was said and what was only counted can no longer be told apart
+    elif corrected is not None:
         found = _objected(contract, corrected, None)
     elif said is None or decoded != arguments:
         found = _objected(contract, decoded, partial(_explained, exam))

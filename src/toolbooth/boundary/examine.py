@@ -150,7 +150,7 @@ def _float(value: Any, path: Path, exam: Examination) -> float:
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """A value with 5 for every 5.0 that stands where only an integer may: the same JSON number. Itself, if none does."""
+    """A value with 5 for every 5.0 that stands where only an integer may, the same JSON number; or the value itself."""
     if shape is None or shape.free:
         return value
     if isinstance(value, float):

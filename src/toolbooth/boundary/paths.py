@@ -34,11 +34,14 @@ def quoted(name: str) -> str:
     return write_json(name if len(name) <= _KEY_ECHO else name[: _KEY_ECHO - 1] + "…")
 
 
-@lru_cache(maxsize=1024)  # mostly the declared fields of the same few objects
 def listed(names: tuple[str, ...], most: int = 24) -> str:
     """Names in quotes; a long list is cut with a count."""
     shown = ", ".join(quoted(name) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+listed_fields = lru_cache(maxsize=1024)(listed)
+"""`listed` for declared fields: the same few, again and again. Not for what an agent sent: that could be anything."""
 
 
 def look_up(arguments: Any, path: Path) -> Any:

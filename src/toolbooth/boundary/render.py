@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import jiter
 import orjson
 from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.paths import listed
+from toolbooth.boundary.paths import listed_fields
+from toolbooth.content import Audio, Content, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
 
@@ -37,6 +39,8 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
     """What the tool returned; an object also as structured content, in the form that `structured` gives it."""
     if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
+    elif (pieces := _pieces(value)) is not None:
+        made = {"content": [_piece(each) for each in pieces], "isError": False}
     else:
         text = _json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
@@ -45,6 +49,34 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
     if repairs:
         made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.path} for each in repairs]}}
     return made
+
+
+_CONTENT = (Text, Image, Audio, Resource)
+
+
+def _pieces(value: Any) -> list[Any] | None:
+    """What a tool returned as content of its own making: one piece, or a list that is made of nothing else."""
+    if isinstance(value, _CONTENT):
+        return [value]
+    if isinstance(value, list) and value and all(isinstance(each, _CONTENT) for each in cast("list[Any]", value)):
+        return cast("list[Any]", value)
+    return None
+
+
+def _piece(piece: Content) -> Json:
+    if isinstance(piece, Text):
+        return {"type": "text", "text": piece.text}
+    if isinstance(piece, Resource):
+        inner: Json = {"uri": piece.uri, "mimeType": piece.mime_type}
+        if isinstance(piece.content, bytes):
+            return {"type": "resource", "resource": {**inner, "blob": _base64(piece.content)}}
+        return {"type": "resource", "resource": {**inner, "text": piece.content}}
+    kind = "image" if isinstance(piece, Image) else "audio"
+    return {"type": kind, "data": _base64(piece.data), "mimeType": piece.mime_type}
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode()
 
 
 def _json_of(value: Any) -> bytes:
@@ -136,7 +168,7 @@ def _declared(error: ToolInputError) -> list[str]:
     made: list[str] = []
     for path, names in list(error.declared.items())[:2]:
         where = "" if path == "$" else f" of {_cut(path, 80)}"
-        known = f"Declared fields{where}: {listed(names)}." if names else f"No fields are declared{where}."
+        known = f"Declared fields{where}: {listed_fields(names)}." if names else f"No fields are declared{where}."
         made.append(_cut(known, 300))
     return made
 

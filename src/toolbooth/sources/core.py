@@ -1,4 +1,4 @@
-"""Reading Pydantic's core schema: its nodes, their configuration and aliases, and how to rewrite the nodes below one."""
+"""Reading Pydantic's core schema: its nodes, their configuration and aliases, and rewriting the nodes below one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,541 @@
+"""The HTTP shell: the ASGI application driven directly with real bytes, and once by a real server on loopback."""
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from toolbooth import Context, ToolRegistry
+from toolbooth.server.asgi import app
+from toolbooth.server.revisions import CAPABILITIES_KEY, STATELESS, VERSION_KEY
+
+META = {VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}}
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
+JSON = {"host": "localhost:8000", "content-type": "application/json"}
+
+
+def tool_call(name: str, arguments: Any = None, meta: Any = None) -> bytes:
+    params = {"name": name, "arguments": arguments, **({"_meta": meta} if meta else {})}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+
+def shop() -> ToolRegistry:
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    async def add(a: int, b: int = 0) -> int:
+        return a + b
+
+    @registry.tool
+    async def count(to: int, ctx: Context) -> str:
+        for done in range(1, to + 1):
+            ctx.progress(done, to)
+        return "done"
+
+    return registry
+
+
+class Connection:
+    """One HTTP request as an ASGI server makes it; what the application sends is kept."""
+
+    def __init__(self, *parts: bytes, method: str = "POST", path: str = "/mcp", **scope: Any) -> None:
+        headers = scope.pop("headers", JSON)
+        pairs = headers.items() if isinstance(headers, dict) else headers
+        self.scope = {
+            "type": "http",
+            "method": method,
+            "path": path,
+            "headers": [(name.encode(), value.encode("latin-1")) for name, value in pairs],
+            **scope,
+        }
+        last = len(parts) - 1
+        self.incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        for index, part in enumerate(parts):
+            self.incoming.put_nowait({"type": "http.request", "body": part, "more_body": index < last})
+        self.sent: list[dict[str, Any]] = []
+        self.arrived = asyncio.Condition()
+
+    async def send(self, event: dict[str, Any]) -> None:
+        async with self.arrived:
+            self.sent.append(event)
+            self.arrived.notify_all()
+
+    async def run(self, application: Any) -> None:
+        async with asyncio.timeout(10):
+            await application(self.scope, self.incoming.get, self.send)
+
+    @property
+    def status(self) -> int:
+        return self.sent[0]["status"]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(event["body"] for event in self.sent[1:])
+
+
+def reply(*parts: bytes, served: dict[str, Any] | None = None, **request: Any) -> Connection:
+    """One request, one whole reply."""
+
+    async def exchange() -> Connection:
+        connection = Connection(*parts, **request)
+        await connection.run(app(shop(), **(served or {})))
+        return connection
+
+    return asyncio.run(exchange())
+
+
+def refusal(found: Connection) -> tuple[int, str, str]:
+    assert found.headers["content-length"] == str(len(found.body))
+    return found.status, found.headers["content-type"], found.body.decode()
+
+
+PLAIN = "text/plain; charset=utf-8"
+
+
+# --- requests -----------------------------------------------------------------------------------------------------
+
+
+def test_a_request_is_answered_in_two_events():
+    body = tool_call("add", {"a": 1, "b": 2})
+    answer = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"3"}],"isError":false}}'
+    length = str(len(answer)).encode()
+    assert reply(body).sent == [
+        {
+            "type": "http.response.start",
+            "status": 200,
+            "headers": [(b"content-type", b"application/json"), (b"content-length", length)],
+        },
+        {"type": "http.response.body", "body": answer},
+    ]
+
+
+def test_a_notification_is_accepted_without_a_body():
+    assert reply(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}').sent == [
+        {"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]},
+        {"type": "http.response.body", "body": b""},
+    ]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [(PING,), (PING[:9], PING[9:]), (b"", PING), (PING, b""), tuple(PING[index : index + 1] for index in range(45))],
+    ids=["whole", "halves", "empty-first", "empty-last", "byte-by-byte"],
+)
+def test_a_body_may_come_in_pieces(parts):
+    found = reply(*parts)
+    assert (found.status, json.loads(found.body)) == (200, PONG)
+
+
+def test_errors_of_the_protocol_have_their_status():
+    found = reply(b"{")
+    assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32700)
+    assert found.headers["content-type"] == "application/json"
+    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "nothing"}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "nothing", "params": {"_meta": META}}).encode()
+    found = reply(body, headers=routed)
+    assert (found.status, json.loads(found.body)["error"]["code"]) == (404, -32601)
+
+
+def test_routing_headers_are_read():
+    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "add"}
+    found = reply(tool_call("add", {"a": 1}, META), headers=routed)
+    assert (found.status, json.loads(found.body)["result"]["resultType"]) == (200, "complete")
+    found = reply(tool_call("add", {"a": 1}, META), headers={**routed, "mcp-name": "count"})
+    assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32020)
+
+
+@pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"])
+@pytest.mark.parametrize("second", ["same", "other"])
+def test_a_routing_header_that_is_sent_twice_is_refused(name, second):
+    headers = [*JSON.items(), (name, "same"), (name, second)]
+    assert refusal(reply(PING, headers=headers)) == (400, PLAIN, f"header {name} is sent twice")
+
+
+def test_any_other_header_may_be_sent_twice():
+    assert reply(PING, headers=[*JSON.items(), ("accept", "a"), ("accept", "b"), ("x-né", "ü")]).status == 200
+
+
+# --- what HTTP itself refuses -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/mcp/x", "/other", "/mcpx"])
+def test_another_path_is_not_found(path):
+    assert refusal(reply(PING, path=path)) == (404, PLAIN, "MCP is served at /mcp")
+
+
+@pytest.mark.parametrize(
+    ("served", "request_scope"),
+    [
+        ({}, {"path": "/mcp/"}),
+        ({"path": "/"}, {"path": "/"}),
+        ({"path": "/tools/"}, {"path": "/tools"}),
+        ({}, {"path": "/api/mcp", "root_path": "/api"}),
+        ({}, {"path": "/mcp", "root_path": ""}),
+    ],
+    ids=["slash", "root", "own-path", "mounted", "mounted-nowhere"],
+)
+def test_the_path_is_served_with_or_without_a_slash_and_below_a_mount(served, request_scope):
+    assert reply(PING, served=served, **request_scope).status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS", "HEAD"])
+def test_another_method_is_told_which_one_is_allowed(method):
+    found = reply(method=method)
+    assert refusal(found) == (405, PLAIN, "send JSON-RPC messages by POST")
+    assert found.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["", "text/plain", "application/jsonp", "application/json-patch+json", "multipart/form-data"],
+    ids=["none", "text", "jsonp", "patch", "form"],
+)
+def test_another_content_type_is_unsupported(kind):
+    headers = {"host": "localhost", **({"content-type": kind} if kind else {})}
+    assert refusal(reply(PING, headers=headers)) == (415, PLAIN, "send application/json")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON", "application/json; charset=utf-8"])
+def test_json_is_json_however_it_is_written(kind):
+    assert reply(PING, headers={"host": "localhost", "content-type": kind}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "served", "status"),
+    [
+        ("localhost", {}, 200),
+        ("LOCALHOST:80", {}, 200),
+        ("127.0.0.1:8000", {}, 200),
+        ("[::1]:8000", {}, 200),
+        ("[::1]", {}, 200),
+        ("evil.example", {}, 421),
+        ("localhost.evil.example", {}, 421),
+        ("[::2]:80", {}, 421),
+        ("[::1", {}, 421),
+        ("", {}, 421),
+        ("tools.example:443", {"hosts": ["Tools.example"]}, 200),
+        ("localhost", {"hosts": ["tools.example"]}, 421),
+        ("anything", {"hosts": ["*"]}, 200),
+    ],
+)
+def test_only_the_hosts_named_are_served(host, served, status):
+    found = reply(PING, headers={**JSON, "host": host}, served=served)
+    assert found.status == status
+    if status == 421:
+        assert refusal(found) == (421, PLAIN, "this host is not served here; name it in hosts=")
+
+
+def test_a_request_without_a_host_is_not_served():
+    assert reply(PING, headers={"content-type": "application/json"}).status == 421
+
+
+@pytest.mark.parametrize(
+    ("origin", "served", "status"),
+    [
+        (None, {}, 200),
+        ("http://localhost:3000", {}, 200),
+        ("http://[::1]:3000", {}, 200),
+        ("https://evil.example", {}, 403),
+        ("http://localhost.evil.example", {}, 403),
+        ("null", {}, 403),
+        ("https://app.example", {"origins": ["https://app.example"]}, 200),
+        ("http://app.example", {"origins": ["https://app.example"]}, 403),
+        ("https://evil.example", {"hosts": ["*"]}, 200),
+    ],
+)
+def test_an_origin_may_be_absent_but_not_foreign(origin, served, status):
+    headers = {**JSON, **({"origin": origin} if origin else {})}
+    found = reply(PING, headers=headers, served=served)
+    assert found.status == status
+    if status == 403:
+        words = "requests from this origin are not taken; name it in origins="
+        assert refusal(found) == (403, PLAIN, words)
+
+
+@pytest.mark.parametrize("parts", [(b"x" * 101,), (b"x" * 60, b"x" * 60), (b"x" * 101, b"y")], ids=len)
+def test_a_body_past_the_limit_is_too_large(parts):
+    assert refusal(reply(*parts, served={"max_body": 100})) == (413, PLAIN, "a request may have 100 bytes")
+
+
+def test_no_more_of_a_body_is_read_than_shows_that_it_is_too_large():
+    async def exchange() -> tuple[int, int]:
+        connection = Connection(*[b"x" * 60] * 5)
+        await connection.run(app(shop(), max_body=100))
+        return connection.status, connection.incoming.qsize()
+
+    assert asyncio.run(exchange()) == (413, 3)
+
+
+def test_a_body_of_exactly_the_limit_is_taken():
+    assert reply(PING, served={"max_body": len(PING)}).status == 200
+
+
+@pytest.mark.parametrize("parts", [(), (PING[:9], b"")], ids=["nothing", "a-part"])
+def test_a_body_that_does_not_arrive_in_time_is_answered(parts):
+    async def exchange() -> Connection:
+        connection = Connection(*parts)
+        if parts:  # the last piece never comes
+            first = connection.incoming.get_nowait()
+            connection.incoming.get_nowait()
+            connection.incoming.put_nowait(first)
+        await connection.run(app(shop(), max_seconds=0.01))
+        return connection
+
+    assert refusal(asyncio.run(exchange())) == (408, PLAIN, "the request did not arrive within 0.01 s")
+
+
+@pytest.mark.parametrize("before", [None, PING[:9]], ids=["at-once", "in-the-body"])
+def test_a_client_that_leaves_before_its_request_is_complete_is_not_answered(before):
+    async def exchange() -> list[Any]:
+        connection = Connection()
+        if before is not None:
+            connection.incoming.put_nowait({"type": "http.request", "body": before, "more_body": True})
+        connection.incoming.put_nowait({"type": "http.disconnect"})
+        await connection.run(app(shop()))
+        return connection.sent
+
+    assert asyncio.run(exchange()) == []
+
+
+# --- streams ------------------------------------------------------------------------------------------------------
+
+
+def events_of(body: bytes) -> list[Any]:
+    """The messages of a stream, each in a frame of its own."""
+    frames = body.split(b"\r\n\r\n")
+    assert frames.pop() == b""
+    assert all(frame.startswith(b"event: message\r\ndata: ") for frame in frames)
+    return [json.loads(frame.partition(b"data: ")[2]) for frame in frames]
+
+
+def test_progress_is_a_stream_of_events_that_ends_with_the_response():
+    found = reply(tool_call("count", {"to": 2}, {"progressToken": "t"}))
+    assert (found.status, found.headers["content-type"]) == (200, "text/event-stream")
+    assert [event.get("more_body", False) for event in found.sent[1:]] == [True, True, True, False]
+    assert events_of(found.body) == [
+        {
+            "jsonrpc": "2.0",
+            "method": "notifications/progress",
+            "params": {"progressToken": "t", "progress": done, "total": 2},
+        }
+        for done in (1, 2)
+    ] + [{"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "done"}], "isError": False}}]
+
+
+def test_nothing_streams_where_nobody_asked_for_progress():
+    assert reply(tool_call("count", {"to": 2})).headers["content-type"] == "application/json"
+    assert reply(tool_call("add", {"a": 2}, {"progressToken": "t"})).headers["content-type"] == "application/json"
+
+
+def waiting() -> tuple[ToolRegistry, list[str]]:
+    """A tool that reports once and waits until it is cancelled."""
+    registry = ToolRegistry("shop")
+    ended: list[str] = []
+
+    @registry.tool
+    async def wait(ctx: Context) -> None:
+        ctx.progress(1)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    return registry, ended
+
+
+def test_a_client_that_closes_the_stream_cancels_the_call():
+    registry, ended = waiting()
+
+    async def exchange() -> list[Any]:
+        connection = Connection(tool_call("wait", None, {"progressToken": "t"}))
+        served = asyncio.ensure_future(connection.run(app(registry)))
+        async with asyncio.timeout(10), connection.arrived:
+            await connection.arrived.wait_for(lambda: len(connection.sent) == 2)
+        connection.incoming.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        connection.incoming.put_nowait({"type": "http.disconnect"})
+        await served
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+        return connection.sent
+
+    sent = asyncio.run(exchange())
+    assert (len(sent), ended) == (2, ["cancelled"])
+
+
+def test_a_server_that_cancels_the_request_cancels_the_call():
+    registry, ended = waiting()
+
+    async def exchange() -> bool:
+        connection = Connection(tool_call("wait", None, {"progressToken": "t"}))
+        served = asyncio.ensure_future(connection.run(app(registry)))
+        async with asyncio.timeout(10), connection.arrived:
+            await connection.arrived.wait_for(lambda: len(connection.sent) == 2)
+        served.cancel()
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+        return served.cancelled()
+
+    assert asyncio.run(exchange()) is True
+    assert ended == ["cancelled"]
+
+
+def test_a_connection_that_breaks_while_sending_ends_the_call_and_shows():
+    registry, ended = waiting()
+
+    async def exchange() -> None:
+        connection = Connection(tool_call("wait", None, {"progressToken": "t"}))
+
+        async def broken(event: dict[str, Any]) -> None:
+            if event["type"] == "http.response.body":
+                raise OSError("connection lost")
+
+        async with asyncio.timeout(10):
+            with pytest.raises(OSError, match="connection lost"):
+                await app(registry)(connection.scope, connection.incoming.get, broken)
+            await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+
+    asyncio.run(exchange())
+    assert ended == ["cancelled"]
+
+
+# --- lifespan -----------------------------------------------------------------------------------------------------
+
+
+def test_lifespan_is_completed():
+    async def exchange() -> list[Any]:
+        messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return next(messages)
+
+        async def send(event: dict[str, Any]) -> None:
+            sent.append(event)
+
+        await app(shop())({"type": "lifespan"}, receive, send)
+        return sent
+
+    assert asyncio.run(exchange()) == [{"type": "lifespan.startup.complete"}, {"type": "lifespan.shutdown.complete"}]
+
+
+def test_a_web_socket_is_left_alone():
+    async def exchange() -> None:
+        async def never(*_: Any) -> Any:
+            raise AssertionError("not called")
+
+        await app(shop())({"type": "websocket", "path": "/mcp"}, never, never)
+
+    asyncio.run(exchange())
+
+
+# --- a real server ------------------------------------------------------------------------------------------------
+
+
+class Quiet(uvicorn.Server):
+    """A server in a thread that says when it listens."""
+
+    def __init__(self, application: Any) -> None:
+        super().__init__(uvicorn.Config(application, port=0, log_level="warning", lifespan="on"))
+        self.listening = threading.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, *args: Any, **keywords: Any) -> None:
+        await super().startup(*args, **keywords)
+        self.listening.set()
+
+
+@contextmanager
+def on_loopback(registry: ToolRegistry, **served: Any) -> Iterator[int]:
+    server = Quiet(app(registry, **served))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        assert server.listening.wait(10)
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@asynccontextmanager
+async def raw_connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+def test_a_real_server_answers_real_requests():
+    with on_loopback(shop()) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+
+        def exchange(method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, body, {"Content-Type": "application/json", **named})
+            response = connection.getresponse()
+            return response.status, response.read()
+
+        pong = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+        assert exchange("POST", "/mcp", PING) == (200, pong)
+        assert exchange("POST", "/mcp", iter([PING[:9], PING[9:]])) == (200, pong)  # chunked
+        assert exchange("POST", "/mcp", PING, Origin="http://localhost:1234") == (200, pong)
+        assert exchange("POST", "/mcp", PING, Origin="http://evil.example")[0] == 403
+        assert exchange("POST", "/mcp", PING, Host="evil.example")[0] == 421
+        assert exchange("POST", "/other", PING)[0] == 404
+        assert exchange("GET", "/mcp")[0] == 405
+        assert exchange("POST", "/mcp", b"{")[0] == 400
+        status, body = exchange("POST", "/mcp", tool_call("count", {"to": 3}, {"progressToken": 1}))
+        assert (status, len(events_of(body))) == (200, 4)
+        connection.close()
+
+
+def test_a_real_server_refuses_what_is_too_large_and_goes_on():
+    with on_loopback(shop(), max_body=1000) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("POST", "/mcp", b"x" * 2000, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        assert (response.status, response.read()) == (413, b"a request may have 1,000 bytes")
+        connection.close()
+        connection.request("POST", "/mcp", PING, {"Content-Type": "application/json"})
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_a_real_client_that_closes_its_connection_cancels_the_call():
+    registry = ToolRegistry("shop")
+    ended = threading.Event()
+
+    @registry.tool
+    async def wait(ctx: Context) -> None:
+        ctx.progress(1)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def leave_early(port: int) -> None:
+        body = tool_call("wait", None, {"progressToken": "t"})
+        head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        async with asyncio.timeout(10), raw_connection(port) as (reader, writer):
+            writer.write(head.encode() + b"\r\n\r\n" + body)
+            await reader.readuntil(b"notifications/progress")
+
+    with on_loopback(registry) as port:
+        asyncio.run(leave_early(port))
+        assert ended.wait(10)
