@@ -40,6 +40,8 @@ class Shape:
     """JSON text is a declared form, not a repair."""
     compiled: Callable[[Any], bool] | None = None
     """The compiled yes or no of `gate.fits`, made on first use."""
+    apart: tuple[Shape, ...] | None = None
+    """Each form of a union by itself, for `gate.fitting_form`, made on first use."""
     plain: frozenset[type] | None = None
     """The types of `gate.plain_types`, made on first use."""
 

@@ -41,6 +41,18 @@ def plain_types(shape: Shape) -> frozenset[type]:
     return found
 
 
+def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
+    """The form of object or array that `value` has, where the shape knows several."""
+    forms = shape.objects if isinstance(value, dict) else shape.arrays
+    if len(forms) == 1:
+        return forms[0]
+    if shape.apart is None:
+        objects = tuple(Shape(types=frozenset(("object",)), objects=(form,)) for form in shape.objects)
+        shape.apart = objects + tuple(Shape(types=frozenset(("array",)), arrays=(form,)) for form in shape.arrays)
+    found = next((alone for alone in shape.apart if fits(alone, value)), None)
+    return None if found is None else (*found.objects, *found.arrays)[0]
+
+
 def gate_schema(shape: Shape) -> dict[str, Any]:
     """The closed JSON Schema that says exactly what the shape says."""
     writer = _Writer()

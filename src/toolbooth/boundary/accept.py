@@ -101,8 +101,8 @@ def _refusal(
 ) -> ToolInputError:
     """All problems at once: the shape's, and what the author's validation says of the rest, run once."""
     corrected, edits = _correction(contract, arguments, decoded, exam)
-    if exam.more:
-        found = []  # past the cap, what was said and what was only counted can no longer be told apart
+    if exam.more:  # past the cap, what was said and what was only counted can no longer be told apart
+        found = [each for each in _objected(contract, decoded, None) if each.code == "missing"]
     elif corrected is not None:
         found = _objected(contract, corrected, None)
     elif said is None or decoded != arguments:

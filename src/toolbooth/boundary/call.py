@@ -24,7 +24,7 @@ def run(contract: Contract, function: Function | None, values: Any, context: Con
         made = bound_call(contract, function, values, context, injected)()
     if type(made) in _PLAIN:
         return made
-    if inspect.isawaitable(made):
+    if inspect.isawaitable(made) or inspect.isasyncgen(made):
         if inspect.iscoroutine(made):
             made.close()
         raise TypeError(f"{contract.name!r} is an async tool: await handle_bytes_async or handle_arguments_async")

@@ -193,13 +193,8 @@ def _place(
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
     inner = decode.object_in(value, work.limits)
-    if inner is not None and _unwrap(form, made, inner, origin, path, work):
+    if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
-    if inner is not None:
-        # The model was flattened with a prefix: {"address": {"city": ...}} is sent as address_city.
-        prefixed = {f"{key}_{name}": each for name, each in inner.items()}
-        if prefixed.keys() <= form.fields.keys() and _unwrap(form, made, prefixed, origin, path, work):
-            return True
     steps = _STEPS.findall(key) if "." in key or "[" in key else ()
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
@@ -210,6 +205,20 @@ def _place(
         return True
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
+
+
+def _place_object(
+    form: ObjectShape, made: dict[str, Any], key: str, inner: dict[str, Any], origin: Path, path: Path, work: Correction
+) -> bool:
+    """An object under an undeclared key: a misspelt object, a wrapper, or a model that was flattened with a prefix."""
+    near = guard.nearest(key, form)
+    if near is not None and form.fields[near].shape.objects and _set(form, made, near, inner, origin, path, work):
+        return True
+    if _unwrap(form, made, inner, origin, path, work):
+        return True
+    # {"address": {"city": ...}} is sent as address_city.
+    prefixed = {f"{key}_{name}": each for name, each in inner.items()}
+    return prefixed.keys() <= form.fields.keys() and _unwrap(form, made, prefixed, origin, path, work)
 
 
 def _set(

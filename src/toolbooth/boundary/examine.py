@@ -18,7 +18,7 @@ from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
 from toolbooth.boundary.paths import Path, at
 from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.gate import fits, integer_fields, is_integer_only, plain_types
+from toolbooth.gate import fits, fitting_form, integer_fields, is_integer_only, plain_types
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -155,10 +155,11 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
         return value
     if isinstance(value, float):
         return int(value) if is_integer_only(shape) and value.is_integer() else value
-    if isinstance(value, dict) and len(shape.objects) == 1:
-        return _whole_in_object(shape.objects[0], cast("dict[str, Any]", value))
-    if isinstance(value, list) and len(shape.arrays) == 1:
-        form, sent = shape.arrays[0], cast("list[Any]", value)
+    form = fitting_form(shape, value) if isinstance(value, dict | list) else None
+    if isinstance(form, ObjectShape):
+        return _whole_in_object(form, cast("dict[str, Any]", value))
+    if isinstance(form, ArrayShape):
+        sent = cast("list[Any]", value)
         prefix = len(form.prefix)
         made = [
             whole_integers(form.prefix[index] if index < prefix else form.items, each)

@@ -16,6 +16,7 @@ from toolbooth.boundary.decode import object_in
 from toolbooth.boundary.paths import Path, at, listed, look_up, quoted
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
+from toolbooth.gate import fitting_form
 
 _AN_OBJECT = "must be an object"
 _AN_ARRAY = "must be an array"
@@ -75,7 +76,12 @@ def _below(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     """Nothing was hoisted to this level; something may have been further down."""
     if not form.deep:
         return value
-    return {key: _value(form.fields[key].shape, each) if key in form.fields else each for key, each in value.items()}
+    return {key: _value(_shape_under(form, key), each) for key, each in value.items()}
+
+
+def _shape_under(form: ObjectShape, key: str) -> Shape | None:
+    declared = form.fields.get(key)
+    return form.rest if declared is None else declared.shape
 
 
 def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
@@ -86,10 +92,8 @@ def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
             _put(made, group.place, {} if group.absent == "empty" else None)
     for key, each in value.items():
         declared = form.fields.get(key)
-        if declared is None:
-            _put(made, (*form.rest_place, key), each)
-        else:
-            _put(made, declared.place or (key,), _value(declared.shape, each))
+        place = (*form.rest_place, key) if declared is None else declared.place or (key,)
+        _put(made, place, _value(_shape_under(form, key), each))
     return made
 
 
@@ -103,18 +107,20 @@ def _put(made: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
     made[last] = value
 
 
-def _value(shape: Shape, value: Any) -> Any:
-    sent: Any = value
-    if isinstance(sent, dict):
-        table = cast("dict[str, Any]", sent)
-        form = next((each for each in shape.objects if all(key in each.fields for key in table)), None)
-        if form is None:
-            return table
+def _value(shape: Shape | None, value: Any) -> Any:
+    if shape is None or shape.free or not isinstance(value, dict | list):
+        return value
+    form = fitting_form(shape, cast("Any", value))
+    if isinstance(form, ObjectShape):
+        table = cast("dict[str, Any]", value)
         return _arranged(form, table) if form.arranged else _below(form, table)
-    if isinstance(sent, list) and shape.arrays and shape.arrays[0].items is not None:
-        items = shape.arrays[0].items
-        return [_value(items, each) for each in cast("list[Any]", sent)]
-    return cast("Any", sent)
+    if form is None:
+        return cast("Any", value)
+    prefix = len(form.prefix)
+    return [
+        _value(form.prefix[index] if index < prefix else form.items, each)
+        for index, each in enumerate(cast("list[Any]", value))
+    ]
 
 
 class Located(NamedTuple):
