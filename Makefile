@@ -26,10 +26,10 @@ CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers coverage docs rooms bench clean
+.PHONY: help demo test check lint types layers coverage docs conformance rooms bench clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what comes of them
 	@$(BIN)/python demo/tour.py
@@ -37,7 +37,7 @@ demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what c
 test: $(READY_DEV) ## run the tests
 	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
 
-check: lint types layers coverage docs rooms ## everything CI runs
+check: lint types layers coverage docs conformance rooms ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -58,6 +58,9 @@ coverage: $(READY_DEV) ## the tests with branch coverage; the core must be compl
 docs: $(READY_DEV) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+conformance: $(READY_DEV) ## the official MCP conformance suite against our server
+	$(BIN)/python scripts/conformance.py
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -65,7 +68,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .conformance build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -1,7 +1,7 @@
 """Run the official conformance suite against our server; everything it needs is set up in `.conformance/`.
 
-What the suite asks of servers with resources, prompts and the like is listed in tests/conformance/expected.yml, with
-the reason. Anything else that fails, or a listed scenario that passes, fails this run.
+What the suite asks of servers with resources, prompts and the like is listed in tests/conformance/expected-*.yml,
+with the reason. Anything else that fails, or a listed scenario that passes, fails this run.
 """
 
 from __future__ import annotations

@@ -67,6 +67,19 @@ def test_error_handling() -> str:
 
 
 @registry.tool
+def test_logging_tool() -> str:
+    """Would log, if we sent logs: the suite checks that nothing comes unasked."""
+    return "done"
+
+
+@registry.tool
+async def test_streaming_elicitation(ctx: Context) -> str:
+    """Streams; the suite checks that no request of ours comes on the stream."""
+    await ctx.progress(1, 1)
+    return "done"
+
+
+@registry.tool
 def test_custom_headers(
     region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "",
     priority: Annotated[int | None, Field(json_schema_extra={"x-mcp-header": "Priority"})] = None,
@@ -89,7 +102,7 @@ JSON_SCHEMA = {
     "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
     "additionalProperties": False,
 }
-registry.add(compile_json_schema(JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool"))
+registry.add(compile_json_schema(JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool", description="A schema of its own."))
 
 if __name__ == "__main__":
     uvicorn.run(app(registry), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
