@@ -41,3 +41,23 @@ def test_pieces_of_content_are_the_content_of_the_result(returned, content):
         return returned
 
     assert handle_bytes(compile_function(tool), b"{}") == {"content": content, "isError": False}
+
+
+def pieces_of(value: Any) -> list[dict[str, Any]]:
+    def tool(): ...
+
+    return handle_bytes(compile_function(tool), b"{}", lambda: value)["content"]
+
+
+def test_pieces_become_the_content_of_the_result_and_all_else_stands_beside_them_as_text():
+    assert pieces_of(Image(data=b"\x89")) == [{"type": "image", "data": "iQ==", "mimeType": "image/png"}]
+    assert pieces_of(["see", {"a": 1}, Text(text="t"), Audio(data=b"R")]) == [
+        {"type": "text", "text": "see"},
+        {"type": "text", "text": '{"a":1}'},
+        {"type": "text", "text": "t"},
+        {"type": "audio", "data": "Ug==", "mimeType": "audio/wav"},
+    ]
+    assert pieces_of([Resource(uri="f:/a", content="a"), Resource(uri="f:/b", content=b"b")]) == [
+        {"type": "resource", "resource": {"uri": "f:/a", "mimeType": "text/plain", "text": "a"}},
+        {"type": "resource", "resource": {"uri": "f:/b", "mimeType": "text/plain", "blob": "Yg=="}},
+    ]

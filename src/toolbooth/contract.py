@@ -93,9 +93,9 @@ class ArrayShape:
     prefix: tuple[Shape, ...] = ()
     items: Shape | None = None
     closed: bool = False
-    """Items past the prefix would never be read, so they may not be sent."""
-    last: int | None = None
-    """Only so many items, counted from the end, are ever read."""
+    """What stands between the prefix and the last items would never be read, so it may not be sent."""
+    last: int = 0
+    """So many items, counted from the end, are read, where the array is closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

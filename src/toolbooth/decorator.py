@@ -319,7 +319,9 @@ def _is_given(key: str, sent: Mapping[str, Any], keys: Mapping[str, Any]) -> boo
 
 def _is_unfinished(error: Exception) -> bool:
     """Whether a class that a model names does not exist yet: its fields are known, their types come on first use."""
-    return isinstance(error.__cause__ or error, PydanticUndefinedAnnotation | PydanticUserError)
+    cause = error.__cause__ or error
+    unfinished = isinstance(cause, PydanticUserError) and cause.code == "class-not-fully-defined"
+    return unfinished or isinstance(cause, PydanticUndefinedAnnotation)
 
 
 def _parameter_name(wire: str, taken: tuple[str, ...]) -> str:

@@ -14,6 +14,8 @@ from toolbooth.sources.json_schema import shape_of_schema
 def detect_nested_wrapper(arguments: Mapping[str, Any], input_schema: Mapping[str, Any]) -> str | None:
     """What to tell the agent if its arguments hold a nested wrapper at any depth; None if they do not."""
     shape = shape_of_schema(input_schema, root=True)
+    if shape.free or not shape.objects:
+        return None
     _, exam = examine(shape, dict(arguments), Limits(), thorough=False)
     wrappers = [problem for problem in exam.problems if problem.code == "nested-wrapper"]
     if not wrappers:

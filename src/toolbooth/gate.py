@@ -121,10 +121,8 @@ class _Writer:
         made: dict[str, Any] = {"type": "array"}
         if form.prefix:
             made["prefixItems"] = [self.shape(each) for each in form.prefix]
-        if form.last is not None:
-            made["maxItems"] = form.last
         if form.closed:
-            made["items"] = False
+            made["maxItems"] = len(form.prefix) + form.last
         elif form.items is not None:
             made["items"] = self.shape(form.items)
         return made

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
@@ -97,6 +98,26 @@ def test_a_plain_dict_beside_an_unpacked_field_is_left_as_it_is():
     def tool(it: Order, notes: dict[str, dict[str, int]]): ...
 
     assert outcome(tool, b'{"it": %b, "notes": {"a": {"b": 1}}}' % SENT) == {"it": MEANT, "notes": {"a": {"b": 1}}}
+
+
+def test_an_object_where_a_number_belongs_is_told_beside_an_unpacked_field():
+    def tool(it: Order, count: int): ...
+
+    assert outcome(tool, b'{"it": %b, "count": {"a": 1}}' % SENT) == [
+        ("wrong-type", "$.count", "must be an integer, got an object")
+    ]
+
+
+def test_an_exact_number_beside_an_unpacked_field_keeps_every_digit_in_a_union():
+    class Priced(BaseModel):
+        price: Decimal
+        address: Annotated[Address, Unpack(prefix="to_")]
+
+    def tool(it: Plain | Priced): ...
+
+    for price in ("1e2", "0.1234567890123456789"):
+        expected = Priced(price=Decimal(price), address=Address(city="Bern"))
+        assert outcome(tool, b'{"it": {"price": %b, "to_city": "Bern"}}' % price.encode()) == {"it": expected}
 
 
 def test_a_missing_field_that_was_hoisted_is_told_by_its_wire_name():

@@ -16,7 +16,7 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"
     "0000000049454e44ae426082"
 )
-WAV = b"RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
+WAV = bytes.fromhex("524946462400000057415645666d7420100000000100010040 1f0000803e00000200100064617461000000 00")
 
 registry = ToolRegistry("toolbooth-conformance")
 
@@ -79,8 +79,8 @@ async def test_streaming_elicitation(ctx: Context) -> str:
     return "done"
 
 
-@registry.tool
-def test_custom_headers(
+@registry.tool(name="test_custom_headers")
+def custom_headers(
     region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "",
     priority: Annotated[int | None, Field(json_schema_extra={"x-mcp-header": "Priority"})] = None,
     verbose: Annotated[bool | None, Field(json_schema_extra={"x-mcp-header": "Verbose"})] = None,
@@ -102,7 +102,11 @@ JSON_SCHEMA = {
     "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
     "additionalProperties": False,
 }
-registry.add(compile_json_schema(JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool", description="A schema of its own."))
+registry.add(
+    compile_json_schema(
+        JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool", description="A schema of its own."
+    )
+)
 
 if __name__ == "__main__":
     uvicorn.run(app(registry), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from toolbooth import Context, ToolError, ToolRegistry, Unpack, compile_function, compile_json_schema, handle_arguments
+from toolbooth.content import Image, Text
 from toolbooth.server.respond import Reply, respond, respond_sync
 from toolbooth.server.revisions import CAPABILITIES_KEY, CLIENT_KEY, HANDSHAKE, SERVER_KEY, STATELESS, VERSION_KEY
 
@@ -798,7 +799,8 @@ class Unsendable:
 UNSENDABLE = {
     "object": (Unsendable(), "PydanticSerializationError"),
     "nested-object": ({"a": [Unsendable()]}, "PydanticSerializationError"),
-    "half-surrogate": ("\ud800", "UnicodeEncodeError"),
+    "half-surrogate": ("\ud800", "JSONEncodeError"),
+    "half-surrogate-in-content": ([Text(text="a"), Text(text="\ud800")], "JSONEncodeError"),
 }
 
 
@@ -904,6 +906,14 @@ def test_whatever_a_tool_gives_is_sent_as_text(make, words):
     registry = ToolRegistry("shop")
     registry.tool(name="get")(make)
     assert result_of(registry, tool_call("get")) == text(words)
+
+
+def test_content_of_several_kinds_is_sent_as_such():
+    registry = ToolRegistry("shop")
+    registry.tool(name="look")(lambda: [Text(text="here"), Image(data=b"\x00")])
+    image = {"type": "image", "data": "AA==", "mimeType": "image/png"}
+    expected = {"content": [{"type": "text", "text": "here"}, image], "isError": False}
+    assert result_of(registry, tool_call("look")) == expected
 
 
 def test_a_generator_that_raises_is_a_tool_that_raised():

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from toolbooth import Context, ToolRegistry
-from toolbooth.server.stdio import serve_streams
+from toolbooth.server.stdio import serve, serve_streams
 
 SERVER = Path(__file__).with_name("shop_server.py")
 COMMAND = [sys.executable, str(SERVER), "stdio"]
@@ -111,16 +111,16 @@ async def in_process() -> AsyncIterator[Server]:
     server_in, client_out = os.pipe()
     client_in, server_out = os.pipe()
     reader = asyncio.StreamReader(limit=2**26)
+    loop = asyncio.get_running_loop()
     async with asyncio.timeout(30):
-        source, sink, back = os.fdopen(server_in, "rb", 0), os.fdopen(server_out, "wb"), os.fdopen(client_in, "rb", 0)
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), back)
-        serving = asyncio.ensure_future(serve_streams(registry, source, sink))
-        with os.fdopen(client_out, "wb", 0) as out:
+        back, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(client_in, "rb"))
+        out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(client_out, "wb", 0))
+        with os.fdopen(server_in, "rb", 0) as source, os.fdopen(server_out, "wb") as sink:
+            served = asyncio.ensure_future(serve_streams(registry, source, sink))
             yield Server(reader, out.write)
-        await serving
-        sink.close()
-        transport.close()
+            out.close()
+            await served
+        back.close()
 
 
 @pytest.fixture(params=[process, in_process], ids=["process", "in-process"])
@@ -185,20 +185,13 @@ def test_a_line_that_is_no_request_is_answered_and_the_next_one_too(line, reques
 def test_a_line_without_end_is_answered_and_the_next_one_too(serving):
     async def steps() -> None:
         async with serving() as server:
-            sending = asyncio.to_thread(server.send, b"x" * (17 * 1024 * 1024), request("ping"))
-            if serving is process:
-                await sending
-            else:
-                sent = asyncio.ensure_future(sending)
-            found = await server.next()
+            found = await server.ask(b"x" * (17 * 1024 * 1024))
             error = {"code": PARSE_ERROR, "message": "Parse error: the line is too long"}
             assert found == {"jsonrpc": "2.0", "id": None, "error": error}
-            while found.get("error"):
+            server.send(request("ping"))
+            while "error" in (found := await server.next()):  # what was left of the line
                 assert (found["id"], found["error"]["code"]) == (None, PARSE_ERROR)
-                found = await server.next()
             assert found == result({})
-            if serving is in_process:
-                await sent
 
     run(steps())
 
@@ -337,3 +330,21 @@ def test_a_file_is_read_at_once(tmp_path):
     with (tmp_path / "requests").open("rb") as source, (tmp_path / "answers").open("wb") as sink:
         asyncio.run(serve_streams(ToolRegistry("shop"), source, sink))
     assert json.loads((tmp_path / "answers").read_bytes()) == result({})
+
+
+def test_serving_takes_the_standard_streams_for_itself(tmp_path, monkeypatch):
+    (tmp_path / "requests").write_bytes(request("ping"))
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    kept = [os.dup(0), os.dup(1)]
+    try:
+        with (tmp_path / "requests").open("rb") as source, (tmp_path / "answers").open("wb") as sink:
+            os.dup2(source.fileno(), 0)
+            os.dup2(sink.fileno(), 1)
+        serve(ToolRegistry("shop"))
+        left = (os.read(0, 1), os.fstat(1) == os.fstat(2), sys.stdout is sys.stderr)
+    finally:
+        for index, each in enumerate(kept):
+            os.dup2(each, index)
+            os.close(each)
+    assert json.loads((tmp_path / "answers").read_bytes()) == result({})
+    assert left == (b"", True, True)

@@ -297,12 +297,10 @@ def _array(form: ArrayShape, value: list[Any], path: Path, exam: Examination) ->
     made: list[Any] = []
     items, prefix, thorough = form.items, len(form.prefix), exam.thorough
     for index, each in enumerate(value):
-        if form.last is not None and index < len(value) - form.last:
-            exam.refuse("unknown-key", (*path, index), f"only the last {form.last} items are read")
-        elif index < prefix:
+        if index < prefix:
             made.append(_node(form.prefix[index], each, (*path, index), exam))
-        elif form.closed:
-            exam.refuse("unknown-key", (*path, index), f"only the first {len(form.prefix)} items are read")
+        elif form.closed and index < len(value) - form.last:
+            exam.refuse("unknown-key", (*path, index), guard.never_read(form))
         elif items is None or (not thorough and fits(items, each)):
             made.append(each)
         else:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from toolbooth.boundary.decode import recased, type_of
 from toolbooth.boundary.paths import Path, at, listed, quoted, write_json
-from toolbooth.contract import JsonType, ObjectShape, Shape
+from toolbooth.contract import ArrayShape, JsonType, ObjectShape, Shape
 from toolbooth.gate import NUMBER_AS_TEXT
 
 ECHO = 80
@@ -60,6 +60,13 @@ def unknown(form: ObjectShape, key: str) -> str:
     """An undeclared key: the nearest declared name, if there is one."""
     near = nearest(key, form)
     return f"there is no field {quoted(key)}" + (f"; did you mean {quoted(near)}?" if near else "")
+
+
+def never_read(form: ArrayShape) -> str:
+    """An item of an array of which only some are read."""
+    ends = [f"the first {len(form.prefix)}"] if form.prefix else []
+    ends += [f"the last {form.last}"] if form.last else []
+    return f"only {' and '.join(ends)} items are read"
 
 
 def conflicting(key: str, other: str) -> str:

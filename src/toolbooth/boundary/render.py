@@ -12,7 +12,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary.decode import Repair
 from toolbooth.boundary.paths import listed_fields
-from toolbooth.content import Audio, Content, Image, Resource, Text
+from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
 
@@ -55,24 +55,25 @@ _CONTENT = (Text, Image, Audio, Resource)
 
 
 def _pieces(value: Any) -> list[Any] | None:
-    """What a tool returned as content of its own making: one piece, or a list that is made of nothing else."""
+    """What a tool returned as content of its own making: one piece, or a list with a piece among its items."""
     if isinstance(value, _CONTENT):
         return [value]
-    if isinstance(value, list) and value and all(isinstance(each, _CONTENT) for each in cast("list[Any]", value)):
+    if isinstance(value, list) and any(isinstance(each, _CONTENT) for each in cast("list[Any]", value)):
         return cast("list[Any]", value)
     return None
 
 
-def _piece(piece: Content) -> Json:
-    if isinstance(piece, Text):
-        return {"type": "text", "text": piece.text}
+def _piece(piece: Any) -> Json:
+    if isinstance(piece, Image | Audio):
+        kind = "image" if isinstance(piece, Image) else "audio"
+        return {"type": kind, "data": _base64(piece.data), "mimeType": piece.mime_type}
     if isinstance(piece, Resource):
         inner: Json = {"uri": piece.uri, "mimeType": piece.mime_type}
         if isinstance(piece.content, bytes):
             return {"type": "resource", "resource": {**inner, "blob": _base64(piece.content)}}
         return {"type": "resource", "resource": {**inner, "text": piece.content}}
-    kind = "image" if isinstance(piece, Image) else "audio"
-    return {"type": kind, "data": _base64(piece.data), "mimeType": piece.mime_type}
+    text = piece.text if isinstance(piece, Text) else piece
+    return {"type": "text", "text": text if isinstance(text, str) else _json_of(text).decode()}
 
 
 def _base64(data: bytes) -> str:

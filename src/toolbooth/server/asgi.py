@@ -33,7 +33,7 @@ def app(
 
     `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy that checks). An
     `Origin`, where a browser sends one, must be of an allowed host, or be listed in `origins`. A request has at most
-    `max_body` bytes, and has arrived after `max_seconds`.
+    `max_body` bytes, and once its body has begun, `max_seconds` to send the rest.
     """
     allowed = frozenset(host.lower() for host in hosts)
     extra = frozenset(origins)
@@ -47,10 +47,9 @@ def app(
                 await _plain(send, *fault)
                 return
             try:
-                async with asyncio.timeout(max_seconds):
-                    body = await _body(receive, max_body)
+                body = await _body(receive, max_body, max_seconds)
             except TimeoutError:
-                await _plain(send, 408, f"the request did not arrive within {max_seconds:g} s")
+                await _plain(send, 408, f"the rest of the request did not arrive within {max_seconds:g} s")
                 return
             if body is not None:
                 await _serve(registry, headers, body, receive, send, max_body)
@@ -88,17 +87,18 @@ def _host(value: str) -> str:
     return value[: value.index("]") + 1] if value.startswith("[") and "]" in value else value.partition(":")[0]
 
 
-async def _body(receive: Receive, max_body: int) -> bytes | None:
+async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
     """The body, read no further than to know that it is too long; None if the client left before its end."""
     message = await receive()
     body: bytes = message.get("body", b"")
     if message.get("more_body"):
         parts = [body]
         size = len(body)
-        while message.get("more_body") and size <= max_body:
-            message = await receive()
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
+        async with asyncio.timeout(max_seconds):
+            while message.get("more_body") and size <= max_body:
+                message = await receive()
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
         body = b"".join(parts)
     return None if message["type"] == "http.disconnect" else body
 

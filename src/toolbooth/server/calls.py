@@ -12,6 +12,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Protocol, cast
 
+import orjson
 from pydantic_core import to_json
 
 from toolbooth.boundary import render
@@ -164,9 +165,9 @@ class _Watch:
 
     def returned(self, value: Any) -> Result:
         try:
-            if type(value) is str:
-                value.encode()  # half a surrogate pair is text for Python alone
             result = render.value_result(value, self.repairs, **({} if self.plain else _FOR_THE_WIRE))
+            if "structuredContent" not in result:
+                orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
         except Exception as error:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
             self._tell("failed", ())

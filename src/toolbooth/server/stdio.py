@@ -22,14 +22,13 @@ _TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse
 
 def serve(registry: ToolRegistry) -> None:
     """Serve until standard input ends. What tools print, and programs they start, cannot break the framing."""
-    source = os.fdopen(os.dup(0), "rb", buffering=0)
-    sink = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    sys.stdout = sys.stderr
-    asyncio.run(serve_streams(registry, source, sink))
+    with os.fdopen(os.dup(0), "rb", buffering=0) as source, os.fdopen(os.dup(1), "wb") as sink:
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        os.close(nothing)
+        sys.stdout = sys.stderr
+        asyncio.run(serve_streams(registry, source, sink))
 
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:

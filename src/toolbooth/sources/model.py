@@ -15,7 +15,7 @@ from typing import Any, cast
 from pydantic import SecretBytes, SecretStr
 from pydantic.json_schema import GenerateJsonSchema
 
-from toolbooth.contract import ArrayShape, Field, ObjectShape, Shape
+from toolbooth.contract import ArrayShape, Field, JsonType, ObjectShape, Shape
 from toolbooth.markers import JsonText, Unpack, Verbatim
 from toolbooth.sources.core import (
     DEFAULTS,
@@ -54,6 +54,8 @@ class ShapeBuilder:
     """The parameter or field that is being built, for messages."""
     json_texts: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
     """What JsonText was put on, to be judged when all shapes are finished."""
+    unsendable: list[str] = field(default_factory=list[str])
+    """Who has a type that no JSON can bring."""
 
     def open(self, core: Node) -> Node:
         """Take in the definitions of a whole core schema; returns the node they are for."""
@@ -76,6 +78,7 @@ class ShapeBuilder:
         if kind in _TEXT:
             return Shape(types=frozenset(("string",)))
         if kind in _NOT_JSON:
+            self.unsendable.append(self.owner)
             return Shape()
         if kind in _ARRAYS:
             return array_shape(ArrayShape(items=self._part(node.get("items_schema"), config)))
@@ -308,19 +311,24 @@ def _routed(routes: list[Route]) -> Shape:
     steps: dict[str | int, list[Route]] = {}
     for path, shape in routes:
         steps.setdefault(path[0], []).append((path[1:], shape))
-    if all(isinstance(step, int) and step >= 0 for step in steps):
-        prefix = tuple(
-            _routed(steps[index]) if index in steps else free_shape() for index in range(max(map(int, steps)) + 1)
-        )
-        return array_shape(ArrayShape(prefix=prefix, closed=True))
-    if all(isinstance(step, int) and step < 0 for step in steps):
-        return array_shape(ArrayShape(last=-min(map(int, steps))))
-    if all(isinstance(step, str) for step in steps):
-        fields = {
-            str(step): Field(name=str(step), shape=_routed(below), required=False) for step, below in steps.items()
-        }
-        return object_shape(ObjectShape(fields=fields, names=tuple(fields)))
-    return free_shape()
+    places = [step for step in steps if isinstance(step, int)]
+    names = [step for step in steps if isinstance(step, str)]
+    types: set[JsonType] = set()
+    types |= {"array"} if places else set()
+    types |= {"object"} if names else set()
+    fields = {name: Field(name=name, shape=_routed(steps[name]), required=False) for name in names}
+    return Shape(
+        types=frozenset(types),
+        objects=(ObjectShape(fields=fields, names=tuple(fields)),) if names else (),
+        arrays=(_positions(places, steps),) if places else (),
+    )
+
+
+def _positions(places: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
+    """An array of which only some positions are read, from its start or from its end."""
+    length = max(places) + 1
+    prefix = (_routed(steps[index]) if index in steps else free_shape() for index in range(length))
+    return ArrayShape(prefix=tuple(prefix), closed=True, last=max(0, -min(places)))
 
 
 def accepted_paths(name: str, field: Node, config: Config) -> list[Path]:

@@ -17,7 +17,7 @@ from pydantic import (
     PydanticUserError,
     TypeAdapter,
 )
-from pydantic.errors import PydanticErrorMixin
+from pydantic.errors import PydanticErrorMixin, PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
 
@@ -126,6 +126,8 @@ def compile_model(
     owner = name or getattr(function, "__name__", None) or getattr(model, "__name__", "tool")
     builder = ShapeBuilder()
     node = builder.open(_core_of(owner, model))
+    if builder.field_list(node, DEFAULTS) is None:
+        raise ContractError(owner, ["not a model with fields; give a model, a dataclass or a TypedDict"])
     return Contract(
         name=owner,
         description=description if description is not None else _docstring(function or model),
@@ -308,7 +310,12 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     if mistakes:
         raise ContractError(owner, mistakes)
     core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
-    schema = exact_schema(core, builder)
+    try:
+        schema = exact_schema(core, builder)
+    except PydanticInvalidForJsonSchema as error:
+        raise ContractError(
+            owner, [f"{each} has a type that JSON cannot carry; annotate it otherwise" for each in builder.unsendable]
+        ) from error
     warn_of_untyped(owner, schema)
     values = for_values(for_wire(core))
     proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
