@@ -11,7 +11,7 @@ from typing import Any, cast
 from toolbooth.boundary.correct import correct, holds_secret, mend
 from toolbooth.boundary.decode import CLIENT_KEYS, Repair
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine, whole_integers
-from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
+from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.validate import Explained, Located, problems_of, values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Problem, ToolInputError
@@ -31,7 +31,7 @@ def accept_bytes(contract: Contract, body: bytes) -> Accepted:
 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read together with what they came in. Raises ToolInputError."""
-    value, delicate, pointed = reading
+    value, delicate, body = reading
     # The short way. Whatever is special about a call, the long way finds it again.
     if type(value) is dict and not delicate:
         arguments = cast("dict[str, Any]", value)
@@ -40,7 +40,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
                 return contract.validate(arguments), []
             except InvalidValues as error:
                 return _long_way(contract, reading, error)
-        elif pointed and contract.integers:
+        elif contract.integers and has_pointed_integers(body):
             pass
         elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
             try:
@@ -58,9 +58,9 @@ def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) 
             reading, repairs = _object_of(contract, reading)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
-    value, delicate, pointed = reading
+    value, delicate, body = reading
     thorough = delicate or bool(repairs)
-    if pointed and contract.integers and not thorough:
+    if contract.integers and not thorough and has_pointed_integers(body):
         value = whole_integers(contract.shape, value)
         said = said if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)

@@ -36,10 +36,10 @@ class Unreadable(Exception):
         super().__init__(message)
 
 
-Reading = tuple[Any, bool, bool]
-"""One JSON value as sent; whether it holds numbers kept as written; whether an integer may be written as 5.0."""
+Reading = tuple[Any, bool, bytes]
+"""One JSON value as sent; whether it holds numbers kept as written; the bytes it was read from."""
 
-NOTHING: Reading = ({}, False, False)
+NOTHING: Reading = ({}, False, b"")
 
 
 def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
@@ -58,7 +58,12 @@ def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
         raise _unreadable(str(error)) from None
     if limits.lowered:
         _check_lowered(value, body, limits)
-    return value, delicate, body.find(b".0") >= 0
+    return value, delicate, body
+
+
+def has_pointed_integers(body: bytes) -> bool:
+    """Whether an integer may be written as 5.0."""
+    return body.find(b".0") >= 0
 
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:

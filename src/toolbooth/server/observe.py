@@ -1,4 +1,4 @@
-"""One record per call, for logs and figures. Arguments only when asked for, secrets redacted."""
+"""One record per call, for logs and figures. It holds no arguments."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, contex
         reading = read_json(body, DEFAULT_LIMITS)
     except Unreadable as error:
         return _unreadable(registry, body, error, context)
-    message, delicate, pointed = reading
+    message, delicate, _ = reading
     if type(message) is not dict:
         what = "a batch" if isinstance(message, list) else "not an object"
         raise ProtocolError(revisions.INVALID_REQUEST, f"the message is {what}; send one JSON-RPC object")
@@ -125,7 +125,7 @@ def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, contex
     arguments: Any = params.get("arguments")
     if tool is not None and headers is not None and tool.header_params and revision.stateless:
         revisions.check_param_headers(tool.header_params, arguments, headers)
-    read: Reading = ({} if arguments is None else arguments, delicate, pointed)
+    read: Reading = ({} if arguments is None else arguments, delicate, body)
     return _Opened(request_id, method, params, revision, tool, read, registry)
 
 
