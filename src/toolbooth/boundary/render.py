@@ -37,10 +37,9 @@ def text_result(text: str, *, is_error: bool = False) -> Json:
 
 def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json) -> Json:
     """What the tool returned; an object also as structured content, in the form that `structured` gives it."""
-    kind: type[Any] = type(value)
-    if kind is str:
+    if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
-    elif kind is not dict and (pieces := _pieces(value)) is not None:
+    elif type(value) is not dict and (pieces := _pieces(value)) is not None:
         made = {"content": [_piece(each) for each in pieces], "isError": False}
     else:
         text = _json_of(value)
