@@ -288,7 +288,8 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Exami
         exam.refuse("unknown-key", (*path, key), guard.unknown(form, key), at((key,), where))
     else:
         exam.inside |= guard.names_inside(inner)
-        message = guard.wrapper(key, value, guard.innermost(form, inner), path)
+        meant = guard.misspelt_object(form, key)
+        message = meant or guard.wrapper(key, value, guard.innermost(form, inner), path)
         exam.refuse("nested-wrapper", (*path, key), message, at((key,), where))
     return NOT_SENT
 

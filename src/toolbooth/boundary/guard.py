@@ -46,6 +46,14 @@ def wrapper(key: str, value: Any, inner: dict[str, Any], path: Path) -> str:
     )
 
 
+def misspelt_object(form: ObjectShape, key: str) -> str | None:
+    """An undeclared key that holds an object, and is a declared one but for its spelling."""
+    near = nearest(key, form)
+    if near is None or not form.fields[near].shape.objects:
+        return None
+    return f"{quoted(key)} is not a declared field and holds a nested object; did you mean {quoted(near)}?"
+
+
 def innermost(form: ObjectShape, inner: dict[str, Any]) -> dict[str, Any]:
     """What a wrapper holds when the wrappers inside it are taken off too."""
     while len(inner) == 1:
