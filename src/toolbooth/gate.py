@@ -76,7 +76,7 @@ class _Writer:
             nothing = [None] if "null" in shape.types else []
             choices = [{"enum": [*shape.constants, *nothing]}]
         choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
-        return choices[0] if len(choices) == 1 else {"anyOf": choices}
+        return choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {"not": {}}
 
     def _scalar(self, kind: str, shape: Shape) -> dict[str, Any]:
         if kind == "string" and shape.timelike:

@@ -25,6 +25,7 @@ from toolbooth.sources.core import (
     DEFAULTS,
     DICTS,
     FIELD_LISTS,
+    REWRITES,
     Config,
     Node,
     each_child,
@@ -59,9 +60,11 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         inner = replace(inner, exact_types=True)
     below = authored or (kind in AUTHORED and is_authors(node))
     made = each_child(node, lambda child: for_wire(child, inner, below))
-    if kind in DICTS and node.get("keys_schema", _ANY)["type"] not in ("str", "any"):
+    if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
         # A JSON key is text, whatever it stands for; and two texts may stand for the same.
-        made["keys_schema"] = for_wire(node["keys_schema"], inner, True)
+        keys = node["keys_schema"]
+        also = inner.rewrites if keys["type"] == "str" else ()
+        made["keys_schema"] = for_wire({**keys, **dict.fromkeys(also, True)}, inner, True)
         return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
@@ -119,6 +122,13 @@ def _as_floats(value: Any) -> Any:
     return number
 
 
+def _may_merge_keys(keys: Node, config: Config) -> bool:
+    """Whether two different keys of a JSON object may stand for the same key of the dict."""
+    if keys["type"] == "str":
+        return bool(config.rewrites) or any(keys.get(how) for how in REWRITES)
+    return keys["type"] != "any"
+
+
 def _without_loss(node: Node) -> Node:
     """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value would be lost."""
     keys = validator(node["keys_schema"])
@@ -164,6 +174,8 @@ _PROVING = frozenset(
 def proves_shape(core: Node) -> bool:
     """Whether a schema made for values takes nothing but what the shape says, and runs nobody's code."""
     if core["type"] not in _PROVING or core.get("custom_init") or core.get("post_init") or "default_factory" in core:
+        return False
+    if core.get("on_error", "raise") != "raise":  # what does not validate would be left out in silence
         return False
     if isinstance(core.get("validation_alias"), list):  # what stands beside an alias path is not looked at
         return False

@@ -11,6 +11,7 @@ from toolbooth.markers import METADATA_KEY, Marker
 Node = dict[str, Any]
 
 DICTS = frozenset(("dict", "ordered-dict", "counter"))
+REWRITES = ("strip_whitespace", "to_lower", "to_upper")
 FIELD_LISTS = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 _CHILDREN = (
     *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "fields", "steps", "choices"),
@@ -28,6 +29,8 @@ class Config:
     by_name: bool = False
     by_alias: bool = True
     numbers_as_text: bool = False
+    rewrites: tuple[str, ...] = ()
+    """How text is stripped or re-cased, so that two keys may become one."""
     exact_types: bool = True
     """Whether validation takes an integer only as such; else it also takes 5.0, which the gate calls an integer."""
 
@@ -44,6 +47,7 @@ class Config:
             by_name=bool(raw.get("validate_by_name")),
             by_alias=raw.get("validate_by_alias") is not False,
             numbers_as_text=bool(raw.get("coerce_numbers_to_str")),
+            rewrites=tuple(how for how in REWRITES if raw.get(f"str_{how}")),
         )
 
 

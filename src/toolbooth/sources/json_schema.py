@@ -115,6 +115,9 @@ class _Reader:
         parts += [self.shape(each) for each in schema.get("allOf") or ()]
         # Keys that only a condition declares are declared all the same.
         parts += [self.shape(schema[key]) for key in ("then", "else") if key in schema]
+        for key in ("dependentSchemas", "dependencies"):
+            table = cast("Mapping[str, Any]", schema.get(key) or {})
+            parts += [self.shape(each) for each in table.values() if isinstance(each, Mapping)]
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
     def _reference(self, ref: str) -> Shape:

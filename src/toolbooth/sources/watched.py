@@ -6,7 +6,10 @@ would be dropped in silence, so it is left for the closed model to refuse.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
+
+from pydantic_core import ValidationError
 
 from toolbooth.sources.core import AUTHORED, FIELD_LISTS, Config, Node, extra_of, fields_of, first_keys
 
@@ -18,15 +21,36 @@ class _Watched(dict[str, Any]):
     does not declare, would be dropped in silence, even if it was copied along on the way.
     """
 
-    __slots__ = ("seen",)
+    __slots__ = ("seen", "walked")
 
     def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
-        super().__init__(items)
+        super().__init__(_unwatched(items))
         self.seen: set[str] = set() if seen is None else seen
+        self.walked = False
 
-    def unread(self) -> set[str]:
-        """The keys that nobody asked for."""
-        return set(self) - self.seen
+    def unread(self, made: dict[str, Any]) -> dict[str, Any]:
+        """What nobody asked for: carried along into what the author `made`, or left behind without a look at all."""
+        return {
+            key: value
+            for key, value in _unwatched(self).items()
+            if key not in self.seen and (key in made or not self.walked)
+        }
+
+    def __iter__(self) -> Iterator[str]:
+        self.walked = True
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self.walked = True
+        return super().keys()
+
+    def items(self) -> Any:
+        self.walked = True
+        return super().items()
+
+    def values(self) -> Any:
+        self.walked = True
+        return super().values()
 
     def __getitem__(self, key: str) -> Any:
         self.seen.add(key)
@@ -45,7 +69,16 @@ class _Watched(dict[str, Any]):
         return super().pop(key, *default)
 
     def copy(self) -> dict[str, Any]:
+        self.walked = True
         return _Watched(self, self.seen)
+
+
+def _unwatched(items: dict[str, Any]) -> dict[str, Any]:
+    """A plain copy, made without leaving a trace."""
+    return dict(_DICT.items(items))
+
+
+_DICT: Any = dict
 
 
 def watched(node: Node, config: Config) -> Node:
@@ -55,27 +88,37 @@ def watched(node: Node, config: Config) -> Node:
         return node["function"]
     function = node["function"]["function"]
 
-    def settle(before: Any, after: Any) -> Any:
+    def settle(before: Any, after: Any) -> tuple[Any, dict[str, Any]]:
+        """What the author made for the fields, and what nobody looked at that no field declares."""
         if not (isinstance(before, _Watched) and isinstance(after, dict)):
-            return after
-        unread = before.unread()
-        made = dict(cast("dict[str, Any]", after))
-        return {key: value for key, value in made.items() if key in declared or key in unread}
+            return after, {}
+        made = _unwatched(cast("dict[str, Any]", after))
+        lost = {key: value for key, value in before.unread(made).items() if key not in declared}
+        return {key: value for key, value in made.items() if key in declared}, lost
 
     def watch(value: Any) -> Any:
         return _Watched(cast("dict[str, Any]", value)) if type(value) is dict else value
 
     def before(value: Any, *info: Any) -> Any:
         watched = watch(value)
-        return settle(watched, function(watched, *info))
+        made, lost = settle(watched, function(watched, *info))
+        return {**made, **lost} if lost else made  # for the closed list of fields to refuse, with all else
 
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
         watched = watch(value)
+        lost: dict[str, Any] = {}
 
         def settled(inner: Any, *outer: Any) -> Any:
-            return handler(settle(watched, inner), *outer)
+            made, found = settle(watched, inner)
+            lost.update(found)
+            return handler(made, *outer)
 
-        return function(watched, settled, *info)
+        made = function(watched, settled, *info)
+        if lost:  # told here, where the author's code can no longer catch it
+            raise ValidationError.from_exception_data(
+                "", [{"type": "extra_forbidden", "loc": (key,), "input": each} for key, each in lost.items()]
+            )
+        return made
 
     return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
 
