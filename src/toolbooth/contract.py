@@ -82,6 +82,8 @@ class ObjectShape:
     """Fields were hoisted somewhere below this level."""
     names: tuple[str, ...] = ()
     """The published names, in order."""
+    rivals: tuple[tuple[tuple[str | int, ...], ...], ...] = ()
+    """For each field that several paths lead to: those paths, of which only one may be sent."""
     whole: dict[str, Shape] | None = None
     """The fields of `gate.integer_fields`, made on first use."""
 

@@ -5,7 +5,8 @@ Yes means: neither a repair nor a refusal is due. No decides nothing; the bounda
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import jsonschema_rs
@@ -105,7 +106,7 @@ class _Writer:
         # Two keys for one field: whichever were dropped, something sent would be lost.
         rivals = _rivals(form)
         if rivals:
-            made["allOf"] = [{"not": {"required": list(pair)}} for pair in rivals]
+            made["allOf"] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in rivals]
         return made
 
     def _further(self, form: ObjectShape) -> dict[str, Any]:
@@ -128,12 +129,15 @@ class _Writer:
         return made
 
 
-def _rivals(form: ObjectShape) -> Iterable[tuple[str, str]]:
+def _rivals(form: ObjectShape) -> list[tuple[str, str]]:
     """Pairs of keys that lead to the same field."""
     by_field: dict[int, list[str]] = {}
     for key, field in form.fields.items():
         by_field.setdefault(id(field), []).append(key)
-    return [(first, second) for keys in by_field.values() for first in keys for second in keys if first < second]
+    # Where paths rival, the gate sees only where they begin; whether both are sent is for the boundary to find out.
+    firsts = [[str(path[0]) for path in paths] for paths in form.rivals]
+    pairs = [(one, other) for keys in by_field.values() for one in keys for other in keys if one < other]
+    return pairs + [(one, other) for keys in firsts for one, other in combinations(keys, 2)]
 
 
 def integer_fields(form: ObjectShape) -> dict[str, Shape]:

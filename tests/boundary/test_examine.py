@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
-from toolbooth import compile_function, handle_bytes
+from toolbooth import Unpack, compile_function, handle_bytes
 
 
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
@@ -116,3 +116,36 @@ def test_past_forty_problems_are_counted_each_once():
 
     result = handle_bytes(compile_function(tool), json.dumps({"ids": ["x"] * 50}).encode())
     assert result["content"][0]["text"].startswith("Refused: 50 problems in the arguments of 'tool'.")
+
+
+class Rivals(BaseModel):
+    second: int = Field(0, validation_alias=AliasChoices("s", AliasPath("o", "p"), "z"))
+    third: int = Field(0, validation_alias=AliasPath("o", "t"))
+    either: int = Field(0, validation_alias=AliasChoices(AliasPath("l", 0), AliasPath("l", 1)))
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        pytest.param({"s": 1, "o": {"t": 3}}, Rivals.model_construct(second=1, third=3), id="one-path-each"),
+        pytest.param({"o": {"p": 2, "t": 3}}, Rivals.model_construct(second=2, third=3), id="by-path"),
+        pytest.param({"s": 1, "o": {"p": 2, "t": 3}}, [("conflicting-keys", "$.it.o.p")], id="name-and-path"),
+        pytest.param({"s": 1, "o": '{"p": 2}'}, [("conflicting-keys", "$.it.o.p")], id="name-and-path-in-text"),
+        pytest.param({"o": {"p": 2}, "z": 1}, [("conflicting-keys", "$.it.z")], id="path-and-name"),
+        pytest.param({"s": 1, "z": 1}, [("conflicting-keys", "$.it.z")], id="name-and-name"),
+        pytest.param({"l": [1]}, Rivals.model_construct(either=1), id="one-position"),
+        pytest.param({"l": [1, 2]}, [("conflicting-keys", "$.it.l[1]")], id="two-positions"),
+    ],
+)
+@pytest.mark.parametrize("unpacked", [False, True], ids=["nested", "hoisted"])
+def test_of_several_paths_to_one_field_only_one_may_be_sent(sent, expected, unpacked):
+    def nested(it: Rivals): ...
+    def hoisted(it: Annotated[Rivals, Unpack(prefix="it_")], other: int = 0): ...
+
+    flat = {f"it_{key}": value for key, value in sent.items()}
+    found = outcome(hoisted if unpacked else nested, json.dumps(flat if unpacked else {"it": sent}).encode())
+    if isinstance(expected, list):
+        wanted = [(code, path.replace("$.it.", "$.it_") if unpacked else path) for code, path in expected]
+        assert [(code, path) for code, path, _ in found] == wanted
+    else:
+        assert found[0]["it"] == expected

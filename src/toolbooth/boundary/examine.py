@@ -15,7 +15,7 @@ import jiter
 from toolbooth.boundary import decode, guard
 from toolbooth.boundary.correct import Slip
 from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
-from toolbooth.boundary.paths import Path, at
+from toolbooth.boundary.paths import Path, at, look_up
 from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.gate import fits, fitting_form, integer_fields, is_integer_only, plain_types
@@ -247,7 +247,18 @@ def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examinat
             kept = _field(declared, each, (*path, key), exam)
         if kept is not NOT_SENT:
             made[key] = kept
+    if form.rivals:
+        _refuse_rivals(form, made, path, exam)
     return made
+
+
+def _refuse_rivals(form: ObjectShape, made: dict[str, Any], path: Path, exam: Examination) -> None:
+    """Two paths to one field, both sent: the author's model would read one and drop the other."""
+    for paths in form.rivals:
+        sent = [each for each in paths if look_up(made, each) is not None]
+        for other in sent[1:]:
+            exam.refuse("conflicting-keys", (*path, *other), guard.conflicting(at(other), at(sent[0])))
+            exam.places.append((*path, *sent[0]))  # whichever the author's model objects to, it is told
 
 
 def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:

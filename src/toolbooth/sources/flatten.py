@@ -31,6 +31,8 @@ def hoist(
         if outer.rest is not None:
             mistakes.append(f"{owner} and {_owner_of(outer.rest_place)} both take undeclared keys; unpack only one")
         outer.rest, outer.rest_place = inner.rest, (*place, *inner.rest_place)
+    moved_paths = (tuple((prefix + str(path[0]), *path[1:]) for path in paths) for paths in inner.rivals)
+    outer.rivals = (*outer.rivals, *moved_paths)
     outer.groups = (
         *outer.groups,
         Group(place=place, absent=absent),

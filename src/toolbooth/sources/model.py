@@ -172,6 +172,8 @@ class ShapeBuilder:
             taken = made.fields.setdefault(key, found)
             if taken is not found:
                 self.mistakes.append(collision(key, taken, owner))
+        if len(paths) > 1 and any(len(path) > 1 for path in paths):
+            made.rivals = (*made.rivals, tuple(tuple(path) for path in paths))
         for path in paths:
             if len(path) > 1:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
