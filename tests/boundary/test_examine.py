@@ -121,6 +121,7 @@ def test_past_forty_problems_are_counted_each_once():
 class Rivals(BaseModel):
     second: int = Field(0, validation_alias=AliasChoices("s", AliasPath("o", "p"), "z"))
     third: int = Field(0, validation_alias=AliasPath("o", "t"))
+    after: int = Field(0, validation_alias=AliasPath("gap", 1))
     either: int = Field(0, validation_alias=AliasChoices(AliasPath("l", 0), AliasPath("l", 1)))
 
 
@@ -133,6 +134,8 @@ class Rivals(BaseModel):
         pytest.param({"s": 1, "o": '{"p": 2}'}, [("conflicting-keys", "$.it.o.p")], id="name-and-path-in-text"),
         pytest.param({"o": {"p": 2}, "z": 1}, [("conflicting-keys", "$.it.z")], id="path-and-name"),
         pytest.param({"s": 1, "z": 1}, [("conflicting-keys", "$.it.z")], id="name-and-name"),
+        pytest.param({"gap": [7, 2]}, [("wrong-type", "$.it.gap[0]")], id="an-item-that-no-path-reads"),
+        pytest.param({"gap": [None, 2]}, Rivals.model_construct(after=2), id="null-where-no-path-reads"),
         pytest.param({"l": [1]}, Rivals.model_construct(either=1), id="one-position"),
         pytest.param({"l": [1, 2]}, [("conflicting-keys", "$.it.l[1]")], id="two-positions"),
     ],

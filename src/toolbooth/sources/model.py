@@ -329,7 +329,8 @@ def _routed(routes: list[Route]) -> Shape:
 def _positions(places: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
     """An array of which only some positions are read, from its start or from its end."""
     length = max(places) + 1
-    prefix = (_routed(steps[index]) if index in steps else free_shape() for index in range(length))
+    unread = Shape(types=frozenset(("null",)))  # no path leads there, so nothing but null may stand there
+    prefix = (_routed(steps[index]) if index in steps else unread for index in range(length))
     return ArrayShape(prefix=tuple(prefix), closed=True, last=max(0, -min(places)))
 
 
