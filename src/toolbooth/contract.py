@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
@@ -167,8 +167,8 @@ class Contract:
     description: str
     shape: Shape
     """Of the whole `arguments` object."""
-    schema: Mapping[str, Any]
-    """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
+    describe: Callable[[], Mapping[str, Any]]
+    """Writes the exact JSON Schema: use `schema`, which keeps it."""
     validate: Callable[[Any], Any]
     """Decoded arguments -> the function's values, by the author's own validation, once. Raises InvalidValues."""
     bind: Callable[[Any], dict[str, Any]] | None
@@ -184,10 +184,19 @@ class Contract:
     proves: bool
     """Validation alone proves the shape: no author's code runs in it, and it coerces nothing."""
     limits: Limits = DEFAULT_LIMITS
+    written: Mapping[str, Any] | None = field(init=False, default=None)
+    """The schema, once it was asked for: a server that is only called never writes it."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may stand at the top level."""
     arranged: bool = field(init=False, default=False)
     """Fields were hoisted, so values must be put back in place before validation."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
+        if self.written is None:
+            object.__setattr__(self, "written", self.describe())
+        return cast("Mapping[str, Any]", self.written)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "closed", all(form.rest is None for form in self.shape.objects))

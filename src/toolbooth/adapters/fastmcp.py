@@ -15,7 +15,7 @@ import logging
 import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
 from fastmcp import FastMCP
@@ -283,7 +283,7 @@ def _compiled(function: Callable[..., Any] | None, parameters: str) -> tuple[Con
         own = inspect.signature(function).parameters.keys()
         hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
         contract = compile_function(function, injected=lambda param, _: param.name in hosts)
-        contract = replace(contract, schema=_described(contract.schema, schema))
+        contract = replace(contract, describe=partial(_described, contract.schema, schema))
     return contract, input_schema(contract)
 
 

@@ -28,6 +28,7 @@ from toolbooth.sources.core import (
     REWRITES,
     Config,
     Node,
+    below,
     each_child,
     extra_of,
     fields_of,
@@ -58,8 +59,8 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     inner = Config.of(node, config)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
-    below = authored or (kind in AUTHORED and is_authors(node))
-    made = each_child(node, lambda child: for_wire(child, inner, below))
+    behind = authored or (kind in AUTHORED and is_authors(node))
+    made = each_child(node, lambda child: for_wire(child, inner, behind))
     if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
         # A JSON key is text, whatever it stands for; and two texts may stand for the same.
         keys = node["keys_schema"]
@@ -70,7 +71,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         made["extra_behavior"] = "forbid"
     if authored:
         return made
-    if below:
+    if behind:
         made["function"] = watched(node, inner)
     made.pop("strict", None)
     if "config" in made:
@@ -181,26 +182,12 @@ def proves_shape(core: Node) -> bool:
         return False
     if core["type"] == "literal" and not all(isinstance(each, str) for each in core["expected"]):
         return False
-    proven: list[bool] = []
-
-    def note(child: Any) -> Any:
-        proven.append(proves_shape(child))
-        return child
-
-    each_child(core, note)
-    return all(proven)
+    return all(map(proves_shape, below(core)))
 
 
 def has_exact_integers(core: Node) -> bool:
     """Whether some integer is taken only as such, so that 5.0 must be made 5 before."""
-    found: list[bool] = [core["type"] == "int" and bool(core.get("strict"))]
-
-    def note(child: Any) -> Any:
-        found.append(has_exact_integers(child))
-        return child
-
-    each_child(core, note)
-    return any(found)
+    return (core["type"] == "int" and bool(core.get("strict"))) or any(map(has_exact_integers, below(core)))
 
 
 def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> Any:

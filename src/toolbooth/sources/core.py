@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -92,6 +92,26 @@ def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
         child, label = cast("tuple[Any, Any]", children)
         return rewrite(child), label
     return children
+
+
+def below(node: Node) -> Iterator[Node]:
+    """Every node right below `node`."""
+    for key in _CHILDREN:
+        if key in node:
+            yield from _nodes(node[key])
+
+
+def _nodes(children: Any) -> Iterator[Node]:
+    if isinstance(children, dict):
+        table = cast("dict[Any, Any]", children)
+        if isinstance(table.get("type"), str):
+            yield table
+        else:
+            for child in table.values():
+                yield from _nodes(child)
+    elif isinstance(children, list | tuple):  # a tuple is a node with its label
+        for child in cast("list[Any]", children):
+            yield from _nodes(child)
 
 
 def fields_of(node: Node) -> Iterable[tuple[str, Node]]:

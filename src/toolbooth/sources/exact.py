@@ -13,9 +13,19 @@ from typing import Any, cast
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema, to_jsonable_python
 
-from toolbooth.markers import JsonText
+from toolbooth.markers import JsonText, Unpack
 from toolbooth.sources.closing import for_wire
-from toolbooth.sources.core import DEFAULTS, FIELD_LISTS, Config, Node, each_child, extra_of, fields_of, marker_of
+from toolbooth.sources.core import (
+    DEFAULTS,
+    FIELD_LISTS,
+    Config,
+    Node,
+    below,
+    each_child,
+    extra_of,
+    fields_of,
+    marker_of,
+)
 from toolbooth.sources.model import (
     ShapeBuilder,
     accepted_paths,
@@ -42,6 +52,40 @@ def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
         return {**own, "$defs": made["$defs"]}
     return made
+
+
+_PLAIN = frozenset(
+    (
+        *("none", "bool", "int", "float", "str", "bytes", "decimal", "uuid", "url", "literal", "enum"),
+        *("date", "time", "datetime", "timedelta", "list", "set", "frozenset", "dict", "nullable", "default", "union"),
+        *("tagged-union", "definitions", "definition-ref", "model", "dataclass", "function-after"),
+        *("model-field", "typed-dict-field", "dataclass-field", *FIELD_LISTS),
+    )
+)
+_SAID_BY_PYDANTIC = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
+_HOLDS = {"dict": "values_schema", "list": "items_schema", "set": "items_schema", "frozenset": "items_schema"}
+
+
+def is_plain(core: Node) -> bool:
+    """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's own types."""
+    if isinstance(marker_of(core), Unpack):
+        return is_plain(core["steps"][0])
+    kind = core["type"]
+    if kind not in _PLAIN or _HOLDS.get(kind, "type") not in core or _says_more(core):
+        return False
+    return all(map(is_plain, below(core)))
+
+
+def _says_more(core: Node) -> bool:
+    """Whether an author's dict or code has a say in how a node is described."""
+    cls: Any = core.get("cls")
+    config: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
+    if config.get("json_schema_extra"):
+        return True
+    metadata: dict[str, Any] = core.get("metadata") or {}
+    writers: list[Any] = metadata.get("pydantic_js_functions") or []
+    pydantics = not writers or (len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic."))
+    return not pydantics or not metadata.keys() <= _SAID_BY_PYDANTIC
 
 
 @dataclass(slots=True, frozen=True)

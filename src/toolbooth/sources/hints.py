@@ -38,6 +38,8 @@ class Hints:
         return inspect.Signature.empty if isinstance(found, Unresolved) else found
 
     def _of(self, raw: Any) -> Any:
+        if type(raw) is type:  # nothing in it to resolve
+            return raw
         try:
             return self._resolve(raw, _surroundings(self.enclosing))
         except NameError:

@@ -69,7 +69,7 @@ def compile_json_schema(
         name=owner,
         description=description if description is not None else str(schema.get("description") or ""),
         shape=shape,
-        schema=dict(schema),
+        describe=lambda: dict(schema),
         validate=validate,
         bind=lambda arguments: {"arguments": arguments},
         params=(Param(name="arguments", positional=True),),

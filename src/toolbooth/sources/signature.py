@@ -34,7 +34,7 @@ from toolbooth.sources.closing import (
     with_defaults_of,
 )
 from toolbooth.sources.core import DEFAULTS, LENIENT, Node
-from toolbooth.sources.exact import exact_schema
+from toolbooth.sources.exact import exact_schema, is_plain
 from toolbooth.sources.flatten import mark_deep
 from toolbooth.sources.hints import Hints, Unresolved
 from toolbooth.sources.mistakes import name_mistakes, type_mistakes, warn_of_untyped
@@ -42,10 +42,12 @@ from toolbooth.sources.model import ShapeBuilder, is_nullable, is_optional, unpa
 from toolbooth.sources.shapes import object_shape
 
 Injected = Callable[[inspect.Parameter, Any], bool]
+Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
 """What Pydantic says of an annotation that it cannot use."""
 
+_OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -250,7 +252,7 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
         for param in params:
             info = param.info
             try:
-                node = handler.generate_schema(Annotated[info.annotation, _without_names(info)])
+                node = handler.generate_schema(_annotation(info))
             except PYDANTIC_ERRORS as error:
                 raise ContractError(owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]) from error
             alias: Any = info.validation_alias
@@ -264,17 +266,14 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
     return type("arguments", (), {"__get_pydantic_core_schema__": classmethod(hook)})
 
 
-def _without_names(info: FieldInfo) -> FieldInfo:
-    """What a parameter says of its type; name and default are the table's business, and Pydantic warns of them here."""
-    made = FieldInfo(
-        description=info.description,
-        examples=info.examples,
-        deprecated=info.deprecated,
-        json_schema_extra=info.json_schema_extra,
-        discriminator=info.discriminator,
-    )
+def _annotation(info: FieldInfo) -> Any:
+    """A parameter's type, and what it says of it; name and default are the table's, and Pydantic warns of them here."""
+    said = {name: value for name in _OF_THE_TYPE if (value := getattr(info, name)) is not None}
+    if not said and not info.metadata:
+        return info.annotation
+    made = FieldInfo(**said)
     made.metadata = list(info.metadata)
-    return made
+    return Annotated[info.annotation, made]
 
 
 def _with_default(node: Any, info: FieldInfo) -> Any:
@@ -310,25 +309,34 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     if mistakes:
         raise ContractError(owner, mistakes)
     core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
-    try:
-        schema = exact_schema(core, builder)
-    except PydanticInvalidForJsonSchema as error:
-        raise ContractError(
-            owner, [f"{each} has a type that JSON cannot carry; annotate it otherwise" for each in builder.unsendable]
-        ) from error
-    warn_of_untyped(owner, schema)
-    values = for_values(for_wire(core))
+    describe = partial(exact_schema, core, builder)
+    values = for_wire(core)
+    if not is_plain(core):
+        describe = _checked(owner, describe, builder)
+        values = for_values(values)
     proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
     if not proves:  # the gate decides, and to the gate 5.0 is an integer
         values = for_values(for_wire(core, LENIENT))
     return {
         "shape": shape,
-        "schema": schema,
+        "describe": describe,
         "validate": _validate_with(values),
         "integers": has_exact_integers(values),
         "exact": anywhere(shape, lambda each: each.exact),
         "proves": proves,
     }
+
+
+def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
+    """Write the schema now: what cannot be sent, or leaves agents guessing, is reported where it was written."""
+    try:
+        schema = describe()
+    except PydanticInvalidForJsonSchema as error:
+        raise ContractError(
+            owner, [f"{each} has a type that JSON cannot carry; annotate it otherwise" for each in builder.unsendable]
+        ) from error
+    warn_of_untyped(owner, schema)
+    return lambda: schema
 
 
 def _needs_a_look(shape: Shape) -> bool:
