@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from cases import EVERY, FLAT, NESTED, Case
-from measure import Task, Timing, against, compare, process_clock, readings
+from figures import Parts, Row, at_most
+from measure import Task, against, compare, process_clock, readings
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from toolbooth import compile_function, handle_bytes, input_schema
 
-Group = Literal["exact", "refused", "repaired", "import", "registration"]
+Outcome = Literal["exact", "refused", "repaired"]
 
+TITLES = {
+    "exact": "Exact calls",
+    "refused": "Refused calls",
+    "repaired": "Repaired calls",
+    "registration": "Registration of one tool (against TypeAdapter + json_schema)",
+    "import": "Import (against pydantic)",
+}
 IMPORT_ROUNDS = 12
 IMPORT_GOAL = 1.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One figure: a cost as a multiple of its floor, with the spread of that multiple."""
-
-    group: Group
-    name: str
-    goal: float | None
-    ratio: float
-    low: float
-    high: float
-    seconds: float
-    floor_seconds: float
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
-        return None if self.goal is None else self.ratio <= self.goal
-
-
-def measured() -> Iterator[tuple[str, list[Row]]]:
+def measured() -> Parts:
     """Every part of the bench by name, one after the other."""
     for case in EVERY:
         yield case.name, _calls(case)
@@ -54,9 +41,9 @@ def floor_of(case: Case) -> Task:
     return lambda: to_json(adapter.validate_json(body))
 
 
-def calls_of(case: Case) -> dict[tuple[Group, str], bytes]:
+def calls_of(case: Case) -> dict[tuple[Outcome, str], bytes]:
     """Every call of a case, by what must come of it."""
-    made: dict[tuple[Group, str], bytes] = {("exact", ""): case.exact}
+    made: dict[tuple[Outcome, str], bytes] = {("exact", ""): case.exact}
     made |= {("refused", kind): body for kind, body in case.refused.items()}
     return made | {("repaired", kind): body for kind, body in case.repaired.items()}
 
@@ -73,12 +60,12 @@ def _calls(case: Case) -> list[Row]:
     floor = timings.pop("floor")
     goals = {"exact": case.goal, "refused": case.refusal_goal}
     return [
-        _row(group, f"{case.name}: {kind}" if kind else case.name, goals.get(group), timing, floor)
+        at_most(group, f"{case.name}: {kind}" if kind else case.name, goals.get(group), timing, floor)
         for (group, kind), timing in timings.items()
     ]
 
 
-def outcome(result: dict[str, Any]) -> Group:
+def outcome(result: dict[str, Any]) -> Outcome:
     """What came of a call."""
     if result["isError"]:
         return "refused"
@@ -101,7 +88,7 @@ def _registration(case: Case) -> list[Row]:
 
     names = {"published": f"{case.name}: compiled and published", "ready": f"{case.name}: and called once"}
     timings = compare({"floor": floor, "published": published, "ready": ready}, "floor")
-    return [_row("registration", name, None, timings[task], timings["floor"]) for task, name in names.items()]
+    return [at_most("registration", name, None, timings[task], timings["floor"]) for task, name in names.items()]
 
 
 def _imports() -> list[Row]:
@@ -128,18 +115,5 @@ def _imports() -> list[Row]:
     for name, (mine, floor, goal) in pairs.items():
         for what, found in (("whole process", whole), ("import alone", alone)):
             timings = against({each: found[each] for each in (mine, floor)}, floor)
-            made.append(_row("import", f"{name}: {what}", goal, timings[mine], timings[floor]))
+            made.append(at_most("import", f"{name}: {what}", goal, timings[mine], timings[floor]))
     return made
-
-
-def _row(group: Group, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:
-    return Row(
-        group=group,
-        name=name,
-        goal=goal,
-        ratio=timing.ratio,
-        low=timing.low,
-        high=timing.high,
-        seconds=timing.seconds,
-        floor_seconds=floor.seconds,
-    )

@@ -10,11 +10,13 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from statistics import quantiles
 from time import process_time
+from typing import TypeVar
 
+Key = TypeVar("Key", bound=Hashable)
 Task = Callable[[], object]
 Clock = Callable[[], float]
 """One reading of what a task costs, in CPU seconds."""
@@ -39,18 +41,21 @@ def compare(tasks: Mapping[str, Task], floor: str) -> dict[str, Timing]:
     return against(readings({name: _clock(task) for name, task in tasks.items()}, ROUNDS), floor)
 
 
-def readings(clocks: Mapping[str, Clock], rounds: int) -> dict[str, list[float]]:
-    """Read every clock once a round, in a new order each time."""
-    found: dict[str, list[float]] = {name: [] for name in clocks}
+def readings(
+    clocks: Mapping[Key, Clock], rounds: int, tell: Callable[[int], None] = lambda _: None
+) -> dict[Key, list[float]]:
+    """Read every clock once a round, in a new order each time; `tell` is told which round it is."""
+    found: dict[Key, list[float]] = {name: [] for name in clocks}
     order = list(clocks)
-    for _ in range(rounds):
+    for number in range(rounds):
+        tell(number + 1)
         random.shuffle(order)
         for name in order:
             found[name].append(clocks[name]())
     return found
 
 
-def against(found: Mapping[str, list[float]], floor: str) -> dict[str, Timing]:
+def against(found: Mapping[Key, list[float]], floor: Key) -> dict[Key, Timing]:
     """Best against best, and the middle half of the ratios within a round."""
     return {name: _timing(times, found[floor]) for name, times in found.items()}
 

@@ -6,8 +6,8 @@ import cProfile
 import pstats
 
 from cases import EVERY
+from core import calls_of, floor_of
 from measure import Task, compare
-from rows import calls_of, floor_of
 
 from toolbooth import Contract, compile_function, handle_bytes
 from toolbooth.boundary import call, render

@@ -1,10 +1,11 @@
-"""`package.module:name`: how a command is told which registry is meant."""
+"""`package.module:name` or `folder/file.py:name`: how a command is told which registry is meant."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -13,10 +14,12 @@ from toolbooth.server.registry import ToolRegistry
 
 def load_registry(target: str) -> ToolRegistry:
     """The registry that a target names. Raises click's own error, with what to write instead."""
-    module_name, colon, name = target.partition(":")
-    if not colon or not module_name or not name:
-        raise click.BadParameter(f"{target!r} should be module:registry, e.g. inventory.server:registry")
-    sys.path.insert(0, os.getcwd())
+    # From the right: a Windows path has a colon of its own.
+    place, _, name = target.rpartition(":")
+    if not place or not name or name.endswith(".py"):
+        raise click.BadParameter(f"{target!r} should be module:registry or file.py:registry, e.g. server.py:registry")
+    folder, module_name = _located(Path(place)) if place.endswith(".py") else (os.getcwd(), place)
+    sys.path.insert(0, folder)
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -25,5 +28,18 @@ def load_registry(target: str) -> ToolRegistry:
     if isinstance(found, ToolRegistry):
         return found
     registries = [key for key, value in vars(module).items() if isinstance(value, ToolRegistry)]
-    hint = f"; {module_name} has {', '.join(registries)}" if registries else ""
-    raise click.BadParameter(f"{module_name!r} has no ToolRegistry named {name!r}{hint}")
+    hint = f"; there is {', '.join(registries)}" if registries else ""
+    told = "is missing" if found is None else f"is a {type(found).__name__}, not a ToolRegistry"
+    raise click.BadParameter(f"{name!r} in {place!r} {told}{hint}")
+
+
+def _located(file: Path) -> tuple[str, str]:
+    """Where imports of a file start, and its name from there: a file in a package belongs to its package."""
+    if not file.is_file():
+        raise click.BadParameter(f"there is no file {str(file)!r}")
+    folder = file.resolve().parent
+    parts = [file.stem]
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return str(folder), ".".join(parts)

@@ -103,7 +103,10 @@ class _Wire:
             return self.node(node["steps"][0], config)
         if node["type"] in FIELD_LISTS:
             return self.fields(node, config)
-        return each_child(node, lambda child: self.node(child, config))
+        made = each_child(node, lambda child: self.node(child, config))
+        if made.get("ref") not in self.builder.definitions:
+            made.pop("ref", None)  # nothing refers to it: it is described where it stands
+        return made
 
     def fields(self, node: Node, config: Config) -> Node:
         """A list of fields as one plain table, whichever kind of class it belongs to."""

@@ -39,9 +39,7 @@ def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable
 
 def warn_of_untyped(owner: str, schema: Any) -> None:
     """Agents cannot see what an open dict or an untyped list is to hold: an example must say it (seed 002)."""
-    tables = [schema.get("properties", {})]
-    tables += [each.get("properties", {}) for each in schema.get("$defs", {}).values()]
-    for name, node in ((name, node) for table in tables for name, node in table.items()):
+    for name, node in _properties((schema, *schema.get("$defs", {}).values())):
         branches = list(_branches(node))
         if any(map(_is_untyped, branches)) and not any(map(_has_example, branches)):
             warnings.warn(
@@ -50,6 +48,14 @@ def warn_of_untyped(owner: str, schema: Any) -> None:
                 ContractWarning,
                 stacklevel=_frames_of_ours(),
             )
+
+
+def _properties(nodes: Iterable[Any]) -> Iterable[tuple[str, Any]]:
+    """Every property of these objects and of those that stand in them, by name."""
+    for node in nodes:
+        for name, each in node.get("properties", {}).items():
+            yield name, each
+            yield from _properties(_branches(each))
 
 
 def _branches(node: Any) -> Iterable[Mapping[str, Any]]:
