@@ -11,12 +11,13 @@ from decimal import Decimal
 from typing import Annotated, Any, Optional
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretStr
 from typing_extensions import TypedDict
 
 from toolbooth import (
     Context,
     ContractError,
+    JsonText,
     ToolError,
     ToolInputError,
     ToolRegistry,
@@ -676,3 +677,129 @@ def test_a_field_with_a_header_is_found_once():
         return region
 
     assert registry.tools["find"].header_params == {("region",): ("Region", "string")}
+
+
+# --- arguments in records -----------------------------------------------------------------------------------------
+
+
+class Login(BaseModel):
+    user: str
+    password: SecretStr
+    note: str = ""
+
+
+def accounts() -> ToolRegistry:
+    registry = ToolRegistry("accounts")
+
+    @registry.tool
+    def log_in(login: Annotated[Login, Unpack()]) -> str:
+        return login.user
+
+    @registry.tool
+    def log_in_all(logins: list[Login]) -> int:
+        return len(logins)
+
+    @registry.tool
+    def pay(amount: Decimal, headers: Annotated[dict[str, str] | None, JsonText(example={"a": "b"})] = None) -> str:
+        return str(amount)
+
+    @registry.tool
+    def change(table: Annotated[dict[str, Any], Field(description="e.g. {}")]) -> int:
+        table.clear()
+        return 0
+
+    return registry
+
+
+RECORDED = {
+    "nothing to hide": ("pay", '{"amount": 1.50}', '{"amount":1.5}'),
+    "every digit": ("pay", '{"amount":12345678901234567890.50}', '{"amount":12345678901234567890.50}'),
+    "a declared secret": (
+        "log_in",
+        '{"user":"ann","password":"hunter2"}',
+        '{"user":"ann","password":"[redacted]"}',
+    ),
+    "a secret under a misspelt key": (
+        "log_in",
+        '{"user":"ann","passwort":"hunter2"}',
+        '{"user":"ann","passwort":"[redacted]"}',
+    ),
+    "a secret in a wrapper": ("log_in", '{"data":{"user":"ann","password":"hunter2"}}', '{"data":"[redacted]"}'),
+    "a null secret": ("log_in", '{"user":"ann","password":null}', '{"user":"ann","password":null}'),
+    "secrets in a list": (
+        "log_in_all",
+        '{"logins":[{"user":"ann","password":"hunter2"},{"user":"bob","password":7}]}',
+        '{"logins":[{"user":"ann","password":"[redacted]"},{"user":"bob","password":"[redacted]"}]}',
+    ),
+    "secrets in JSON text": (
+        "log_in_all",
+        r'{"logins":"[{\"user\":\"ann\",\"password\":\"hunter2\"}]"}',
+        r'{"logins":"[{\"user\":\"ann\",\"password\":\"[redacted]\"}]"}',
+    ),
+    "text that cannot be read where a secret may stand": (
+        "log_in_all",
+        r'{"logins":"[{password: hunter2}]"}',
+        '{"logins":"[redacted]"}',
+    ),
+    "a number where an object with a secret belongs": ("log_in_all", '{"logins":[7]}', '{"logins":["[redacted]"]}'),
+    "a secret by its name": (
+        "pay",
+        r'{"amount":1,"headers":"{\"Authorization\":\"Bearer x\",\"Accept\":\"*/*\"}"}',
+        r'{"amount":1,"headers":"{\"Authorization\":\"[redacted]\",\"Accept\":\"*/*\"}"}',
+    ),
+    "a secret by its name, deep in what nobody declared": (
+        "pay",
+        '{"amount":1,"x":{"y":[{"api_key":"k","z":1}]}}',
+        '{"amount":1,"x":{"y":[{"api_key":"[redacted]","z":1}]}}',
+    ),
+    "before the tool changes it": ("change", '{"table":{"a":[1,true,null]}}', '{"table":{"a":[1,true,null]}}'),
+    "arguments that are JSON text": (
+        "log_in",
+        r'"{\"user\":\"ann\",\"password\":\"hunter2\"}"',
+        r'"{\"user\":\"ann\",\"password\":\"[redacted]\"}"',
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "sent", "redacted"), RECORDED.values(), ids=RECORDED)
+def test_observers_are_shown_the_arguments_they_ask_for(name, sent, redacted):
+    registry = accounts()
+    plain, kept, whole = [], [], []
+    registry.observe(plain.append)
+    registry.observe(kept.append, arguments="redacted")
+
+    @registry.observe(arguments="whole")
+    def see(record: CallRecord) -> None:
+        whole.append(record)
+
+    registry.dispatch_bytes(name, sent.encode())
+    assert [record.arguments for record in (*plain, *kept)] == [None, redacted]
+    assert whole[0].arguments == sent.replace(": 1.50", ":1.5")
+
+
+def test_arguments_that_cannot_be_read_are_not_recorded():
+    registry = accounts()
+    records = []
+    registry.observe(records.append, arguments="whole")
+    registry.dispatch_bytes("log_in", b'{"user": "a", "user": "b"}')
+    assert [(record.outcome, record.arguments) for record in records] == [("refused", None)]
+
+
+def test_a_dispatchers_secrets_are_those_of_the_action_that_is_meant():
+    registry = accounts()
+    registry.dispatcher("accounts", {"in": "log_in", "pay": "pay"})
+    records = []
+    registry.observe(records.append, arguments="redacted")
+    registry.dispatch("accounts", {"action": "in", "user": "ann", "password": "hunter2"})
+    registry.dispatch("accounts", {"action": "out", "user": "ann", "password": "hunter2"})
+    registry.dispatch("accounts", {"action": "pay", "params": {"amount": 1}})
+    assert [(record.tool, record.dispatcher, record.arguments) for record in records] == [
+        ("log_in", "accounts", '{"user":"ann","password":"[redacted]"}'),
+        ("accounts", None, '"[redacted]"'),
+        ("pay", "accounts", '{"amount":1}'),
+    ]
+
+
+def test_an_observer_must_ask_for_something_that_exists():
+    with pytest.raises(ValueError, match="an observer is shown 'none', 'redacted', 'whole'"):
+        accounts().observe(print, arguments="all")

@@ -8,6 +8,7 @@ import inspect
 import logging
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Protocol, cast
@@ -23,7 +24,8 @@ from toolbooth.boundary.read import NOTHING, Reading, read_json
 from toolbooth.context import Context
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.server.observe import CallRecord, Observer, Outcome
+from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
+from toolbooth.server.recorded import HIDDEN, as_text, without_secrets
 from toolbooth.server.tools import Tool
 
 logger = logging.getLogger("toolbooth.server")
@@ -42,7 +44,7 @@ class Registry(Protocol):
     @property
     def errors(self) -> Literal["result", "protocol"]: ...
     @property
-    def observers(self) -> list[Observer]: ...
+    def observers(self) -> list[tuple[Observer, Arguments]]: ...
 
 
 async def call(registry: Registry, tool: Tool, reading: Reading, context: Context, *, plain: bool = False) -> Result:
@@ -50,7 +52,7 @@ async def call(registry: Registry, tool: Tool, reading: Reading, context: Contex
 
     `plain`: the result holds nothing but plain Python; else its structured part is ready for the wire.
     """
-    watch = _Watch(registry, tool, context, plain)
+    watch = _Watch(registry, tool, context, plain, reading)
     try:
         if tool.actions is not None:
             tool, reading = watch.route(tool.actions, reading)
@@ -69,7 +71,7 @@ def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context
     """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
     if tool.needs_loop:
         return asyncio.run(call(registry, tool, reading, context, plain=plain))
-    watch = _Watch(registry, tool, context, plain)
+    watch = _Watch(registry, tool, context, plain, reading)
     try:
         if tool.actions is not None:
             tool, reading = watch.route(tool.actions, reading)
@@ -85,7 +87,7 @@ def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context
 
 def refuse(registry: Registry, tool: Tool, problem: Problem, context: Context) -> Result:
     """The answer to a call whose bytes could not be read. Raises ToolInputError as `call` does."""
-    return _Watch(registry, tool, context, plain=True).failed(ToolInputError([problem], tool=tool.name))
+    return _Watch(registry, tool, context, plain=True, reading=None).failed(ToolInputError([problem], tool=tool.name))
 
 
 async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
@@ -131,16 +133,20 @@ def _called(run: Callable[[], Any]) -> Any:
 class _Watch:
     """Turns what a call came to into its result, and tells the observers."""
 
-    __slots__ = ("action", "context", "plain", "registry", "repairs", "start", "tool")
+    __slots__ = ("action", "arguments", "called", "context", "plain", "registry", "repairs", "start", "tool")
 
-    def __init__(self, registry: Registry, tool: Tool, context: Context, plain: bool) -> None:
+    def __init__(self, registry: Registry, tool: Tool, context: Context, plain: bool, reading: Reading | None) -> None:
         self.registry = registry
-        self.tool = tool
+        self.tool = self.called = tool
         self.context = context
         self.plain = plain
         self.action: str | None = None
         self.repairs: list[Repair] = []
-        self.start = perf_counter() if registry.observers else 0.0
+        self.start = 0.0
+        self.arguments: dict[Arguments, str] = {}
+        if registry.observers:
+            self.start = perf_counter()
+            self._keep(reading)
 
     def route(self, actions: Mapping[str, Tool], reading: Reading) -> tuple[Tool, Reading]:
         """The sub-tool that a dispatcher's call is for, with every argument but the action itself."""
@@ -161,7 +167,15 @@ class _Watch:
             )
         self.action = arguments["action"]
         self.tool = actions[arguments["action"]]
-        return self.tool, ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
+        routed = ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
+        self._keep(routed)
+        return self.tool, routed
+
+    def _keep(self, reading: Reading | None) -> None:
+        """Write the arguments down for the observers that asked for them, before the tool can change them."""
+        wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
+        if reading is not None:
+            self.arguments = {each: _kept(self.tool, reading[0], each) for each in wanted if each != "none"}
 
     def returned(self, value: Any) -> Result:
         try:
@@ -210,12 +224,21 @@ class _Watch:
             repairs=tuple(repair.code for repair in self.repairs),
             seconds=perf_counter() - self.start,
             client=self.context.client,
+            dispatcher=None if self.called is self.tool else self.called.name,
         )
-        for observer in self.registry.observers:
+        for observer, arguments in self.registry.observers:
             try:
-                observer(record)
+                observer(replace(record, arguments=self.arguments.get(arguments)))
             except Exception:
                 logger.exception("an observer failed")
+
+
+def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
+    if arguments == "whole":
+        return as_text(value)
+    if tool.actions is not None and any(sub.contract.shape.hides for sub in tool.actions.values()):
+        return as_text(HIDDEN)  # not known yet which of the actions is meant, so neither what is a secret
+    return as_text(without_secrets(tool.contract.shape, value))
 
 
 def _as_sent(reading: Reading, limits: Limits) -> Reading:

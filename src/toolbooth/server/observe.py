@@ -1,4 +1,4 @@
-"""One record per call, for logs and figures. It holds no arguments."""
+"""One record per call, for logs and figures. It holds arguments only for the observers that ask for them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,15 @@ class CallRecord:
     repairs: tuple[str, ...]
     seconds: float
     client: str | None
+    dispatcher: str | None = None
+    """The tool that was called, where it routed the call to `tool`."""
+    arguments: str | None = None
+    """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it could not be read."""
 
 
 Observer = Callable[[CallRecord], Any]
+Arguments = Literal["none", "redacted", "whole"]
+"""How much of the arguments an observer is shown: nothing, all but secrets, or all."""
 
 logger = logging.getLogger("toolbooth.calls")
 

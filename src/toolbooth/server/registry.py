@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_args, overload
 
 import orjson
 
@@ -15,14 +15,16 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.server.calls import call, call_sync, refuse
-from toolbooth.server.observe import Observer
+from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import compile_json_schema
 from toolbooth.sources.signature import compile_function
 
 F = TypeVar("F", bound=Callable[..., Any])
+Watching = TypeVar("Watching", bound=Observer)
 Errors = Literal["result", "protocol"]
 
+_ARGUMENTS = get_args(Arguments)
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """What the specification allows; `toolbooth lint` knows which clients allow less."""
 
@@ -51,7 +53,7 @@ class ToolRegistry:
         self.timeout = timeout
         self.page_size = page_size
         self.tools: dict[str, Tool] = {}
-        self.observers: list[Observer] = []
+        self.observers: list[tuple[Observer, Arguments]] = []
         self._pages: dict[int, bytes] = {}
         self._listed_at = 0
         self.changes = 0  # counts registrations: what was made from an older list is made anew
@@ -215,7 +217,20 @@ class ToolRegistry:
             self._pages[start] = orjson.dumps([tool.listing() for tool in page])
         return self._pages[start]
 
-    def observe(self, observer: Observer) -> Observer:
-        """Have `observer` called with a record of every call; usable as a decorator."""
-        self.observers.append(observer)
-        return observer
+    @overload
+    def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...
+    @overload
+    def observe(self, observer: None = None, /, *, arguments: Arguments = "none") -> Callable[[Watching], Watching]: ...
+    def observe(self, observer: Any = None, /, *, arguments: Arguments = "none") -> Any:
+        """Have `observer` called with a record of every call; usable as a decorator, with and without parentheses.
+
+        `arguments`: "none", "redacted" (what the contract or a key's name calls a secret is left out) or "whole".
+        """
+        if arguments not in _ARGUMENTS:
+            raise ValueError(f"arguments={arguments!r}: an observer is shown {', '.join(map(repr, _ARGUMENTS))}")
+
+        def register(found: Watching) -> Watching:
+            self.observers.append((found, arguments))
+            return found
+
+        return register if observer is None else register(observer)
