@@ -18,8 +18,8 @@ def load_registry(target: str) -> ToolRegistry:
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
         raise click.BadParameter(f"{target!r} should be module:registry or file.py:registry, e.g. server.py:registry")
-    folder, module_name = _located(Path(place)) if place.endswith(".py") else (os.getcwd(), place)
-    sys.path.insert(0, folder)
+    sys.path.insert(0, os.getcwd())
+    module_name = _on_path(Path(place)) if place.endswith(".py") else place
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -29,12 +29,12 @@ def load_registry(target: str) -> ToolRegistry:
         return found
     registries = [key for key, value in vars(module).items() if isinstance(value, ToolRegistry)]
     hint = f"; there is {', '.join(registries)}" if registries else ""
-    told = "is missing" if found is None else f"is a {type(found).__name__}, not a ToolRegistry"
+    told = "is missing" if found is None else f"is of type {type(found).__name__}, not ToolRegistry"
     raise click.BadParameter(f"{name!r} in {place!r} {told}{hint}")
 
 
-def _located(file: Path) -> tuple[str, str]:
-    """Where imports of a file start, and its name from there: a file in a package belongs to its package."""
+def _on_path(file: Path) -> str:
+    """The module of a file, made importable: one in a package by its full name, any other beside its neighbours."""
     if not file.is_file():
         raise click.BadParameter(f"there is no file {str(file)!r}")
     folder = file.resolve().parent
@@ -42,4 +42,5 @@ def _located(file: Path) -> tuple[str, str]:
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent
-    return str(folder), ".".join(parts)
+    sys.path.insert(0, str(folder))
+    return ".".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -61,12 +62,9 @@ def _checked(
     scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
     """The headers by lower-case name, or the status and words of what HTTP itself refuses."""
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        text = value.decode("latin-1")
-        if name.startswith(b"mcp-") and name.decode("latin-1") in headers:
-            return headers, (400, f"header {name.decode('latin-1')} is sent twice")
-        headers[name.decode("latin-1")] = text
+    headers = {str(name, "latin-1"): str(value, "latin-1") for name, value in scope["headers"]}
+    if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
+        return headers, (400, f"header {twice} is sent twice")
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
         return headers, (404, f"MCP is served at {path}")
     if scope["method"] != "POST":
@@ -79,6 +77,12 @@ def _checked(
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
     return headers, None
+
+
+def _sent_twice(scope: Scope) -> str | None:
+    """A header of the protocol's that is sent more than once: which one would count?"""
+    names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
+    return next((name for name, count in names.items() if count > 1 and name.startswith("mcp-")), None)
 
 
 def _host(value: str) -> str:

@@ -190,7 +190,7 @@ def _context(context: Context | None, opened: _Opened) -> Context:
     if context is None and opened.revision.client is None and meta is None:
         return _NO_CONTEXT
     given = context or _NO_CONTEXT
-    return replace(given, client=opened.revision.client or given.client, meta=meta or {})
+    return Context(client=opened.revision.client or given.client, meta=meta or {}, report=given.report)
 
 
 async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None) -> Reply:

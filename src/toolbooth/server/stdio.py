@@ -13,8 +13,8 @@ import orjson
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
 
-Calls = dict["asyncio.Task[None]", Any]
-"""What is being answered, with the id of each request."""
+Calls = dict["asyncio.Task[None]", bytes]
+"""What is being answered, with the line of each request."""
 
 _LONGEST_LINE = 16 * 1024 * 1024
 _TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: the line is too long"}}'
@@ -65,12 +65,13 @@ def _take(registry: ToolRegistry, line: bytes, sink: IO[bytes], calls: Calls) ->
     """Answer in the background: a slow tool does not hold up the next line, and can be cancelled by its id."""
     cancelled = _cancelled(line)
     if cancelled is not None:
-        for task, request_id in calls.items():
+        for task, asked in calls.items():
+            request_id = _id(asked)
             if type(request_id) is type(cancelled) and request_id == cancelled:
                 task.cancel()
         return
     task = asyncio.ensure_future(_answer(registry, line, sink))
-    calls[task] = _id(line)
+    calls[task] = line
     task.add_done_callback(calls.pop)
 
 
