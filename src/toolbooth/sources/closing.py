@@ -13,6 +13,7 @@ Below an author's before or wrap validator the values are the author's: there, o
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import isfinite
 from typing import Any, cast
 
@@ -43,7 +44,25 @@ _ANY: Node = {"type": "any"}
 
 def validator(schema: CoreSchema) -> SchemaValidator:
     """Build the validator from this very schema: by default Pydantic reuses each class's own, unclosed one."""
+    _check_closing()
+    return _built(schema)
+
+
+def _built(schema: CoreSchema) -> SchemaValidator:
     return SchemaValidator(schema, None, _use_prebuilt=False)
+
+
+@cache
+def _check_closing() -> None:
+    """The whole guard against ignored keys rests on a private flag; better no tool than a silent loss."""
+
+    class Probe(BaseModel):
+        pass
+
+    if _built(for_wire(core_schema.list_schema(Probe.__pydantic_core_schema__))).isinstance_python([{"extra": 1}]):
+        raise ImportError(  # pragma: no cover
+            "this pydantic-core reuses prebuilt validators; Toolbooth cannot close models"
+        )
 
 
 def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> Any:
@@ -211,14 +230,3 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> 
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made
 
     return each_child(node, settle)
-
-
-class _Probe(BaseModel):
-    pass
-
-
-# The whole guard against ignored keys rests on a private flag; better no import than a silent loss.
-if validator(for_wire(core_schema.list_schema(_Probe.__pydantic_core_schema__))).isinstance_python([{"extra": 1}]):
-    raise ImportError(  # pragma: no cover
-        "this pydantic-core reuses prebuilt validators; Toolbooth cannot close models"
-    )
