@@ -1,0 +1,91 @@
+"""What goes into `http_request`, what comes out of it, and what it may do."""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import httpx2
+from pydantic import BaseModel, Field, SecretStr
+from typing_extensions import TypedDict
+
+from recon.addresses import Network, Resolve, look_up
+from recon.mission_tools import MissionId
+from toolbooth import JsonText
+
+MEBIBYTE = 1 << 20
+
+HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+HeaderValue = Annotated[str, Field(pattern=r"^[\t\x20-\x7e]*$")]
+CookieValue = Annotated[str, Field(pattern=r"^[\x20-\x3a\x3c-\x7e]*$")]  # a semicolon would begin another cookie
+
+
+class BasicAuth(BaseModel):
+    username: str
+    password: SecretStr
+
+
+class HttpRequest(BaseModel):
+    url: str = Field(pattern="^https?://", max_length=8192, description="Where to, e.g. https://example.org/login")
+    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] = "GET"
+    headers: Annotated[dict[HeaderName, HeaderValue] | None, JsonText(example={"User-Agent": "MyBot"})] = Field(
+        None, description="Headers to send."
+    )
+    data: str | None = Field(None, description="The body, sent as it is; JSON is labelled as JSON.")
+    params: Annotated[dict[str, str] | None, JsonText(example={"q": "tea", "page": "2"})] = Field(
+        None, description="Added to the query of the URL."
+    )
+    cookies: Annotated[dict[HeaderName, CookieValue] | None, JsonText(example={"lang": "en"})] = Field(
+        None, description="Cookies to send; they win over those of the profile."
+    )
+    cookie_profile: str | None = Field(
+        None, description="A set of cookies that the server keeps, by its name; else that of the mission."
+    )
+    follow_redirects: bool = Field(True, description="Whether to go where the reply points.")
+    auth: Annotated[BasicAuth | None, JsonText(example={"username": "ann", "password": "…"})] = Field(
+        None, description="For HTTP basic authentication."
+    )
+    mission_id: MissionId | None = Field(None, description="The mission it belongs to; else the current one.")
+
+
+class SentRequest(TypedDict):
+    method: str
+    url: str
+    headers: dict[str, str]
+
+
+class HttpReply(TypedDict):
+    """The reply as it came, after redirects. Where the body is no text, `text` is null and `base64` has it."""
+
+    request_id: str
+    mission_id: str | None
+    cookie_profile: str | None
+    status_code: int
+    url: str
+    redirects: list[str]
+    headers: dict[str, str]
+    cookies: dict[str, str]
+    text: str | None
+    json: Any
+    base64: str | None
+    elapsed_ms: int
+    request: SentRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpConfig:
+    """What `http_request` may do. `allowed` lists networks that are called although they are not public."""
+
+    allowed: tuple[Network, ...] = ()
+    timeout: float = 30.0
+    """Seconds for the whole exchange, redirects included."""
+    max_request_bytes: int = MEBIBYTE
+    max_response_bytes: int = MEBIBYTE
+    """After decompression."""
+    max_redirects: int = 5
+    tracing_headers: Mapping[str, str] = field(default_factory=lambda: {"User-Agent": "toolbooth-recon/0.1"})
+    sensitive_headers: tuple[str, ...] = ()
+    """More names whose values are redacted, beside those that look like credentials."""
+    cookie_profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    verify: ssl.SSLContext = field(default_factory=httpx2.create_ssl_context)
+    resolve: Resolve = look_up
