@@ -51,11 +51,17 @@ def protect(server: Server) -> Server:
     Raises:
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
-    # The one place through which every registration and every call goes; the SDK offers no hook there.
-    tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-    if not isinstance(tools, _Tools):
+    if not is_protected(server):
+        # The one place through which every registration and every call goes; the SDK offers no hook there.
+        tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
         server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
     return server
+
+
+def is_protected(server: MCPServer[Any]) -> bool:
+    """Whether `protect` has been here."""
+    # As in `protect`.
+    return isinstance(server._tool_manager, _Tools)  # pyright: ignore[reportPrivateUsage]
 
 
 class _Tools(ToolManager):
