@@ -196,6 +196,7 @@ class Contract:
         """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
         if self.written is None:
             object.__setattr__(self, "written", self.describe())
+            object.__setattr__(self, "describe", lambda: self.written)  # what it was written from is not needed again
         return cast("Mapping[str, Any]", self.written)
 
     def __post_init__(self) -> None:

@@ -6,10 +6,10 @@ Yes means: neither a repair nor a refusal is due. No decides nothing; the bounda
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from itertools import combinations
 from typing import Any
-
-import jsonschema_rs
 
 from toolbooth.contract import ArrayShape, ObjectShape, Shape
 
@@ -21,8 +21,14 @@ def fits(shape: Shape, value: Any) -> bool:
     """Whether `value` passes as it is. Compiled on first use: a server of a thousand tools starts at once."""
     compiled = shape.compiled
     if compiled is None:
-        compiled = shape.compiled = jsonschema_rs.Draft202012Validator(gate_schema(shape)).is_valid
+        compiled = shape.compiled = json_schema().Draft202012Validator(gate_schema(shape)).is_valid
     return compiled(value)
+
+
+@cache
+def json_schema() -> Any:
+    """jsonschema-rs, loaded on first use: where validation alone proves the shape, no call ever needs it."""
+    return import_module("jsonschema_rs")
 
 
 _SCALARS: dict[str, tuple[type, ...]] = {

@@ -18,7 +18,7 @@ from toolbooth.server.registry import UnknownTool
 def call(target: str, tool: str, arguments: str, meta: bool) -> None:
     """Call TOOL with ARGUMENTS (JSON; - reads standard input) and print what the agent would read.
 
-    Exit code 1 means that the call was refused or that the tool failed.
+    MODULE may also be a file: server.py:registry. Exit code 1 means that the call was refused or that the tool failed.
     """
     import orjson
 

@@ -14,7 +14,7 @@ from toolbooth.cli.target import load_registry
 @click.option("--path", default="/mcp", show_default=True, help="Where MCP is served, with --http.")
 @click.option("--log", is_flag=True, help="Write one line per call to standard error.")
 def serve(target: str, port: int | None, host: str, path: str, log: bool) -> None:
-    """Serve the tools of MODULE:REGISTRY, over stdio unless --http names a port."""
+    """Serve the tools of MODULE:REGISTRY (or FILE.py:REGISTRY), over stdio unless --http names a port."""
     # Each shell is loaded only when it is wanted: stdio needs no HTTP server, and must start at once.
     import logging
 

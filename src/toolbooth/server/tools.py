@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -65,10 +65,9 @@ class Tool:
         if hint in (inspect.Signature.empty, None, Any, str, dict):
             return None
         try:
-            schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
-        except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
-            return None
-        return schema if schema.get("type") == "object" else None
+            return _result_schema(hint)
+        except TypeError:  # not hashable
+            return _result_schema.__wrapped__(hint)
 
     def listing(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""
@@ -83,6 +82,16 @@ class Tool:
         if self.annotations:
             made["annotations"] = dict(self.annotations)
         return made
+
+
+@lru_cache(256)
+def _result_schema(hint: Any) -> dict[str, Any] | None:
+    """The JSON Schema of what is returned, if it is an object; many tools return the same."""
+    try:
+        schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
+    except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
+        return None
+    return schema if schema.get("type") == "object" else None
 
 
 def _header_params(

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-import jsonschema_rs
-
 from toolbooth.contract import (
     DEFAULT_LIMITS,
     EVERY_TYPE,
@@ -27,7 +25,7 @@ from toolbooth.contract import (
     Shape,
 )
 from toolbooth.errors import ContractError
-from toolbooth.gate import anywhere
+from toolbooth.gate import anywhere, json_schema
 from toolbooth.sources.shapes import Shapes, free_shape, json_type_of
 
 Schema = Mapping[str, Any]
@@ -53,7 +51,7 @@ def compile_json_schema(
     """
     owner = name or getattr(function, "__name__", "tool")
     try:
-        own = jsonschema_rs.validator_for(dict(schema), validate_formats=True, retriever=_no_network)
+        own = json_schema().validator_for(dict(schema), validate_formats=True, retriever=_no_network)
     except ValueError as error:
         raise ContractError(owner, [f"not a usable JSON Schema: {str(error).splitlines()[0]}"]) from None
     shape = shape_of_schema(schema, root=True)
