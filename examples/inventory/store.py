@@ -66,7 +66,9 @@ class Store:
     @classmethod
     def from_environment(cls) -> "Store":
         """The file that INVENTORY_DB names; without it, one beside this module."""
-        return cls(os.environ.get("INVENTORY_DB") or Path(__file__).with_name("inventory.sqlite3"))
+        path = Path(os.environ.get("INVENTORY_DB") or Path(__file__).with_name("inventory.sqlite3")).expanduser()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return cls(path)
 
     @contextmanager
     def transaction(self, kind: str = "DEFERRED") -> Iterator[sqlite3.Connection]:
