@@ -15,7 +15,7 @@ READY_DEV := $(VENV)/.ready-dev
 
 # Words put between `python` and `-m pytest`; `make check` measures coverage with them.
 MEASURE :=
-# More for pytest: make test ARGS="-k wrapper"
+# More for what is run: make test ARGS="-k wrapper", make bench ARGS=server
 ARGS :=
 
 # The engine, whose branch coverage is complete.
@@ -26,7 +26,7 @@ CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers coverage docs conformance rooms bench clean
+.PHONY: help demo test check lint types layers coverage docs clients conformance rooms bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -37,7 +37,7 @@ demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what c
 test: $(READY_DEV) ## run the tests
 	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
 
-check: lint types layers coverage docs conformance rooms ## everything CI runs
+check: lint types layers coverage docs clients conformance rooms ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -58,14 +58,18 @@ coverage: $(READY_DEV) ## the tests with branch coverage; the core must be compl
 docs: $(READY_DEV) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-conformance: $(READY_DEV) ## the official MCP conformance suite against our server
+clients: $(READY_DEV) ## the TypeScript client and the Inspector against every server
+	@$(BIN)/python scripts/node_home.py
+	$(BIN)/python -m pytest -q -o verbosity_assertions=2 tests/node/clients.py
+
+conformance: $(READY_DEV) ## the official MCP conformance suite, also before and after protect
 	$(BIN)/python scripts/conformance.py
 
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
 bench: $(READY_DEV) ## measure speed, into bench/results/
-	$(BIN)/python bench/run.py
+	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) .conformance build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from cases import EVERY, FLAT, NESTED, Case
-from figures import Parts, Row, at_most
+from figures import Panel, Row, Suite, Tell, at_most
 from measure import Task, against, compare, process_clock, readings
 from pydantic import TypeAdapter
 from pydantic_core import to_json
@@ -14,24 +14,21 @@ from toolbooth import compile_function, handle_bytes, input_schema
 
 Outcome = Literal["exact", "refused", "repaired"]
 
-TITLES = {
-    "exact": "Exact calls",
-    "refused": "Refused calls",
-    "repaired": "Repaired calls",
-    "registration": "Registration of one tool (against TypeAdapter + json_schema)",
-    "import": "Import (against pydantic)",
-}
 IMPORT_ROUNDS = 12
 IMPORT_GOAL = 1.5
 
 
-def measured() -> Parts:
-    """Every part of the bench by name, one after the other."""
+def measured(tell: Tell) -> list[Row]:
+    """Every figure of the suite."""
+    rows: list[Row] = []
     for case in EVERY:
-        yield case.name, _calls(case)
+        tell(case.name)
+        rows += _calls(case)
     for case in (FLAT, NESTED):
-        yield f"registration of {case.name}", _registration(case)
-    yield "import", _imports()
+        tell(f"registration of {case.name}")
+        rows += _registration(case)
+    tell("import")
+    return rows + _imports()
 
 
 def floor_of(case: Case) -> Task:
@@ -117,3 +114,30 @@ def _imports() -> list[Row]:
             timings = against({each: found[each] for each in (mine, floor)}, floor)
             made.append(at_most("import", f"{name}: {what}", goal, timings[mine], timings[floor]))
     return made
+
+
+SUITE = Suite(
+    name="core",
+    title="CPU time with Toolbooth, as a multiple of Pydantic alone",
+    groups={
+        "exact": "Exact calls",
+        "refused": "Refused calls",
+        "repaired": "Repaired calls",
+        "registration": "Registration of one tool (against TypeAdapter + json_schema)",
+        "import": "Import (against pydantic)",
+    },
+    panels=(
+        Panel(title="Exact calls ÷ to_json(TypeAdapter(tool).validate_json(body))", groups=("exact",)),
+        Panel(
+            title="Refused and repaired calls ÷ the exact call's floor (logarithmic)",
+            groups=("refused", "repaired"),
+            logarithmic=True,
+        ),
+        Panel(
+            title="Registration ÷ TypeAdapter(tool) + json_schema(), and import ÷ pydantic's",
+            groups=("registration", "import"),
+        ),
+    ),
+    packages=("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsonschema-rs"),
+    measured=measured,
+)

@@ -6,32 +6,27 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
+from figures import Row, Suite
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from rows import Group, Row
 
 MET, MISSED, OTHER = "#2f7d4f", "#c0392b", "#7f8c9b"
-PANELS: tuple[tuple[str, tuple[Group, ...]], ...] = (
-    ("Exact calls ÷ to_json(TypeAdapter(tool).validate_json(body))", ("exact",)),
-    ("Refused and repaired calls ÷ the exact call's floor (logarithmic)", ("refused", "repaired")),
-    ("Registration ÷ TypeAdapter(tool) + json_schema(), and import ÷ pydantic's", ("registration", "import")),
-)
-TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def draw(rows: list[Row], path: Path) -> None:
+def draw(suite: Suite, rows: list[Row], path: Path) -> None:
     """Write the picture."""
     matplotlib.use("Agg")
-    panels = [(title, [row for row in rows if row.group in groups]) for title, groups in PANELS]
+    panels = [(panel, [row for row in rows if row.group in panel.groups]) for panel in suite.panels]
     heights = [len(shown) + 1.5 for _, shown in panels]
-    figure = Figure(figsize=(10.5, 0.27 * sum(heights) + 1.2), layout="constrained")
-    figure.suptitle("CPU time with Toolbooth, as a multiple of Pydantic alone", fontsize=13)
+    figure = Figure(figsize=(11.5, 0.27 * sum(heights) + 1.4), layout="constrained")
+    figure.suptitle(f"{suite.title}\n", fontsize=13)
     axes: Iterable[Axes] = figure.subplots(len(panels), 1, height_ratios=heights)
-    for each, (title, shown) in zip(axes, panels, strict=True):
-        _panel(each, title, shown)
-        if "logarithmic" in title:
+    for each, (panel, shown) in zip(axes, panels, strict=True):
+        _panel(each, panel.title, shown)
+        if panel.logarithmic:
             _make_logarithmic(each)
     figure.legend(handles=_legend(), loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     figure.savefig(path, dpi=130, metadata={"Software": None})
@@ -48,12 +43,13 @@ def _panel(axes: Axes, title: str, rows: list[Row]) -> None:
         if row.goal is not None:
             axes.plot([row.goal] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.2, zorder=4)
         end = max(row.ratio, row.high, row.goal or 0)
-        axes.annotate(f"{row.ratio:.2f}", (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8.5)
+        words = f"{row.ratio:.2f}   ({_amount(row.cost, row)} against {_amount(row.floor, row)})"
+        axes.annotate(words, (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8)
     axes.axvline(1, color="#444444", linewidth=0.8, linestyle=":")
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_yticks(list(places), [_label(row) for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, furthest * 1.08)
+    axes.set_xlim(0, furthest * 1.3)  # room for the words behind the last bar
     axes.tick_params(axis="x", labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -62,13 +58,19 @@ def _make_logarithmic(axes: Axes) -> None:
     furthest = axes.get_xlim()[1]
     shown = [tick for tick in TICKS if tick < furthest]
     axes.set_xscale("log")
-    axes.set_xlim(1, furthest * 1.2)
+    axes.set_xlim(1, furthest * 6)
     axes.set_xticks(shown, [str(tick) for tick in shown])
     axes.minorticks_off()
 
 
 def _label(row: Row) -> str:
     return f"{row.name} (repaired)" if row.group == "repaired" else row.name
+
+
+def _amount(cost: float, row: Row) -> str:
+    if row.unit == "µs" and cost >= 10_000:
+        return f"{cost / 1000:,.0f} ms"
+    return f"{cost:,.0f} {row.unit}" if cost >= 100 else f"{cost:.3g} {row.unit}"
 
 
 def _colour(row: Row) -> str:

@@ -1,10 +1,11 @@
-"""Measure Toolbooth against Pydantic alone: `make bench`.
+"""Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-Prints a table; writes `results/core.json` and `results/core.png`. A missed goal is said, not failed: figures from a
-loaded machine are no reason to stop anybody.
+`core` is held against Pydantic alone, `server` against other servers. Each prints a table and writes
+`results/<suite>.json` and `.png`. A missed goal is said, not failed: figures from a loaded machine are no reason to
+stop anybody.
 
 `python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in one key"` for a
-wrong call.
+wrong call; `--profile server` for a call through our server, a registration, and the import.
 """
 
 from __future__ import annotations
@@ -16,73 +17,89 @@ import platform
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import core
+import server
+from figures import Row, Suite
 from plot import draw
-from rows import Row, measured
+from server_stages import profile_server
 from stages import profile
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsonschema-rs")
-TITLES = {
-    "exact": "Exact calls",
-    "refused": "Refused calls",
-    "repaired": "Repaired calls",
-    "registration": "Registration of one tool (against TypeAdapter + json_schema)",
-    "import": "Import (against pydantic)",
-}
+SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{' or '.join(SUITES)}; both by default")
     parser.add_argument("--profile", nargs="+", metavar=("CASE", "CALL"), help="show where the time of a call goes")
-    chosen = parser.parse_args().profile
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.suites if name not in SUITES]
+    if unknown:
+        parser.error(f"no suite {unknown[0]!r}; there are {', '.join(SUITES)}")
     gc.freeze()  # what the bench itself has loaded is nobody's cost
-    if chosen:
-        profile(chosen[0], " ".join(chosen[1:]))
-        return
-    rows = _measure()
-    _print_table(rows)
+    if not chosen.profile:
+        for name in chosen.suites or SUITES:
+            _run(SUITES[name])
+    elif chosen.profile == ["server"]:
+        profile_server()
+    else:
+        profile(chosen.profile[0], " ".join(chosen.profile[1:]))
+
+
+def _run(suite: Suite) -> None:
+    rows = suite.measured(_tell)
+    _tell("")
+    _print_table(suite, rows)
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "core.json").write_text(json.dumps(_record(rows), indent=2, ensure_ascii=False) + "\n")
-    draw(rows, RESULTS / "core.png")
+    path = RESULTS / f"{suite.name}.json"
+    path.write_text(json.dumps(_record(suite, rows), indent=2, ensure_ascii=False) + "\n")
+    draw(suite, rows, path.with_suffix(".png"))
 
 
-def _measure() -> list[Row]:
-    made: list[Row] = []
-    for name, rows in measured():
-        print(f"\r\033[Kmeasured {name}", end="", file=sys.stderr, flush=True)
-        made += rows
-    print("\r\033[K", end="", file=sys.stderr)
-    return made
+def _tell(what: str) -> None:
+    print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
 
 
-def _print_table(rows: list[Row]) -> None:
-    for group, title in TITLES.items():
-        print(f"\n{title:<52}{'×':>6}  {'spread':<13}{'µs':>9}{'floor µs':>10}{'goal':>7}")
+def _print_table(suite: Suite, rows: list[Row]) -> None:
+    for group, title in suite.groups.items():
+        print(f"\n{title:<60}{'×':>7}  {'spread':<14}{'cost':>9}{'against':>12}{'goal':>10}")
         for row in (row for row in rows if row.group == group):
             spread = f"{row.low:.2f}–{row.high:.2f}"
-            goal = "" if row.goal is None else f"{row.goal:g}"
             verdict = {None: "", True: "  met", False: "  MISSED"}[row.met]
-            times = f"{row.seconds * 1e6:>9,.1f}{row.floor_seconds * 1e6:>10,.1f}"
-            print(f"  {row.name:<50}{row.ratio:>6.2f}  {spread:<13}{times}{goal:>7}{verdict}")
+            costs = f"{row.cost:>9,.1f}{row.floor:>12,.1f} {row.unit}"
+            print(f"  {row.name:<58}{row.ratio:>7.2f}  {spread:<14}{costs}{_goal(row):>7}{verdict}")
     missed = [row for row in rows if row.met is False]
     with_goals = sum(row.goal is not None for row in rows)
-    print(f"\n{with_goals - len(missed)} of {with_goals} goals met.")
+    print(f"\n{suite.name}: {with_goals - len(missed)} of {with_goals} goals met.")
     for row in missed:
-        print(f"  missed: {row.group} {row.name}: {row.ratio:.2f}, goal {row.goal:g}")
+        print(f"  missed: {row.group}, {row.name}: {row.ratio:.2f}, goal {_goal(row)}")
 
 
-def _record(rows: list[Row]) -> dict[str, Any]:
+def _goal(row: Row) -> str:
+    return "" if row.goal is None else f"{'≥' if row.at_least else '≤'} {row.goal:g}"
+
+
+def _record(suite: Suite, rows: list[Row]) -> dict[str, Any]:
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "packages": {package: version(package) for package in PACKAGES},
-        "unit": "ratio of CPU time to the floor of the same run; low and high: quartiles of the ratio within a round",
+        "packages": {package: _version(package) for package in suite.packages},
+        "unit": "ratio of a cost to its floor in the same run, turned over where the goal is at_least; "
+        "low and high: quartiles of the ratio within a round",
         "rows": [{**_rounded(asdict(row)), "met": row.met} for row in rows],
     }
+
+
+def _version(package: str) -> str | None:
+    """None where it is not installed: uvicorn then does without it, for every server alike."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,90 @@
+"""What a suite is, and what it gives: rows of figures, each one cost against another of the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from measure import Timing
+
+Unit = Literal["µs", "MB"]
+Tell = Callable[[str], None]
+"""Says what is being measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure: the ratio of a cost to its floor, with the spread of that ratio.
+
+    Where the goal is `at_least`, the ratio is the other way round: how many times less Toolbooth costs.
+    """
+
+    group: str
+    name: str
+    goal: float | None
+    ratio: float
+    low: float
+    high: float
+    cost: float
+    floor: float
+    at_least: bool = False
+    unit: Unit = "µs"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None where there is none."""
+        if self.goal is None:
+            return None
+        return self.ratio >= self.goal if self.at_least else self.ratio <= self.goal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One part of the picture."""
+
+    title: str
+    groups: tuple[str, ...]
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Everything that is measured together."""
+
+    name: str
+    title: str
+    groups: Mapping[str, str]
+    """Titles of the groups, in the order of the table."""
+    panels: tuple[Panel, ...]
+    packages: tuple[str, ...]
+    measured: Callable[[Tell], list[Row]]
+
+
+def at_most(group: str, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:
+    """How many times the floor a cost is."""
+    return Row(
+        group=group,
+        name=name,
+        goal=goal,
+        ratio=timing.ratio,
+        low=timing.low,
+        high=timing.high,
+        cost=timing.seconds * 1e6,
+        floor=floor.seconds * 1e6,
+    )
+
+
+def at_least(group: str, name: str, goal: float | None, mine: Timing, theirs: Timing) -> Row:
+    """How many times less a cost is than another's; `theirs` was timed against `mine`."""
+    return Row(
+        group=group,
+        name=name,
+        goal=goal,
+        at_least=True,
+        ratio=theirs.ratio,
+        low=theirs.low,
+        high=theirs.high,
+        cost=mine.seconds * 1e6,
+        floor=theirs.seconds * 1e6,
+    )

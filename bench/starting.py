@@ -1,0 +1,154 @@
+"""What is paid before the first call -> rows of figures: importing a server, and registering tools with it.
+
+And `protect` within one process, where no HTTP stands beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from time import process_time
+from typing import Any
+
+from cases import CONTACT, OFFER
+from figures import Row, Tell, at_most
+from measure import Clock, against, process_clock, readings
+from servers import official_sdk, ours, stock_fastmcp
+from servers.tools import Function, flat, nested
+
+from toolbooth.adapters import fastmcp, mcp_sdk
+
+Maker = Callable[[list[Function]], object]
+
+ROUNDS = 40
+FRESH = 6
+"""Tools that are registered for one reading."""
+CALLS = 60
+"""Calls within the process for one reading."""
+
+SDK = "official SDK"
+KINDS: dict[str, tuple[Callable[[str], Function], Any]] = {"flat": (flat, OFFER), "nested": (nested, CONTACT)}
+REGISTRATION_GOALS = {"flat": 0.4, "nested": 0.8}
+"""For a tool that is registered, and for one that is listed too: the SDK writes its schemas when it registers."""
+
+PROTECTED: dict[str, tuple[Callable[[list[Function]], Any], Callable[[Any], Any]]] = {
+    SDK: (official_sdk.server, mcp_sdk.protect),
+    "FastMCP": (stock_fastmcp.server, fastmcp.protect),
+}
+
+IMPORTS = {
+    "bare": "pass",
+    "ours": "from toolbooth import ToolRegistry; from toolbooth.server.asgi import app",
+    SDK: "from mcp.server.mcpserver import MCPServer",
+    "FastMCP": "from fastmcp import FastMCP",
+}
+IMPORT_ROUNDS = 8
+IMPORT_SECONDS = 0.150
+
+
+def registration(tell: Tell) -> list[Row]:
+    """Time per tool, each with functions and models that no host has seen."""
+    rows: list[Row] = []
+    for kind, (fresh, arguments) in KINDS.items():
+        clocks = {name: _registration_clock(maker, fresh) for name, maker in _makers(arguments).items()}
+        found = readings(clocks, ROUNDS, lambda done, kind=kind: tell(f"registration, {kind}, {done} of {ROUNDS}"))
+        timings = against(found, SDK)
+        goals = dict.fromkeys(("registered", "and listed"), REGISTRATION_GOALS[kind])
+        rows += [
+            at_most("registration", f"{kind}: {name}", goals.get(name), timings[name], timings[SDK])
+            for name in clocks
+            if name != SDK
+        ]
+    return rows
+
+
+def _makers(arguments: Any) -> dict[str, Maker]:
+    def listed(tools: list[Function]) -> object:
+        return ours.registry(tools).encoded_listing(0)
+
+    def called(tools: list[Function]) -> object:
+        made = ours.registry(tools)
+        return made.encoded_listing(0), [made.dispatch(tool, arguments) for tool in made.tools]
+
+    return {
+        "registered": ours.registry,
+        "and listed": listed,
+        "and called once": called,
+        SDK: official_sdk.server,
+        "FastMCP's own": stock_fastmcp.server,
+    }
+
+
+def _registration_clock(maker: Maker, fresh: Callable[[str], Function]) -> Clock:
+    def read() -> float:
+        tools = [fresh(f"tool_{number}") for number in range(FRESH)]
+        gc.collect()
+        start = process_time()
+        maker(tools)
+        return (process_time() - start) / FRESH
+
+    return read
+
+
+def protection(tell: Tell) -> list[Row]:
+    """A call within the process: the server's own `call_tool`, which is a small part of a call from a client."""
+    rows: list[Row] = []
+    for host, (build, protect) in PROTECTED.items():
+        for kind, (fresh, arguments) in KINDS.items():
+            servers = {"plain": build([fresh("tool")]), "protected": protect(build([fresh("tool")]))}
+            tell(f"protect, {host}, {kind}")
+            with asyncio.Runner() as runner:
+                clocks = {name: _call_clock(runner, server, arguments) for name, server in servers.items()}
+                timings = against(readings(clocks, ROUNDS), "plain")
+            name = f"call_tool, {kind}: {host}"
+            rows.append(at_most("protect", name, None, timings["protected"], timings["plain"]))
+    return rows
+
+
+def _call_clock(runner: asyncio.Runner, server: Any, arguments: Any) -> Clock:
+    call: Callable[..., Awaitable[object]] = server.call_tool
+
+    async def calls() -> float:
+        start = process_time()
+        for _ in range(CALLS):
+            await call("tool", arguments)
+        return (process_time() - start) / CALLS
+
+    return lambda: runner.run(calls())
+
+
+def imports(tell: Tell) -> list[Row]:
+    """The import statement by itself, and the whole process without what the bare interpreter takes."""
+    clocks: dict[tuple[str, str], Clock] = {}
+    for name, code in IMPORTS.items():
+        clocks["statement", name] = _statement_clock(code)
+        clocks["process", name] = process_clock(code)
+    found = readings(clocks, IMPORT_ROUNDS, lambda done: tell(f"import, {done} of {IMPORT_ROUNDS}"))
+    # Best of the bare ones: taking a noisy one off would make noise of the rest.
+    bare = {"statement": 0.0, "process": min(found["process", "bare"])}
+    found = {(what, name): [each - bare[what] for each in times] for (what, name), times in found.items()}
+    rows = [_import_row(found["statement", "ours"])]
+    for what, words in (("statement", "the statement alone"), ("process", "whole process, less a bare one")):
+        for host in (SDK, "FastMCP"):
+            timings = against({name: found[what, name] for name in ("ours", host)}, host)
+            rows.append(at_most("import", f"{words} ÷ {host}", None, timings["ours"], timings[host]))
+    return rows
+
+
+def _import_row(times: list[float]) -> Row:
+    timings = against({"ours": times, "allowed": [IMPORT_SECONDS] * len(times)}, "allowed")
+    return at_most("bounds", f"import ÷ {IMPORT_SECONDS * 1000:g} ms", 1, timings["ours"], timings["allowed"])
+
+
+def _statement_clock(code: str) -> Clock:
+    """A clock for a statement in a new process."""
+    timed = f"import time; start = time.process_time(); {code}; print(time.process_time() - start)"
+
+    def read() -> float:
+        return float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True).stdout)
+
+    read()  # once before it counts, as in `process_clock`
+    return read
