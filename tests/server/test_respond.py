@@ -846,10 +846,9 @@ class Order(BaseModel):
 
 ORDER_SCHEMA = {
     "type": "object",
-    "title": "Order",
     "properties": {
-        "orderNumber": {"type": "integer", "title": "Ordernumber"},
-        "lines": {"type": "array", "items": {"type": "string"}, "default": [], "title": "Lines"},
+        "orderNumber": {"type": "integer"},
+        "lines": {"type": "array", "items": {"type": "string"}, "default": []},
     },
     "required": ["orderNumber"],
 }

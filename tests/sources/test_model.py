@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import (
+    MISSING,
     AliasPath,
     BaseModel,
     ConfigDict,
@@ -18,7 +19,7 @@ from pydantic import (
 )
 from pydantic.experimental.pipeline import validate_as
 
-from toolbooth import ContractError, Unpack, compile_function, compile_model, handle_bytes
+from toolbooth import ContractError, Unpack, compile_function, compile_model, handle_bytes, input_schema
 
 
 class Address(BaseModel):
@@ -240,3 +241,19 @@ def test_only_a_model_can_be_compiled_as_one_and_no_marker_is_blamed():
     with pytest.raises(ContractError, match="not a model with fields") as raised:
         compile_model(int)
     assert "Unpack" not in str(raised.value)
+
+
+def test_a_missing_sentinel_is_a_field_that_may_be_left_out():
+    class Patch(BaseModel):
+        """Notes for those who read the code."""
+
+        name: str | MISSING = MISSING
+
+    def change(patch: Annotated[Patch, Unpack()]) -> str:
+        return "nothing" if patch.name is MISSING else patch.name
+
+    contract = compile_function(change)
+    assert input_schema(contract) == {"type": "object", "properties": {"name": {"type": "string"}}}
+    found = [handle_bytes(contract, body)["content"][0]["text"] for body in (b"{}", b'{"name": "Ada"}', b'{"name": 1}')]
+    assert found[:2] == ["nothing", "Ada"]
+    assert "$.name: must be a string" in found[2]

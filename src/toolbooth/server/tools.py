@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
@@ -91,7 +91,20 @@ def _result_schema(hint: Any) -> dict[str, Any] | None:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
         return None
-    return schema if schema.get("type") == "object" else None
+    return _untitled(schema) if schema.get("type") == "object" else None
+
+
+def _untitled(schema: Any) -> Any:
+    """Without the titles that Pydantic makes up: they say nothing that the names do not say, and cost tokens."""
+    if isinstance(schema, list):
+        return [_untitled(each) for each in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: value for key, value in cast("dict[str, Any]", schema).items() if key != "title"}
+    for key in ("properties", "$defs"):
+        if key in made:
+            made[key] = {name: _untitled(each) for name, each in made[key].items()}
+    return {key: value if key in ("properties", "$defs") else _untitled(value) for key, value in made.items()}
 
 
 def _header_params(

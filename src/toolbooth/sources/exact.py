@@ -50,7 +50,8 @@ def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
     made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
-        return {**own, "$defs": made["$defs"]}
+        made = {**own, "$defs": made["$defs"]}
+    made.pop("description", None)  # what a model's docstring says is for those who read its code; the tool has its own
     return made
 
 

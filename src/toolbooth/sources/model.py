@@ -77,7 +77,7 @@ class ShapeBuilder:
             return Shape(types=frozenset(("string", "number")), exact=True)
         if kind in _TEXT:
             return Shape(types=frozenset(("string",)))
-        if kind in _NOT_JSON:
+        if kind in _NOT_JSON and "schema" not in node:
             self.unsendable.append(self.owner)
             return Shape()
         if kind in _ARRAYS:
@@ -89,7 +89,7 @@ class ShapeBuilder:
     def _composed(self, kind: str, node: Node, config: Config, strict: bool) -> Shape:
         """The shape of a node that is made of others."""
         match kind:
-            case "default" | "custom-error" | "dataclass" | "function-after":
+            case "default" | "custom-error" | "dataclass" | "function-after" | "missing-sentinel":
                 return self._inner(node, config)
             case "function-before" | "function-wrap" | "function-plain":
                 return self._authored(node, config)
