@@ -13,10 +13,13 @@ import pytest
 from importlinter.cli import lint_imports
 
 import toolbooth
+import toolbooth.testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+PUBLIC = [toolbooth, toolbooth.testing]
+"""The packages that users import names from; every other one is imported by module."""
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}
 HOSTS = {"fastmcp", "mcp", "mcp_types", "django", "rest_framework", "pytest", "hypothesis"}
@@ -80,20 +83,29 @@ def test_using_the_sync_names_loads_neither_a_host_nor_an_event_loop():
     assert (HOSTS | {"asyncio", "uvicorn", "click"}) & set(json.loads(loaded)) == set()
 
 
-def test_all_lists_exactly_the_public_names_in_order():
-    for name in toolbooth.__all__:  # loaded on first use
-        getattr(toolbooth, name)
+def test_using_the_testing_names_loads_no_test_framework():
+    program = (
+        "import json, sys; from toolbooth.testing import call_over_wire, wire; "
+        "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert HOSTS & set(json.loads(loaded)) == set()
+
+
+@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
+def test_all_lists_exactly_the_public_names_in_order(package: ModuleType):
+    for name in package.__all__:  # loaded on first use
+        getattr(package, name)
     public = [
-        name
-        for name, value in vars(toolbooth).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
+        name for name, value in vars(package).items() if not name.startswith("_") and not isinstance(value, ModuleType)
     ]
-    assert toolbooth.__all__ == sorted(public)
-    assert dir(toolbooth) == toolbooth.__all__
+    assert sorted(package.__all__) == sorted(public)
+    assert dir(package) == sorted(package.__all__)
 
 
-def test_sub_package_inits_are_only_a_docstring():
-    inits = [path for path in MODULES if path.name == "__init__.py" and path.parent != PACKAGE]
+def test_inits_that_publish_no_names_are_only_a_docstring():
+    public = [Path(package.__file__ or "") for package in PUBLIC]
+    inits = [path for path in MODULES if path.name == "__init__.py" and path not in public]
     more_than_a_docstring = []
     for path in inits:
         tree = ast.parse(path.read_text(encoding="utf-8"))
