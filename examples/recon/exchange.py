@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import httpx2
@@ -80,7 +81,10 @@ class Exchange:
 
     def _url(self) -> httpx2.URL:
         try:
-            url = httpx2.URL(self._call.url).copy_merge_params(self._call.params or {})
+            url = httpx2.URL(self._call.url)
+            if self._call.params:  # behind what is there, which stays as it was written
+                query = b"&".join(filter(None, [url.query, urlencode(self._call.params).encode()]))
+                url = url.copy_with(query=query)
         except httpx2.InvalidURL as error:
             raise _error(f"the URL cannot be read: {error}") from None
         self._redactor.learn(*(value for name, value in url.params.multi_items() if self._redactor.is_sensitive(name)))
