@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_args, overload
 
 import orjson
@@ -55,6 +55,7 @@ class ToolRegistry:
         self.tools: dict[str, Tool] = {}
         self.observers: list[tuple[Observer, Arguments]] = []
         self._pages: dict[int, bytes] = {}
+        self._listed: dict[str, bytes] = {}
         self._listed_at = 0
         self.changes = 0  # counts registrations: what was made from an older list is made anew
 
@@ -209,13 +210,26 @@ class ToolRegistry:
 
     def encoded_listing(self, start: int) -> bytes:
         """One page of `tools/list` as JSON, made once."""
-        if self._listed_at != self.changes:
-            self._pages.clear()
-            self._listed_at = self.changes
+        self._forget_older()
         if start not in self._pages:
             page = list(self.tools.values())[start : start + self.page_size]
-            self._pages[start] = orjson.dumps([tool.listing() for tool in page])
+            self._pages[start] = self.encoded(page)
         return self._pages[start]
+
+    def encoded(self, tools: Sequence[Tool]) -> bytes:
+        """These tools as `tools/list` shows them, as JSON; each is written once."""
+        self._forget_older()
+        made = self._listed
+        for tool in tools:
+            if tool.name not in made:
+                made[tool.name] = orjson.dumps(tool.listing())
+        return b"[" + b",".join([made[tool.name] for tool in tools]) + b"]"
+
+    def _forget_older(self) -> None:
+        if self._listed_at != self.changes:
+            self._pages.clear()
+            self._listed.clear()
+            self._listed_at = self.changes
 
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...

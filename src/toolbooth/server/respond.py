@@ -10,7 +10,7 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -30,6 +30,7 @@ from toolbooth.server.tools import Tool
 
 Headers = Mapping[str, str]
 Json = dict[str, Any]
+Shows = Callable[[Tool], bool]
 
 logger = logging.getLogger("toolbooth.server")
 
@@ -52,22 +53,35 @@ ACCEPTED = Reply(b"", 202)
 
 
 async def respond(
-    registry: ToolRegistry, body: bytes, headers: Headers | None = None, *, context: Context | None = None
+    registry: ToolRegistry,
+    body: bytes,
+    headers: Headers | None = None,
+    *,
+    context: Context | None = None,
+    shows: Shows | None = None,
 ) -> Reply:
-    """Answer one message. `headers` has lower-case names, or is None on a transport without headers."""
+    """Answer one message. `headers` has lower-case names, or is None on a transport without headers.
+
+    `shows` tells which tools this caller is shown; None: all. What a caller may call is for the tools to say.
+    """
     try:
         opened = _opened(registry, body, headers, context)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
-            return _done(opened, _plain_method(registry, opened))
+            return _done(opened, _plain_method(registry, opened, shows))
         return await _called(registry, opened, context)
     except Exception as error:
         return _failed(body, headers, error)
 
 
 def respond_sync(
-    registry: ToolRegistry, body: bytes, headers: Headers | None = None, *, context: Context | None = None
+    registry: ToolRegistry,
+    body: bytes,
+    headers: Headers | None = None,
+    *,
+    context: Context | None = None,
+    shows: Shows | None = None,
 ) -> Reply:
     """`respond` for WSGI: no event loop, no stream."""
     try:
@@ -75,7 +89,7 @@ def respond_sync(
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
-            return _done(opened, _plain_method(registry, opened))
+            return _done(opened, _plain_method(registry, opened, shows))
         made = _context(context, opened)
         return _done(opened, call_sync(registry, opened.tool, opened.arguments, made))
     except Exception as error:
@@ -139,12 +153,12 @@ def _tool(registry: ToolRegistry, params: Json) -> Tool:
         raise ProtocolError(revisions.INVALID_PARAMS, str(error)) from None
 
 
-def _plain_method(registry: ToolRegistry, opened: _Opened) -> Any:
+def _plain_method(registry: ToolRegistry, opened: _Opened, shows: Shows | None) -> Any:
     """The methods that need no tool to run."""
     stateless = opened.revision.stateless
     match opened.method:
         case "tools/list":
-            return _listing(registry, opened)
+            return _listing(registry, opened, shows)
         case "server/discover" if stateless:
             return {"supportedVersions": [STATELESS], **_about(registry), "ttlMs": 0, "cacheScope": "private"}
         case "initialize" if not stateless:
@@ -162,17 +176,20 @@ def _about(registry: ToolRegistry) -> Json:
     return {**made, "instructions": registry.instructions} if registry.instructions else made
 
 
-def _listing(registry: ToolRegistry, opened: _Opened) -> Any:
+def _listing(registry: ToolRegistry, opened: _Opened, shows: Shows | None) -> Any:
     """One page of tools, encoded once and kept until the next registration."""
-    start = _start(registry, opened.params.get("cursor"))
-    made: Json = {"tools": orjson.Fragment(registry.encoded_listing(start))}
+    shown = None if shows is None else [tool for tool in registry.tools.values() if shows(tool)]
+    total = len(registry.tools if shown is None else shown)
+    start = _start(registry, opened.params.get("cursor"), total)
     end = start + registry.page_size
-    if end < len(registry.tools):
+    page = registry.encoded_listing(start) if shown is None else registry.encoded(shown[start:end])
+    made: Json = {"tools": orjson.Fragment(page)}
+    if end < total:
         made["nextCursor"] = base64.urlsafe_b64encode(str(end).encode()).decode()
     return {**made, "ttlMs": 0, "cacheScope": "private"} if opened.revision.stateless else made
 
 
-def _start(registry: ToolRegistry, cursor: Any) -> int:
+def _start(registry: ToolRegistry, cursor: Any, total: int) -> int:
     """Where the page begins that a cursor stands for. Only the starts of pages count: each page is kept encoded."""
     if cursor is None:
         return 0
@@ -180,7 +197,7 @@ def _start(registry: ToolRegistry, cursor: Any) -> int:
         start = int(base64.urlsafe_b64decode(str(cursor)))
     except ValueError:
         start = 0
-    if start not in range(registry.page_size, len(registry.tools), registry.page_size):
+    if start not in range(registry.page_size, total, registry.page_size):
         raise ProtocolError(revisions.INVALID_PARAMS, "the cursor is not one that this server gave out")
     return start
 
