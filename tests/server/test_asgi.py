@@ -155,6 +155,11 @@ def test_routing_headers_are_read():
     assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32020)
 
 
+def test_white_space_after_a_header_is_no_part_of_it():
+    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "tools/call ", "mcp-name": "add \t"}
+    assert reply(tool_call("add", {"a": 1}, META), headers=routed).status == 200
+
+
 @pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"])
 @pytest.mark.parametrize("second", ["same", "other"])
 def test_a_routing_header_that_is_sent_twice_is_refused(name, second):

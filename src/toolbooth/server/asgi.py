@@ -62,7 +62,8 @@ def _checked(
     scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
     """The headers by lower-case name, or the status and words of what HTTP itself refuses."""
-    headers = {str(name, "latin-1"): str(value, "latin-1") for name, value in scope["headers"]}
+    # httptools leaves the white space after a value in place, which is no part of it (RFC 9110, 5.5).
+    headers = {str(name, "latin-1"): str(value.rstrip(b" \t"), "latin-1") for name, value in scope["headers"]}
     if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
         return headers, (400, f"header {twice} is sent twice")
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
