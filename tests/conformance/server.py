@@ -7,16 +7,11 @@ from typing import Annotated, Any
 
 import uvicorn
 from pydantic import Field
+from samples import JSON_SCHEMA, PNG, WAV
 
 from toolbooth import Context, ToolError, ToolRegistry, compile_json_schema
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.server.asgi import app
-
-PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"
-    "0000000049454e44ae426082"
-)
-WAV = bytes.fromhex("524946462400000057415645666d7420100000000100010040 1f0000803e00000200100064617461000000 00")
 
 registry = ToolRegistry("toolbooth-conformance")
 
@@ -89,19 +84,6 @@ def custom_headers(
     return f"region={region} priority={priority} verbose={verbose}"
 
 
-JSON_SCHEMA = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "$defs": {
-        "address": {
-            "$anchor": "addressDef",
-            "type": "object",
-            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
-        }
-    },
-    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
-    "additionalProperties": False,
-}
 registry.add(
     compile_json_schema(
         JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool", description="A schema of its own."
