@@ -9,8 +9,8 @@ import httpx2
 REDACTED = "[redacted]"
 
 SENSITIVE = re.compile(
-    r"token|secret|passw|cookie|credential|session|authori[sz]ation|authentication|signature|api[-_]?key"
-    r"|(?<![a-z])(?:auth|key|jwt|pwd|sig)(?![a-z])",
+    r"token|secret|passw|cookie|credential|sess(?:ion|id)|authori[sz]ation|authentication|signature"
+    r"|(?:access|api|private)[-_]?key|(?<![a-z])(?:auth|code|key|jwt|otp|pin|pwd|sid|sig)(?![a-z])",
     re.IGNORECASE,
 )
 """Names of headers and of query parameters whose values are not shown."""

@@ -42,6 +42,9 @@ def site() -> Iterator[int]:
         sites.Site.stopped.set()
 
 
+TLS = ssl.create_default_context()  # made once: it reads every certificate of the machine
+
+
 class Recon:
     """The HTTP tool in a registry of its own, called as the wire would call it; names lead where `hosts` says."""
 
@@ -50,7 +53,8 @@ class Recon:
         self.looked_up: list[str] = []
         self.store = stores.Store(database)
         allowed = (ip_network("127.0.0.1"), ip_network("127.0.0.3"))
-        config = http_models.HttpConfig(**{"allowed": allowed, "resolve": self.look_up, **settings})
+        settings = {"allowed": allowed, "resolve": self.look_up, "verify": TLS, **settings}
+        config = http_models.HttpConfig(**settings)
         self.registry = ToolRegistry("recon")
         self.registry.tool(http_tools.HttpToolProvider(self.store, config).http_request)
 
@@ -228,6 +232,22 @@ def test_another_spelling_of_a_private_address_is_not_called(spelling, tmp_path)
     assert re.search(
         r"this server does not call|no address was found|cannot be read", recon.error(f"http://{spelling}/")
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_hidden"),
+    [
+        *((name, True) for name in ("Authorization", "Proxy-Authorization", "Set-Cookie", "X-Api-Key", "apikey")),
+        *((name, True) for name in ("accessToken", "AWSAccessKeyId", "PHPSESSID", "sid", "code", "pwd", "X-Mine")),
+        *((name, False) for name in ("WWW-Authenticate", "keyword", "author", "design", "encoding", "x-mine-too")),
+    ],
+)
+def test_values_are_hidden_by_the_name_they_go_by(name, is_hidden, site, tmp_path):
+    recon = Recon(tmp_path / "db", sensitive_headers=("x-mine",))
+    given = {"headers": {name: "abc"}, "params": {name: "d/e f"}}
+    sent = recon.reply(f"http://127.0.0.1:{site}/go?to=x", follow_redirects=False, **given)["request"]
+    assert sent["headers"][name.lower()] == ("[redacted]" if is_hidden else "abc")
+    assert sent["url"].endswith(f"={'%5Bredacted%5D' if is_hidden else 'd%2Fe+f'}")
 
 
 def certificate(folder: Path, name: str) -> Path:
