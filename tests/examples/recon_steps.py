@@ -6,7 +6,87 @@
 import json
 from typing import Any
 
-IDS = ("target", "mission", "first", "second", "action", "old", "new", "refused", "redirected", "another")
+PUBLISHED = {
+    "http_request": {
+        "url*": "string",
+        "method": "GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS",
+        "headers": "JSON text",
+        "data": "string",
+        "params": "JSON text",
+        "cookies": "JSON text",
+        "cookie_profile": "string",
+        "follow_redirects": "boolean",
+        "auth": "JSON text",
+        "mission_id": "uuid",
+    },
+    "create_mission": {
+        "target_id*": "uuid",
+        "mission_type*": "prompt_injection|business_logic|auth_bypass|recon|general",
+        "name*": "string",
+        "goal*": "string",
+        "hypothesis": "string",
+        "scope": "JSON text",
+        "tags": "array of string",
+        "metadata": "object",
+    },
+    "set_mission_context": {"mission_id*": "uuid", "cookie_profile": "string"},
+    "get_mission_context": {"mission_id": "uuid"},
+    "record_action": {
+        "mission_id*": "uuid",
+        "action_type*": "payload_test|recon|exploit|analysis",
+        "technique*": "string",
+        "payload": "string",
+        "result": "string",
+        "success": "boolean",
+        "learning": "string",
+        "link_recent_requests": "integer 0..20",
+    },
+    "search_techniques": {
+        "success_only": "boolean",
+        "mission_type": "prompt_injection|business_logic|auth_bypass|recon|general",
+        "min_success_rate": "number 0..1",
+        "min_usage_count": "integer 1..1000000",
+        "limit": "integer 1..100",
+    },
+    "get_technique_stats": {"technique*": "string"},
+    "create_target": {
+        "host*": "string",
+        "port": "integer 1..65535",
+        "protocol": "http|https|tcp|udp",
+        "title": "string",
+        "status": "active|inactive|blocked|completed",
+        "risk_level": "low|medium|high|critical",
+        "notes": "string",
+    },
+    "update_target_status": {
+        "target_id*": "uuid",
+        "status": "active|inactive|blocked|completed",
+        "risk_level": "low|medium|high|critical",
+        "title": "string",
+        "notes": "string",
+    },
+    "get_target_summary": {"target_id*": "uuid"},
+    "search_targets": {
+        "query": "string",
+        "status": "array of active|inactive|blocked|completed",
+        "risk_level": "array of low|medium|high|critical",
+        "protocol": "array of http|https|tcp|udp",
+        "limit": "integer 1..100",
+        "offset": "integer 0..1000000000",
+    },
+    "get_target_context": {"target_id*": "uuid", "version_id": "uuid", "include_history": "boolean"},
+    "update_target_context": {
+        "target_id*": "uuid",
+        "user_context": "string",
+        "agent_context": "string",
+        "append_mode": "boolean",
+        "change_summary": "string",
+        "is_major_version": "boolean",
+    },
+}
+"""What seed 002 and the servers it was written for publish; where a parameter is required, its name ends in `*`."""
+
+IDS = ("target", "mission", "first", "second", "action", "old", "new", "refused", "redirected", "large", "another")
 TARGET = {
     "id": "@target",
     "host": "shop.test",
@@ -137,6 +217,10 @@ def not_called(address: str, kind: str) -> str:
 
 
 METADATA = not_called("169.254.169.254", "a cloud metadata address")
+TOO_LARGE = (
+    "the reply (200) is larger than 1048576 bytes and was not read to its end. "
+    "The request was made; ask for less of it, e.g. with a Range header"
+)
 LOOPBACK = not_called("127.0.0.2", "a loopback address")
 
 
@@ -146,6 +230,32 @@ def failed(tool: str, message: str, **details: Any) -> dict[str, Any]:
 
 def repaired(code: str, *paths: str) -> dict[str, Any]:
     return {"repairs": [{"code": code, "path": path} for path in paths]}
+
+
+def wrapped(*fields: str) -> dict[str, Any]:
+    """The refusal of these fields inside `request`."""
+    inner = ", ".join(f'"{field}"' for field in fields)
+    message = (
+        '"request" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
+        f'Flat: send {inner} at the top level, not inside "request"'
+    )
+    declared = ", ".join(f'"{name.rstrip("*")}"' for name in PUBLISHED["http_request"])
+    lines = [
+        "Refused: 1 problem in the arguments of 'http_request'. Nothing was done.",
+        f"- $.request: {message}",
+        f"Declared fields: {declared}.",
+    ]
+    told: dict[str, Any] = {
+        "code": -32602,
+        "problems": [{"code": "nested-wrapper", "path": "$.request", "message": message}],
+        "edits": ["move $.request.* to $"],
+    }
+    if "auth" in fields:
+        lines.append("To correct it: move $.request.* to $.")
+    else:
+        told["corrected"] = {"url": "http://SITE/echo", "method": "HEAD"}
+        lines.append('Send instead: {"url":"http://SITE/echo","method":"HEAD"}')
+    return {"error": "\n".join(lines), **told}
 
 
 STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -262,6 +372,14 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"url": "http://SITE/go?to=http://127.0.0.2/echo"},
         failed("http_request", LOOPBACK, details={"request_id": "@redirected"}),
     ),
+    (
+        "http_request",
+        {"url": "http://SITE/endless"},
+        failed("http_request", TOO_LARGE, details={"request_id": "@large"}),
+    ),
+    ("http_request", {"request": {"url": "http://SITE/echo", "method": "HEAD"}}, wrapped("url", "method")),
+    # Where a secret is involved, the corrected call is told in edits alone.
+    ("http_request", {"request": REQUEST}, wrapped(*REQUEST)),
 ]
 
 KEPT_REQUEST = {
@@ -309,6 +427,14 @@ KEPT = {
             "response_headers": '{"location": "http://127.0.0.2/echo", "content-length": "0"}',
             "error": LOOPBACK,
         },
+        {
+            **KEPT_GET,
+            "id": "@large",
+            "url": "http://SITE/endless",
+            "request_headers": GET_HEADERS % "SITE",
+            "response_headers": '{"connection": "close"}',
+            "error": TOO_LARGE,
+        },
     ],
     "actions": [{**ACTION, "success": 1}],
     "action_requests": [
@@ -316,86 +442,6 @@ KEPT = {
         {"action_id": "@action", "request_id": "@first"},
     ],
 }
-
-PUBLISHED = {
-    "http_request": {
-        "url*": "string",
-        "method": "GET|POST|PUT|DELETE|PATCH|HEAD|OPTIONS",
-        "headers": "JSON text",
-        "data": "string",
-        "params": "JSON text",
-        "cookies": "JSON text",
-        "cookie_profile": "string",
-        "follow_redirects": "boolean",
-        "auth": "JSON text",
-        "mission_id": "uuid",
-    },
-    "create_mission": {
-        "target_id*": "uuid",
-        "mission_type*": "prompt_injection|business_logic|auth_bypass|recon|general",
-        "name*": "string",
-        "goal*": "string",
-        "hypothesis": "string",
-        "scope": "JSON text",
-        "tags": "array of string",
-        "metadata": "object",
-    },
-    "set_mission_context": {"mission_id*": "uuid", "cookie_profile": "string"},
-    "get_mission_context": {"mission_id": "uuid"},
-    "record_action": {
-        "mission_id*": "uuid",
-        "action_type*": "payload_test|recon|exploit|analysis",
-        "technique*": "string",
-        "payload": "string",
-        "result": "string",
-        "success": "boolean",
-        "learning": "string",
-        "link_recent_requests": "integer 0..20",
-    },
-    "search_techniques": {
-        "success_only": "boolean",
-        "mission_type": "prompt_injection|business_logic|auth_bypass|recon|general",
-        "min_success_rate": "number 0..1",
-        "min_usage_count": "integer 1..1000000",
-        "limit": "integer 1..100",
-    },
-    "get_technique_stats": {"technique*": "string"},
-    "create_target": {
-        "host*": "string",
-        "port": "integer 1..65535",
-        "protocol": "http|https|tcp|udp",
-        "title": "string",
-        "status": "active|inactive|blocked|completed",
-        "risk_level": "low|medium|high|critical",
-        "notes": "string",
-    },
-    "update_target_status": {
-        "target_id*": "uuid",
-        "status": "active|inactive|blocked|completed",
-        "risk_level": "low|medium|high|critical",
-        "title": "string",
-        "notes": "string",
-    },
-    "get_target_summary": {"target_id*": "uuid"},
-    "search_targets": {
-        "query": "string",
-        "status": "array of active|inactive|blocked|completed",
-        "risk_level": "array of low|medium|high|critical",
-        "protocol": "array of http|https|tcp|udp",
-        "limit": "integer 1..100",
-        "offset": "integer 0..1000000000",
-    },
-    "get_target_context": {"target_id*": "uuid", "version_id": "uuid", "include_history": "boolean"},
-    "update_target_context": {
-        "target_id*": "uuid",
-        "user_context": "string",
-        "agent_context": "string",
-        "append_mode": "boolean",
-        "change_summary": "string",
-        "is_major_version": "boolean",
-    },
-}
-"""What seed 002 and the servers it was written for publish; where a parameter is required, its name ends in `*`."""
 
 DEFAULTS = {
     "http_request": {"method": "GET", "follow_redirects": True},

@@ -152,6 +152,15 @@ def test_a_mission_goes_from_its_target_to_its_rows(transport, mode, site, tmp_p
     assert b"POST http://127.0.0.1" in written  # the log is on
 
 
+def test_a_server_that_does_not_answer_is_left(site, tmp_path):
+    async def hang() -> dict[str, Any]:
+        async with connected("http", "2026-07-28", tmp_path, RECON_TIMEOUT="0.2") as client:
+            return await called(client, "http_request", url=f"http://127.0.0.1:{site}/hang")
+
+    told = "no whole reply within 0.2 s; what was sent may have had its effect"
+    assert asyncio.run(hang())["error"] == f"Tool 'http_request' failed: {told}"
+
+
 def in_short(schema: dict[str, Any]) -> str:
     """A published parameter: its type, choices and bounds."""
     if "enum" in schema:
