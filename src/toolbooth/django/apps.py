@@ -1,0 +1,17 @@
+"""The Django app: `INSTALLED_APPS += ["toolbooth.django"]`."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.core.checks import register
+
+from toolbooth.django.checks import check_configuration
+
+
+class ToolboothConfig(AppConfig):
+    name = "toolbooth.django"
+    label = "toolbooth"
+    verbose_name = "Toolbooth"
+
+    def ready(self) -> None:
+        register(check_configuration)

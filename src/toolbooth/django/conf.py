@@ -1,0 +1,77 @@
+"""The one owner of `settings.TOOLBOOTH`: what can be set, its defaults, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, cast
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What a project may set in `TOOLBOOTH = {...}`; each key is a field's name in capitals."""
+
+    name: str = "api"
+    instructions: str = ""
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    """Tools by name, with `*`."""
+    errors: Literal["result", "protocol"] = "result"
+    login_required: bool | None = None
+    """Whether anonymous callers are answered with 401; None: where no tool is open to them."""
+    origins: tuple[str, ...] = ()
+    """Origins of browsers that may call, beside the hosts in ALLOWED_HOSTS."""
+    max_body: int = 4 * 1024 * 1024
+    bulk_tools: bool = False
+    """Publish `..__bulk_create` beside each create, instead of a sentence in its description."""
+    max_bulk: int = 1000
+    """Rows in one bulk call."""
+
+
+_FIELDS = {each.name.upper(): each for each in fields(Configuration)}
+
+
+def configuration() -> Configuration:
+    """The project's configuration; what is wrong in it counts as not set, and `manage.py check` says so."""
+    given = _given()
+    wrong = {key for key, _ in mistakes()}
+    return Configuration(**{_FIELDS[key].name: _tuple(value) for key, value in given.items() if key not in wrong})
+
+
+def mistakes() -> Iterator[tuple[str, str]]:
+    """Each wrong key, and what is wrong with it."""
+    for key, value in _given().items():
+        if key not in _FIELDS:
+            yield key, f"there is no such setting; there are {', '.join(_FIELDS)}"
+        elif (expected := _expected(key, value)) is not None:
+            yield key, f"must be {expected}, not {value!r}"
+
+
+def _given() -> Mapping[str, Any]:
+    found: Any = getattr(settings, "TOOLBOOTH", {})
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+def _expected(key: str, value: Any) -> str | None:
+    """What a value should have been; None where it is right."""
+    match key:
+        case "NAME" | "INSTRUCTIONS":
+            return None if isinstance(value, str) else "text"
+        case "INCLUDE" | "EXCLUDE" | "ORIGINS":
+            right = isinstance(value, list | tuple) and all(isinstance(each, str) for each in cast("list[Any]", value))
+            return None if right else "a list of texts"
+        case "ERRORS":
+            return None if value in ("result", "protocol") else '"result" or "protocol"'
+        case "LOGIN_REQUIRED":
+            return None if value is None or isinstance(value, bool) else "True, False or None"
+        case "BULK_TOOLS":
+            return None if isinstance(value, bool) else "True or False"
+        case _:
+            right = isinstance(value, int) and not isinstance(value, bool) and value > 0
+            return None if right else "a positive number"
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
