@@ -57,13 +57,16 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("server.py", "'server.py' should be module:registry or file.py:registry, e.g. server.py:registry"),
-        ("server", "'server' should be module:registry or file.py:registry, e.g. server.py:registry"),
-        ("server.py:", "'server.py:' should be module:registry or file.py:registry, e.g. server.py:registry"),
+        ("server.py", "'server.py' should be module:server or file.py:server, e.g. server.py:server"),
+        ("server", "'server' should be module:server or file.py:server, e.g. server.py:server"),
+        ("server.py:", "'server.py:' should be module:server or file.py:server, e.g. server.py:server"),
         ("sever.py:registry", "there is no file 'sever.py'"),
         ("sever:registry", "there is no module 'sever' here or on the path"),
         ("server.py:registri", "'registri' in 'server.py' is missing; there is registry"),
-        ("server:number", "'number' in 'server' is of type int, not ToolRegistry; there is registry"),
+        (
+            "server:number",
+            "'number' in 'server' is of type int, not ToolRegistry or FastMCP or MCPServer; there is registry",
+        ),
     ],
 )
 def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, project: Path):

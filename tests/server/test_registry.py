@@ -150,6 +150,12 @@ class Typed(TypedDict):
     a: int
 
 
+class Tree(TypedDict):
+    below: "list[Tree]"
+
+
+BELOW = {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
+TREE = {"type": "object", "properties": {"below": BELOW}, "required": ["below"]}
 INTEGER_A = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
@@ -161,6 +167,7 @@ INTEGER_A = {"type": "object", "properties": {"a": {"type": "integer"}}, "requir
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
         (Annotated[dict[str, int], "words"], {"type": "object", "additionalProperties": {"type": "integer"}}),
         ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (Tree, {**TREE, "$defs": {"Tree": TREE}}),
         (dict, None),
         (str, None),
         (None, None),

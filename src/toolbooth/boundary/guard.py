@@ -99,11 +99,15 @@ def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
 
 def wants(shape: Shape) -> str:
     """The declared types in words."""
-    return _wants(shape.types, timelike=shape.timelike)
+    return _wants(shape.types, timelike=shape.timelike, json_text=shape.json_text)
 
 
 @lru_cache
-def _wants(types: frozenset[JsonType], *, timelike: bool) -> str:
+def _wants(types: frozenset[JsonType], *, timelike: bool, json_text: bool) -> str:
+    if json_text:  # published as text, so text is what the agent is told to send
+        kinds = sorted(types - {"null"})
+        asked = f"JSON text of {' or '.join(_ARTICLES[kind] for kind in kinds)}"
+        return f"{asked} or null" if "null" in types else asked
     kinds = sorted(types - ({"integer"} if "number" in types else set()))
     if timelike and "string" in kinds:
         return " or ".join("a date or time as ISO 8601 text" if kind == "string" else _ARTICLES[kind] for kind in kinds)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from toolbooth.cli.call import call
+from toolbooth.cli.lint import lint
 from toolbooth.cli.serve import serve
+from toolbooth.cli.tools import tools
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -16,3 +18,5 @@ def main() -> None:
 
 main.add_command(serve)
 main.add_command(call)
+main.add_command(lint)
+main.add_command(tools)

@@ -60,7 +60,17 @@ class ToolRegistry:
         self.changes = 0  # counts registrations: what was made from an older list is made anew
 
     @overload
-    def tool(self, function: F, /) -> F: ...
+    def tool(
+        self,
+        function: F,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> F: ...
     @overload
     def tool(
         self,

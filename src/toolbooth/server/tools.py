@@ -91,6 +91,8 @@ def _result_schema(hint: Any) -> dict[str, Any] | None:
         schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
     except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
         return None
+    if "$ref" in schema:  # a recursive type: the root itself must be an object
+        schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], "$defs": schema["$defs"]}
     return _untitled(schema) if schema.get("type") == "object" else None
 
 

@@ -1,0 +1,68 @@
+"""`toolbooth call` and `toolbooth tools` on a server of each kind, as a newcomer types them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = """
+from typing import Literal
+
+def order(item: str, count: int = 1, how: Literal["post", "bike"] = "post", tags: list[str] | None = None) -> str:
+    '''Order something.
+
+    In as many pieces as needed.'''
+    return f"{count} {item} by {how}"
+"""
+SERVERS = {
+    "ours.py": "from toolbooth import ToolRegistry\nserver = ToolRegistry('shop')\nserver.tool(order)\n",
+    "fast.py": "from fastmcp import FastMCP\nfrom toolbooth.adapters.fastmcp import protect\n"
+    "server = protect(FastMCP('shop'))\nserver.tool(order)\n",
+    "sdk.py": "from mcp.server.mcpserver import MCPServer\nfrom toolbooth.adapters.mcp_sdk import protect\n"
+    "server = protect(MCPServer('shop'))\nserver.tool()(order)\n",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    made = tmp_path_factory.mktemp("shop")
+    for name, text in SERVERS.items():
+        (made / name).write_text(TOOLS + text)
+    return made
+
+
+def run(folder: Path, *words: str, sent: str = "") -> tuple[int, str, str]:
+    command = [Path(sys.executable).with_name("toolbooth"), *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, input=sent)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("file", SERVERS)
+def test_the_tools_of_any_server_are_listed_and_called(file, folder):
+    target = f"{file}:server"
+    assert run(folder, "tools", target) == (0, "order  Order something.\n", "")
+    shown = (
+        "order  Order something.\n  item: string\n  count?: integer\n  how?: post | bike\n  tags?: array of string\n"
+    )
+    assert run(folder, "tools", target, "order") == (0, shown, "")
+    assert run(folder, "call", target, "order", '{"item": "tea", "count": "2"}') == (0, "2 tea by post\n", "")
+    code, told, _ = run(folder, "call", target, "order", "-", sent='{"data": {"item": "tea"}}')
+    assert (code, told.splitlines()[0]) == (
+        1,
+        "Refused: 1 problem in the arguments of 'order'. Nothing was done.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("call", "ours.py:server", "ordre"), "there is no tool 'ordre'; did you mean 'order'?; `toolbooth tools`"),
+        (("tools", "ours.py:server", "ordre"), "there is no tool 'ordre'; without a name all are listed"),
+        (("call", "ours.py:order", "order"), "'order' in 'ours.py' is of type function"),
+    ],
+)
+def test_a_mistake_is_told_with_its_remedy(words, told, folder):
+    code, printed, error = run(folder, *words)
+    assert (code, printed) == (2, "")
+    assert told in error
