@@ -104,7 +104,7 @@ def by_inspector(era: str, place: dict[str, Any], request: list[str]) -> tuple[i
     command += [f"-e{name}={value}" for name, value in place.get("env", {}).items()]
     command += [place["url"]] if "url" in place else place["command"]
     # It keeps what it learns in the home directory.
-    env = {**node_home.environment(), "HOME": str(node_home.HOME)}
+    env = {**os.environ, "HOME": str(node_home.HOME)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
     return done.returncode, json.loads(done.stdout or done.stderr)
 
