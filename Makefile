@@ -73,7 +73,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) .conformance build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
-	find src tests demo bench scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Toolbooth needs Python 3.11 or newer; set PYTHON=/path/to/python" >&2; exit 1; }
