@@ -1,0 +1,88 @@
+"""A running server of any language: an address or a command goes in, its tools come out, as they were sent.
+
+The official client connects and negotiates; only its judgement of what is listed is passed by. It drops tools, or
+refuses the whole list, where a server breaks the rules, and that is what a lint has to see.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TextIO, cast
+
+import anyio
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ListToolsRequest, PaginatedRequestParams
+
+_LAST_WORDS = 5
+
+
+class Unreachable(RuntimeError):
+    """A server could not be asked for its tools; says why."""
+
+
+async def list_tools(
+    server: str | Sequence[str], *, headers: Mapping[str, str] | None = None, timeout: float = 30
+) -> tuple[str, list[Any]]:
+    """The name and the tools of a server: at an address, or started by a command and its arguments.
+
+    Raises:
+        Unreachable: it does not start, does not answer in time, or answers with an error.
+    """
+    with tempfile.TemporaryFile("w+", errors="replace") as log:
+        transport = _over_http(server, headers) if isinstance(server, str) else _over_stdio(server, log)
+        try:
+            with anyio.fail_after(timeout):
+                async with Client(transport) as client:
+                    return client.server_info.name if client.server_info else "", await _pages(client)
+        # Whatever goes wrong with a stranger is news about the stranger.
+        except Exception as error:
+            log.seek(0)
+            words = [_told(error, timeout), *log.read().splitlines()[-_LAST_WORDS:]]
+            raise Unreachable("\n".join(words)) from error
+
+
+def _over_http(address: str, headers: Mapping[str, str] | None) -> AbstractAsyncContextManager[Any]:
+    return streamable_http_client(address, http_client=httpx2.AsyncClient(headers=dict(headers or {})))
+
+
+def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextManager[Any]:
+    # The whole environment, as in a shell: the client alone would pass on a few harmless variables.
+    started = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    return stdio_client(started, errlog=log)
+
+
+async def _pages(client: Client) -> list[Any]:
+    found: list[Any] = []
+    cursor: str | None = None
+    while True:
+        result = await _page(client, cursor)
+        found += cast("list[Any]", result["tools"])
+        cursor = result.get("nextCursor")
+        if not cursor:
+            return found
+
+
+async def _page(client: Client, cursor: str | None) -> dict[str, Any]:
+    request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+    message = request.model_dump(by_alias=True, mode="json", exclude_none=True)
+    options: Any = {}
+    session = client.session
+    # The public way validates the answer and drops tools; there is no other way to the answer as it was sent.
+    session._stamp(message, options)  # pyright: ignore[reportPrivateUsage]
+    send = session._dispatcher.send_raw_request  # pyright: ignore[reportPrivateUsage]
+    return await send(message["method"], message.get("params"), options)
+
+
+def _told(error: BaseException, timeout: float) -> str:
+    """The innermost reason."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"no answer within {timeout:g} seconds"
+    return str(error) or type(error).__name__

@@ -1,0 +1,106 @@
+"""A listing goes in; what real clients will make of it comes out: findings, and a matrix tool × client."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.lint.catalogue import RULES
+from toolbooth.lint.evidence import ANY, EFFECTS, SEVERITIES, Claim, Effect, Severity, claims_about, clients, worst
+from toolbooth.lint.listing import Listing, listing
+from toolbooth.lint.rule import Fault, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A fault, and whom it hurts."""
+
+    rule: str
+    severity: Severity
+    tool: str
+    """Empty where the server as a whole is meant."""
+    path: str
+    message: str
+    claims: tuple[Claim, ...]
+    fixable: bool
+
+    @property
+    def effects(self) -> dict[str, Effect]:
+        """What each client does, by its id; a client with several claims does the worst of them."""
+        found: dict[str, Effect] = {}
+        for claim in sorted(self.claims, key=lambda claim: EFFECTS.index(claim.effect)):
+            if claim.client != ANY:
+                found.setdefault(claim.client, claim.effect)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was found in one listing, for the clients that were asked about."""
+
+    listing: Listing
+    clients: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def at_least(self, severity: Severity) -> list[Finding]:
+        """The findings of this severity, and worse ones."""
+        return [each for each in self.findings if SEVERITIES.index(each.severity) <= SEVERITIES.index(severity)]
+
+    @property
+    def matrix(self) -> dict[str, dict[str, Effect]]:
+        """For each tool that hurts a client: the worst that each of them does. "" stands for the server as a whole."""
+        rows: dict[str, dict[str, Effect]] = {}
+        for finding in self.findings:
+            for client, effect in finding.effects.items():
+                row = rows.setdefault(finding.tool, {})
+                if EFFECTS.index(effect) < EFFECTS.index(row.get(client, "advice")):
+                    row[client] = effect
+        return {tool: row for tool, row in rows.items() if row}
+
+
+def lint(
+    tools: Any,
+    *,
+    server: str = "",
+    only: Collection[str] = (),
+    rules: Mapping[str, Rule] = RULES,
+) -> Report:
+    """Lint the tools of a `tools/list`, for the clients in `only` or for all.
+
+    Raises:
+        Unlisted: there is no list of tools in it.
+    """
+    found = tools if isinstance(tools, Listing) else listing(tools, server)
+    chosen = tuple(name for name in clients() if name != ANY and (not only or name in only))
+    findings = [finding for rule in rules.values() for finding in _findings(rule, found, chosen)]
+    order = {tool.name: index for index, tool in enumerate(found.tools)}
+    findings.sort(key=lambda each: (order.get(each.tool, -1), SEVERITIES.index(each.severity)))
+    return Report(listing=found, clients=chosen, findings=tuple(findings))
+
+
+def _findings(rule: Rule, found: Listing, chosen: Collection[str]) -> Iterable[Finding]:
+    claims = claims_about(rule.id, chosen)
+    if not claims:
+        return
+    if rule.of_server:
+        for fault in rule.check(found):
+            yield from _finding(rule, fault, fault.tool, claims, found.server)
+        return
+    for tool in found.tools:
+        for fault in rule.check(tool):
+            yield from _finding(rule, fault, tool.name, claims, found.server)
+
+
+def _finding(rule: Rule, fault: Fault, tool: str, claims: Iterable[Claim], server: str) -> Iterable[Finding]:
+    concerned = tuple(claim for claim in claims if claim.concerns(fault.value, server))
+    if concerned:
+        yield Finding(
+            rule=rule.id,
+            severity=worst(claim.severity for claim in concerned),
+            tool=tool,
+            path=fault.path,
+            message=fault.message,
+            claims=concerned,
+            fixable=rule.fix is not None,
+        )

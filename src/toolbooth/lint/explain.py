@@ -1,0 +1,87 @@
+"""A rule goes in; what it is about, what to do, and how we know comes out, for the terminal and for the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from toolbooth.lint.evidence import ANY, EFFECTS, Claim, Effect, Source, claims_about, clients
+from toolbooth.lint.fixes import as_portable
+from toolbooth.lint.rule import Rule
+
+DOES: Mapping[Effect, str] = {
+    "refuses": "refuses it",
+    "misreads": "misreads it",
+    "drops": "drops it",
+    "advice": "works better without it",
+}
+DONE: Mapping[Effect, str] = {
+    "refuses": "refused by",
+    "misreads": "misread by",
+    "drops": "dropped by",
+    "advice": "better without for",
+}
+
+
+def explained(rule: Rule) -> str:
+    """The rule in plain text."""
+    return "\n".join(
+        [
+            f"{rule.id} ({rule.severity})",
+            "",
+            rule.title,
+            rule.remedy,
+            fix_text(rule),
+            "",
+            *(f"- {line}" for line in evidence(rule)),
+        ]
+    )
+
+
+def fix_text(rule: Rule) -> str:
+    """What `--fix` does about it."""
+    if rule.fix is None:
+        return "There is no mechanical fix."
+    done = "publishes the portable form of the schema" if rule.fix is as_portable else "says it in the description"
+    return f"--fix {done}."
+
+
+def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
+    """One line for each thing that is known about the rule, the worst first; clients that do the same share a line."""
+    shared: dict[tuple[Effect, str, tuple[str, ...], tuple[Source, ...]], list[str]] = {}
+    for claim in sorted(claims_about(rule.id), key=lambda claim: EFFECTS.index(claim.effect)):
+        shared.setdefault((claim.effect, claim.says, claim.values, claim.sources), []).append(title(claim.client))
+    for (effect, says, values, sources), names in shared.items():
+        bounds = [says] if says else []
+        bounds += [", ".join(f"`{value}`" if links else value for value in values)] if values else []
+        what = f" ({'; '.join(bounds)})" if bounds else ""
+        yield f"{', '.join(names)}: {DOES[effect]}{what}. {', '.join(_written(source, links) for source in sources)}"
+
+
+def title(client: str) -> str:
+    """A client's name; for claims about any model, that."""
+    return "Any model" if client == ANY else clients()[client].title
+
+
+def hurt(claims: Iterable[Claim]) -> str:
+    """Who is hurt, in half a sentence: "refused by Cursor (60 at most); dropped by LangChain"."""
+    worst: dict[str, Claim] = {}
+    for claim in sorted(claims, key=lambda claim: EFFECTS.index(claim.effect)):
+        if claim.client != ANY:
+            worst.setdefault(claim.client, claim)
+    said: dict[Effect, dict[str, list[str]]] = {}
+    for client, claim in worst.items():
+        said.setdefault(claim.effect, {}).setdefault(claim.says, []).append(title(client))
+    return "; ".join(
+        f"{DONE[effect]} {', '.join(_named(says, names) for says, names in who.items())}"
+        for effect, who in said.items()
+    )
+
+
+def _named(says: str, names: Iterable[str]) -> str:
+    return ", ".join(names) + (f" ({says})" if says else "")
+
+
+def _written(source: Source, links: bool) -> str:
+    if not links or source.url is None:
+        return f"{source.where} ({source.on})"
+    return f"[{source.where}]({source.url}) ({source.on})"

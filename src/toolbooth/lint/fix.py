@@ -1,0 +1,39 @@
+"""A listing goes in; it comes out with every mechanical fix applied for which there is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from toolbooth.lint.catalogue import RULES
+from toolbooth.lint.check import Report, lint
+from toolbooth.lint.fixes import as_portable
+from toolbooth.lint.listing import Tool
+from toolbooth.lint.rule import Fix, Rule
+
+
+def fixed(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
+    """The tools of a report, fixed. What no rule complains of stays as it is."""
+    # Twice: the portable form may bring to light what another fix has to put in words.
+    for _ in range(2):
+        tools = [_applied(tool.entry, fixes) for tool, fixes in _wanted(report, rules)]
+        report = lint(tools, server=report.listing.server, only=report.clients, rules=rules)
+    return [tool.entry for tool in report.listing.tools]
+
+
+def _wanted(report: Report, rules: Mapping[str, Rule]) -> Iterable[tuple[Tool, list[Fix]]]:
+    fixes: dict[str, dict[Fix, None]] = {}
+    for finding in report.findings:
+        fix = rules[finding.rule].fix
+        if fix is not None:
+            fixes.setdefault(finding.tool, {})[fix] = None
+    for tool in report.listing.tools:
+        # The portable form first: the others put words into what it writes.
+        yield tool, sorted(fixes.get(tool.name, {}), key=lambda fix: fix is not as_portable)
+
+
+def _applied(entry: dict[str, Any], fixes: list[Fix]) -> dict[str, Any]:
+    schema = entry.get("inputSchema")
+    for fix in fixes:
+        schema = fix(schema)
+    return {**entry, "inputSchema": schema} if fixes else entry

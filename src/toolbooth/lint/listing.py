@@ -1,0 +1,112 @@
+"""What `tools/list` says, in any of the forms in which people keep it -> the tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from toolbooth.lint.schemas import Node, Schema, as_dict, as_list, nodes
+
+BYTES_PER_TOKEN = 4
+"""A rule of thumb: tokenizers differ, and none of them is asked."""
+
+
+class Unlisted(ValueError):
+    """What was read is no list of tools; says what was found instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One tool as it is listed."""
+
+    entry: Schema = field(repr=False)
+    name: str
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every place in its `inputSchema`, the root first."""
+        return tuple(nodes(self.schema))
+
+    @property
+    def schema(self) -> Any:
+        return self.entry.get("inputSchema")
+
+    @property
+    def root(self) -> Schema:
+        """The keywords at the root of the `inputSchema`."""
+        return as_dict(self.schema)
+
+    @cached_property
+    def parameters(self) -> tuple[Node, ...]:
+        """The arguments, as far as the root lists them."""
+        return tuple(node for node in self.nodes if node.place == "property" and node.pointer.count("/") == 2)
+
+    @property
+    def required(self) -> list[Any]:
+        return as_list(self.root.get("required"))
+
+    @property
+    def description(self) -> str:
+        written = self.entry.get("description")
+        return written if isinstance(written, str) else ""
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of JSON, as compact as the wire has it."""
+        return len(json.dumps(self.entry, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+
+    @property
+    def tokens(self) -> int:
+        return self.size // BYTES_PER_TOKEN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The tools of one server."""
+
+    tools: tuple[Tool, ...]
+    server: str = ""
+    """The name of the server, which some clients put before the name of a tool; empty if it is not known."""
+
+    @property
+    def tokens(self) -> int:
+        return sum(tool.tokens for tool in self.tools)
+
+
+def listing(found: Any, server: str = "") -> Listing:
+    """The tools in a list of them, in the result of `tools/list`, or in the whole JSON-RPC reply.
+
+    Raises:
+        Unlisted: there is no list of tools in it.
+    """
+    entries = _entries(found)
+    for index, entry in enumerate(entries):
+        if not isinstance(as_dict(entry).get("name"), str):
+            raise Unlisted(f"tool {index + 1} of the list has no name: it is {_brief(entry)}")
+    return Listing(tools=tuple(Tool(entry=entry, name=entry["name"]) for entry in entries), server=server)
+
+
+def _entries(found: Any) -> list[Any]:
+    outer = as_dict(found)
+    if "error" in outer and "result" not in outer:
+        raise Unlisted(f"this is an error reply: {as_dict(outer['error']).get('message') or _brief(outer['error'])}")
+    inner = as_dict(outer.get("result", found))
+    tools: Any = inner.get("tools") if inner else found
+    if not isinstance(tools, list):
+        raise Unlisted(f"there is no list of tools in it; a tools/list result is wanted, this is {_brief(found)}")
+    return as_list(tools)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"an object with the keys {_joined(as_dict(value))}" if value else "an empty object"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _joined(names: Iterable[str]) -> str:
+    shown = [json.dumps(name, ensure_ascii=False) for name in names]
+    return ", ".join(shown[:8]) + (" …" if len(shown) > 8 else "")

@@ -1,0 +1,205 @@
+"""A report goes in; text comes out: for a terminal, as JSON, as Markdown."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from toolbooth.lint.check import Finding, Report
+from toolbooth.lint.evidence import SEVERITIES, Effect, Severity, clients
+from toolbooth.lint.explain import hurt
+
+Paint = Callable[[str, str], str]
+"""A text and the name of its style -> the text in colour, or as it is."""
+
+MARKS: Mapping[Effect, str] = {"refuses": "x", "misreads": "!", "drops": ".", "advice": " "}
+LEGEND = "x refused   ! misread   . constraint dropped"
+MOST_PATHS = 6
+MOST_ROWS = 40
+WHOLE = "(all tools)"
+
+
+# --- shared ---
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """How many of each severity: "2 errors, 1 warning"."""
+    found = [each.severity for each in findings]
+    counts = [(found.count(severity), severity) for severity in SEVERITIES]
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count)
+
+
+def headline(report: Report) -> str:
+    """The server, how many tools, what they cost."""
+    listing = report.listing
+    tools = "1 tool" if len(listing.tools) == 1 else f"{len(listing.tools):,} tools"
+    return f"{listing.server or 'tools/list'}: {tools}, about {listing.tokens:,} tokens (bytes ÷ 4)"
+
+
+def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
+    """Findings that differ in nothing but the path, as one with all their paths."""
+    groups: dict[Any, tuple[Finding, list[str]]] = {}
+    for each in findings:
+        key = (each.tool, each.rule, each.message, each.claims)
+        groups.setdefault(key, (each, []))[1].append(each.path)
+    yield from groups.values()
+
+
+def _joined(paths: list[str]) -> str:
+    more = len(paths) - MOST_PATHS
+    return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _said(finding: Finding) -> str:
+    return "; ".join(part for part in (finding.message, hurt(finding.claims)) if part)
+
+
+# --- for a terminal ---
+
+
+def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str:
+    """For a person: findings by tool down to `least`, the matrix, the sum."""
+    shown = report.at_least(least)
+    lines = [paint(_printable(headline(report)), "title"), ""]
+    for tool, findings in groupby(shown, key=lambda finding: finding.tool):
+        lines.append(paint(_printable(tool) or WHOLE, "tool"))
+        for finding, paths in _grouped(findings):
+            lines += _finding_lines(finding, paths, width, paint)
+        lines.append("")
+    lines += _matrix_lines(report, width, paint)
+    lines += _sum_lines(report, len(report.findings) - len(shown), paint)
+    return "\n".join(lines)
+
+
+def _finding_lines(finding: Finding, paths: list[str], width: int, paint: Paint) -> Iterator[str]:
+    where = _printable(_joined(paths))
+    label = f"{finding.severity:8}{finding.rule}"
+    head = textwrap.wrap(f"{label}  {where}", width - 2, subsequent_indent=" " * 8, break_long_words=False)
+    painted = head[0].replace(label, paint(finding.severity, finding.severity) + label[len(finding.severity) :], 1)
+    yield from (f"  {line}" for line in (painted, *head[1:]))
+    indent = " " * 10
+    yield from textwrap.wrap(_printable(_said(finding)), width, initial_indent=indent, subsequent_indent=indent)
+
+
+def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
+    matrix = report.matrix
+    if not matrix:
+        return
+    columns = [name for name in report.clients if any(name in row for row in matrix.values())]
+    names = {tool: _printable(tool) or WHOLE for tool in list(matrix)[:MOST_ROWS]}
+    first = min(max(map(len, names.values())), max(12, width - 4 * len(columns) - 2), 40)
+    fitting = max(1, (width - first) // 4)
+    for start in range(0, len(columns), fitting):
+        part = columns[start : start + fitting]
+        yield " " * first + "".join(f" {clients()[name].code:3}" for name in part)
+        for tool, name in names.items():
+            cells = (_mark(matrix[tool].get(client), paint) for client in part)
+            yield f"{_cut(name, first):{first}}" + "".join(f"  {cell} " for cell in cells).rstrip()
+    if len(matrix) > MOST_ROWS:
+        yield f"… and {len(matrix) - MOST_ROWS} more tools; --format markdown lists them all"
+    yield from textwrap.wrap(LEGEND, width)
+    legend = ", ".join(f"{clients()[name].code} {clients()[name].title}" for name in columns)
+    yield from textwrap.wrap(legend, width)
+    unhurt = [clients()[name].title for name in report.clients if name not in columns]
+    if unhurt:
+        yield from textwrap.wrap(f"No complaint known from: {', '.join(unhurt)}.", width)
+    yield ""
+
+
+def _printable(text: str) -> str:
+    """Text of others, harmless in a terminal."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def _cut(name: str, width: int) -> str:
+    return name if len(name) <= width else f"{name[: width - 1]}…"
+
+
+def _mark(effect: Effect | None, paint: Paint) -> str:
+    return " " if effect is None else paint(MARKS[effect], effect)
+
+
+def _sum_lines(report: Report, hidden: int, paint: Paint) -> Iterator[str]:
+    if not report.findings:
+        yield paint("Nothing found.", "good")
+        return
+    tools = len({finding.tool for finding in report.findings if finding.tool})
+    yield f"{counted(report.findings)} in {tools} of {len(report.listing.tools)} tools."
+    if hidden:
+        yield f"{hidden} {'is' if hidden == 1 else 'are'} not shown; --notes shows notes."
+    fixable = sum(finding.fixable for finding in report.findings)
+    if fixable:
+        yield f"{fixable} have a mechanical fix: --fix FILE writes the fixed tools/list."
+    yield "What a rule is about, and how we know: toolbooth lint --explain RULE"
+
+
+# --- for programs ---
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """For a program: everything."""
+    return {
+        "server": report.listing.server,
+        "tools": len(report.listing.tools),
+        "tokens": report.listing.tokens,
+        "clients": list(report.clients),
+        "counts": {severity: sum(each.severity == severity for each in report.findings) for severity in SEVERITIES},
+        "findings": [
+            {
+                "rule": finding.rule,
+                "severity": finding.severity,
+                "tool": finding.tool or None,
+                "path": finding.path,
+                "message": finding.message,
+                "clients": finding.effects,
+                "fixable": finding.fixable,
+            }
+            for finding in report.findings
+        ],
+        "matrix": {tool or WHOLE: row for tool, row in report.matrix.items()},
+    }
+
+
+# --- for a pull request ---
+
+
+def as_markdown(report: Report) -> str:
+    """For a page: the findings and the matrix as tables."""
+    lines = [f"# {_plain(headline(report))}", "", counted(report.findings) or "Nothing found.", ""]
+    if report.findings:
+        lines += _table(
+            ["", "rule", "tool", "where", "what"],
+            (
+                [
+                    each.severity,
+                    f"`{each.rule}`",
+                    _plain(each.tool or WHOLE),
+                    _plain(_joined(paths)),
+                    _plain(_said(each)),
+                ]
+                for each, paths in _grouped(report.findings)
+            ),
+        )
+    columns = [name for name in report.clients if any(name in row for row in report.matrix.values())]
+    if columns:
+        lines += _table(
+            ["tool", *(clients()[name].title for name in columns)],
+            ([_plain(tool or WHOLE), *(row.get(name, "") for name in columns)] for tool, row in report.matrix.items()),
+        )
+    return "\n".join(lines)
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
+    return [_row(head), _row(["---"] * len(head)), *map(_row, rows), ""]
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Text of others, harmless in a table."""
+    kept = _printable(" ".join(text.split()))
+    return "".join(f"\\{char}" if char in "\\|`*_[]<>#" else char for char in kept)

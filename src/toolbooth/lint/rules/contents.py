@@ -1,0 +1,273 @@
+"""Rules about what stands inside an `inputSchema`: arrays, objects, values and their constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbooth.lint.fixes import as_portable, in_words, shown
+from toolbooth.lint.listing import Tool
+from toolbooth.lint.rule import Fault, fault, tool_rule
+from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list
+
+_EXCLUSIVE = ("exclusiveMinimum", "exclusiveMaximum")
+_SCALARS = ("string", "integer", "number", "boolean")
+_CONSTRAINTS = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+)
+_UNCOMMON = (
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "contains",
+    "minContains",
+    "maxContains",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contentSchema",
+    "discriminator",
+)
+
+
+# --- arrays and objects ---
+
+
+@tool_rule(fix=as_portable)
+def array_without_items(tool: Tool) -> Iterator[Fault]:
+    """An array does not say what it holds.
+
+    Give it `items`, with a type.
+    """
+    for node in tool.nodes:
+        if "array" in node.kinds and node.place != "part" and not node.keywords.keys() & {"items", "prefixItems"}:
+            yield fault(node, "an array without items")
+
+
+@tool_rule(fix=as_portable)
+def tuple_items(tool: Tool) -> Iterator[Fault]:
+    """An array has a schema for each position.
+
+    Make an object of it, with a name for each position; or give one schema for all items and the order in words.
+    """
+    for node in tool.nodes:
+        if isinstance(node.keywords.get("items"), list):
+            yield fault(node, "items is a list", "items")
+        elif "prefixItems" in node.keywords:
+            yield fault(node, "prefixItems", "prefixItems")
+
+
+@tool_rule(fix=as_portable)
+def boolean_additional_properties(tool: Tool) -> Iterator[Fault]:
+    """`additionalProperties` is `true` or `false`.
+
+    Leave it out of what you publish, and hold callers to it all the same.
+    """
+    for node in tool.nodes:
+        extra = node.keywords.get("additionalProperties")
+        if isinstance(extra, bool):
+            yield fault(node, f"additionalProperties: {str(extra).lower()}", str(extra).lower())
+
+
+@tool_rule()
+def open_map(tool: Tool) -> Iterator[Fault]:
+    """An object takes keys of the caller's choice, with values of one kind (`dict[str, X]`).
+
+    If the keys are known, list them. Otherwise an array of objects with a name and a value reaches every client.
+    """
+    for node in tool.nodes:
+        if isinstance(node.keywords.get("additionalProperties"), dict):
+            yield fault(node, "keys of the caller's choice")
+
+
+@tool_rule()
+def empty_object(tool: Tool) -> Iterator[Fault]:
+    """A parameter is an object of which nothing is known.
+
+    List its properties. If they vary, take JSON text (`JsonText`) and give an example.
+    """
+    for node in tool.nodes:
+        known = node.keywords.get("properties") or as_dict(node.keywords.get("additionalProperties"))
+        if node.kind == "object" and node.is_value and not known and not node.keywords.keys() & set(COMBINATORS):
+            yield fault(node, "an object without properties")
+
+
+@tool_rule(fix=as_portable)
+def undeclared_required(tool: Tool) -> Iterator[Fault]:
+    """A required name is not among the properties.
+
+    Declare it, or do not require it.
+    """
+    for node in tool.nodes:
+        # An alternative often requires what the object around it declares.
+        if node.place == "part" or (node.place == "option" and "properties" not in node.keywords):
+            continue
+        for name in as_list(node.keywords.get("required")):
+            if isinstance(name, str) and name not in as_dict(node.keywords.get("properties")):
+                yield fault(node, f'"{name}" is required and not declared')
+
+
+@tool_rule(fix=as_portable)
+def misplaced_keyword(tool: Tool) -> Iterator[Fault]:
+    """A scalar or an array has `properties`, or something else than an array has `items`.
+
+    Correct the type, or take the keyword out.
+    """
+    for node in tool.nodes:
+        for key, kind in (("properties", "object"), ("required", "object"), ("items", "array")):
+            if key in node.keywords and node.kind not in (None, kind):
+                yield fault(node, f"{key} on a node of type {node.kind}", key)
+
+
+# --- values ---
+
+
+@tool_rule(fix=as_portable)
+def const(tool: Tool) -> Iterator[Fault]:
+    """A value is fixed with `const`.
+
+    Write an `enum` of one value.
+    """
+    for node in tool.nodes:
+        if "const" in node.keywords:
+            yield fault(node, "const")
+
+
+@tool_rule(fix=as_portable)
+def complex_enum(tool: Tool) -> Iterator[Fault]:
+    """An enum stands on an array or an object, or lists some.
+
+    Put the enum on the items, or describe the values in words.
+    """
+    for node in tool.nodes:
+        values = as_list(node.keywords.get("enum"))
+        if values and ({"array", "object"} & set(map(str, node.kinds)) or any(_is_complex(value) for value in values)):
+            yield fault(node, "an enum of arrays or objects")
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, (dict, list))
+
+
+def _number_enums(node: Node) -> Mapping[str, bool]:
+    values = as_list(node.keywords.get("enum"))
+    scalar = values and not any(isinstance(value, str) or value is None or _is_complex(value) for value in values)
+    return {"enum": True} if scalar and node.kind in _SCALARS else {}
+
+
+@tool_rule(fix=in_words(_number_enums))
+def number_enum(tool: Tool) -> Iterator[Fault]:
+    """An enum lists numbers or booleans.
+
+    Make the values text, or give the bounds and name the values in the description.
+    """
+    for node in tool.nodes:
+        if _number_enums(node):
+            yield fault(node, f"an enum of type {node.kind}")
+
+
+@tool_rule(fix=as_portable)
+def null_default(tool: Tool) -> Iterator[Fault]:
+    """The default is null.
+
+    Leave the default out: not required says the same.
+    """
+    for node in tool.nodes:
+        if "default" in node.keywords and node.keywords["default"] is None:
+            yield fault(node, "default: null")
+
+
+def _odd_formats(node: Node) -> Mapping[str, bool]:
+    known = isinstance(node.keywords.get("format"), str)
+    return {"format": True} if known and node.kind == "string" and node.keywords["format"] != "date-time" else {}
+
+
+@tool_rule(fix=in_words(_odd_formats))
+def string_format(tool: Tool) -> Iterator[Fault]:
+    """A text has a `format` other than `date-time`.
+
+    Say the format in the description, with an example.
+    """
+    for node in tool.nodes:
+        if _odd_formats(node):
+            yield fault(node, f"format: {node.keywords['format']}", node.keywords["format"])
+
+
+def _exclusive_bounds(node: Node) -> Mapping[str, bool]:
+    return {key: True for key in _EXCLUSIVE if key in node.keywords and not isinstance(node.keywords[key], bool)}
+
+
+@tool_rule(fix=in_words(_exclusive_bounds))
+def exclusive_bound(tool: Tool) -> Iterator[Fault]:
+    """A number has an `exclusiveMinimum` or `exclusiveMaximum`.
+
+    For integers write `minimum` and `maximum`; otherwise say the bound in the description.
+    """
+    for node in tool.nodes:
+        for key in _exclusive_bounds(node):
+            yield fault(node, f"{key}: {shown(node.keywords[key])}")
+
+
+@tool_rule(fix=as_portable)
+def boolean_bound(tool: Tool) -> Iterator[Fault]:
+    """`exclusiveMinimum` or `exclusiveMaximum` is a boolean, as in draft 04.
+
+    Write the bound itself: `"exclusiveMinimum": 0`.
+    """
+    for node in tool.nodes:
+        for key in _EXCLUSIVE:
+            if isinstance(node.keywords.get(key), bool):
+                yield fault(node, f"{key}: {str(node.keywords[key]).lower()}")
+
+
+@tool_rule(fix=as_portable)
+def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
+    """A keyword is used that few clients know.
+
+    Say in the description what it says.
+    """
+    for node in tool.nodes:
+        for key in _UNCOMMON:
+            if key in node.keywords:
+                yield fault(node, key, key)
+
+
+def _unstated(node: Node) -> Mapping[str, bool]:
+    """The constraints of a node that its description does not mention."""
+    if not node.is_value:
+        return {}
+    kept = node.keywords.keys() - _odd_formats(node)
+    return {key: False for key in _CONSTRAINTS if key in kept and not _is_stated(node, key)}
+
+
+def _is_stated(node: Node, key: str) -> bool:
+    value = node.keywords[key]
+    if key == "uniqueItems":
+        return value is not True or any(word in node.text for word in ("twice", "unique", "distinct", "duplicate"))
+    # A boolean bound is a mistake of its own, and says nothing.
+    return isinstance(value, bool) or shown(value) in node.text
+
+
+@tool_rule(fix=in_words(_unstated))
+def unstated_constraint(tool: Tool) -> Iterator[Fault]:
+    """A constraint stands in the schema and not in the description.
+
+    Say it in the description too: some clients show the model no more than that.
+    """
+    for node in tool.nodes:
+        for key in _unstated(node):
+            yield fault(node, f"{key} is not in the description", key)

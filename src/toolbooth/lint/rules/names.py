@@ -1,0 +1,62 @@
+"""Rules about names: of tools, and of their parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from toolbooth.lint.listing import Listing, Tool
+from toolbooth.lint.rule import Fault, fault, server_rule, tool_rule
+
+_PYTHON_ONLY = ("self", "cls", "args", "kwargs")
+
+
+@tool_rule()
+def tool_name(tool: Tool) -> Iterator[Fault]:
+    """The name of a tool is too long for a client, or has characters that it does not take.
+
+    Letters, digits and `_`, a letter first, 40 at most: that leaves room for what clients put before it.
+    """
+    yield Fault(message=f"the name has {len(tool.name)} characters", value=tool.name)
+
+
+@tool_rule()
+def parameter_name(tool: Tool) -> Iterator[Fault]:
+    """The name of a parameter is too long for a client, or has characters that it does not take.
+
+    Letters, digits and `_`, no digit first, 64 at most. Clients check the top level only.
+    """
+    for node in tool.parameters:
+        yield fault(node, "the name of the parameter", node.name)
+
+
+@tool_rule()
+def reserved_parameter(tool: Tool) -> Iterator[Fault]:
+    """A parameter has a name that a client keeps for itself.
+
+    Rename it.
+    """
+    for node in tool.parameters:
+        yield fault(node, f'the name "{node.name}"', node.name)
+
+
+@tool_rule()
+def leaked_parameter(tool: Tool) -> Iterator[Fault]:
+    """A parameter looks like Python's own: `self`, `cls`, `args`, `kwargs`.
+
+    Register the bound method, not the function in the class; write out what `**kwargs` may hold.
+    """
+    for node in tool.parameters:
+        if node.name in _PYTHON_ONLY:
+            yield fault(node, f'"{node.name}" is a name of Python, not of your tool')
+
+
+@server_rule
+def duplicate_tool(listing: Listing) -> Iterator[Fault]:
+    """Two tools have the same name.
+
+    Rename one: an agent reaches at most one of them, and some clients refuse all.
+    """
+    for name, count in Counter(tool.name for tool in listing.tools).items():
+        if count > 1:
+            yield Fault(message=f"listed {count} times", tool=name)

@@ -1,0 +1,252 @@
+"""Rules about the frame of an `inputSchema`: its root, its types, its references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from toolbooth.lint.fixes import as_portable
+from toolbooth.lint.listing import Tool
+from toolbooth.lint.rule import Fault, fault, tool_rule
+from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list
+
+_HAS_TYPE = ("type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "const")
+
+
+# --- the root ---
+
+
+@tool_rule(fix=as_portable)
+def root_untyped(tool: Tool) -> Iterator[Fault]:
+    """The root of the inputSchema does not say plainly that it is an object.
+
+    Write `"type": "object"` at the root, also for a tool without arguments.
+    """
+    written = tool.root.get("type")
+    if not isinstance(tool.schema, dict):
+        yield Fault(message="there is no inputSchema" if tool.schema is None else "the inputSchema is no object")
+    elif written is None:
+        yield Fault(message="the root has no type")
+    elif "object" in as_list(written):
+        yield Fault(message="the type of the root is a list")
+
+
+@tool_rule()
+def root_not_object(tool: Tool) -> Iterator[Fault]:
+    """The root of the inputSchema describes something else than an object.
+
+    Arguments are always an object. Make the value a named parameter of it.
+    """
+    written = tool.root.get("type", "object")
+    if written != "object" and "object" not in as_list(written):
+        yield Fault(message=f"the root is of type {written}")
+
+
+@tool_rule(fix=as_portable)
+def root_combinator(tool: Tool) -> Iterator[Fault]:
+    """Alternatives or conditions stand at the root of the inputSchema.
+
+    List all properties in one object, and say in the description which of them belong together.
+    """
+    for key in (*COMBINATORS, "enum", "const"):
+        if key in tool.root:
+            yield Fault(message=f"{key} at the root", value=key)
+
+
+@tool_rule(fix=as_portable)
+def no_properties(tool: Tool) -> Iterator[Fault]:
+    """The root of the inputSchema lists no properties, not even none.
+
+    Write `"properties": {}` for a tool without arguments.
+    """
+    if isinstance(tool.schema, dict) and not isinstance(tool.root.get("properties"), dict):
+        yield Fault(message="the root has no properties")
+
+
+@tool_rule(fix=as_portable)
+def old_dialect(tool: Tool) -> Iterator[Fault]:
+    """`$schema` names another draft than 2020-12.
+
+    Leave `$schema` out: MCP means 2020-12 unless told otherwise.
+    """
+    named = tool.root.get("$schema")
+    if named is not None and "2020-12" not in str(named):
+        yield Fault(message=f"$schema is {named}", value=str(named))
+
+
+# --- types ---
+
+
+@tool_rule(fix=as_portable)
+def untyped(tool: Tool) -> Iterator[Fault]:
+    """A value has no type.
+
+    Give every node a type; where anything may stand, list the types in an `anyOf`.
+    """
+    for node in tool.nodes:
+        if node.is_value and isinstance(node.schema, dict) and not node.keywords.keys() & set(_HAS_TYPE):
+            yield fault(node, "no type")
+
+
+@tool_rule(fix=as_portable)
+def untyped_enum(tool: Tool) -> Iterator[Fault]:
+    """An enum or const has no type beside it.
+
+    Write the type of the values next to them.
+    """
+    for node in tool.nodes:
+        if node.is_value and "type" not in node.keywords and ("enum" in node.keywords or "const" in node.keywords):
+            yield fault(node, "values without a type")
+
+
+@tool_rule(fix=as_portable)
+def boolean_schema(tool: Tool) -> Iterator[Fault]:
+    """`true` or `false` stands where a schema is expected.
+
+    Write out what may stand there, with its type; leave out what may not be sent.
+    """
+    for node in tool.nodes:
+        if isinstance(node.schema, bool) and node.is_value:
+            yield fault(node, f"{str(node.schema).lower()} in place of a schema")
+
+
+@tool_rule(fix=as_portable)
+def type_list(tool: Tool) -> Iterator[Fault]:
+    """`type` is a list.
+
+    Write one type. For an optional value leave `null` out and do not require it; for a real choice use `anyOf`.
+    """
+    for node in tool.nodes:
+        if node.place != "root" and isinstance(node.keywords.get("type"), list):
+            yield fault(node, f"type is a list ({', '.join(map(str, node.kinds))})")
+
+
+@tool_rule(fix=as_portable)
+def null_option(tool: Tool) -> Iterator[Fault]:
+    """A value may be null by an `anyOf` or `oneOf` with a null branch.
+
+    Publish the plain type and do not require it. Take null all the same when it comes.
+    """
+    for node in tool.nodes:
+        options = [*as_list(node.keywords.get("anyOf")), *as_list(node.keywords.get("oneOf"))]
+        if node.place != "root" and any(as_dict(option).get("type") == "null" for option in options):
+            yield fault(node, "null as an alternative")
+
+
+@tool_rule()
+def union(tool: Tool) -> Iterator[Fault]:
+    """A value may be of several types.
+
+    Choose one type if you can, or make two parameters of it. If both are needed, say in the description when to send
+    which.
+    """
+    for node in tool.nodes:
+        options = [as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))]
+        if node.place != "root" and len(set(map(str, options)) - {"null"}) > 1:
+            yield fault(node, f"anyOf {', '.join(map(str, options))}")
+
+
+@tool_rule(fix=as_portable)
+def combinator(tool: Tool) -> Iterator[Fault]:
+    """Below the root stand `oneOf`, `allOf`, `not` or a condition.
+
+    Merge `allOf` into one schema, write `anyOf` for `oneOf`, and put conditions in words.
+    """
+    for node in tool.nodes:
+        for key in COMBINATORS:
+            if key in node.keywords and node.place != "root" and key not in ("anyOf", "then", "else"):
+                yield fault(node, f"{key} below the root", key)
+
+
+@tool_rule(fix=as_portable)
+def mixed_object(tool: Tool) -> Iterator[Fault]:
+    """Below the root an object has `properties` and, beside them, alternatives.
+
+    Make one object of it, or put the shared properties into each alternative.
+    """
+    for node in tool.nodes:
+        if node.place != "root" and "properties" in node.keywords and node.keywords.keys() & {"anyOf", "oneOf"}:
+            yield fault(node, "properties beside alternatives")
+
+
+# --- references ---
+
+
+@tool_rule(fix=as_portable)
+def reference(tool: Tool) -> Iterator[Fault]:
+    """The schema uses references: `$ref`, `$defs`, anchors.
+
+    Write definitions where they are used.
+    """
+    for node in tool.nodes:
+        for key in ("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$anchor", "$dynamicAnchor"):
+            if key in node.keywords:
+                yield fault(node, key, key)
+
+
+@tool_rule(fix=as_portable)
+def recursion(tool: Tool) -> Iterator[Fault]:
+    """A definition refers to itself.
+
+    Cut it at the depth that agents need, and describe what may follow below.
+    """
+    refs = [(node, node.keywords["$ref"]) for node in tool.nodes if _is_local_ref(node)]
+    leads = {
+        target: {to for node, to in refs if node.pointer == target or node.pointer.startswith(f"{target}/")}
+        for target in {target for _, target in refs}
+    }
+    circles = {target for target in leads if target in _reached(leads, target)}
+    for node, target in refs:
+        if target in circles:
+            yield fault(node, f"{target} refers to itself")
+
+
+def _reached(leads: Mapping[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [*leads[start]]
+    while waiting:
+        target = waiting.pop()
+        if target not in found:
+            found.add(target)
+            waiting += leads[target]
+    return found
+
+
+@tool_rule(fix=as_portable)
+def external_reference(tool: Tool) -> Iterator[Fault]:
+    """A `$ref` leads out of the schema.
+
+    Copy what it points to. The specification forbids clients to fetch it unasked.
+    """
+    for node in tool.nodes:
+        ref = node.keywords.get("$ref")
+        if isinstance(ref, str) and not ref.startswith("#"):
+            yield fault(node, f"refers to {ref}")
+
+
+@tool_rule(fix=as_portable)
+def dangling_reference(tool: Tool) -> Iterator[Fault]:
+    """A `$ref` points to nothing.
+
+    Correct it, or copy the definition to where it is used.
+    """
+    for node in tool.nodes:
+        if _is_local_ref(node) and not _leads_somewhere(tool.root, node.keywords["$ref"]):
+            yield fault(node, f"{node.keywords['$ref']} does not exist")
+
+
+def _leads_somewhere(root: Any, ref: str) -> bool:
+    found = root
+    for step in unquote(ref).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        inner = as_dict(found) or {str(index): item for index, item in enumerate(as_list(found))}
+        if name not in inner:
+            return False
+        found = inner[name]
+    return True
+
+
+def _is_local_ref(node: Node) -> bool:
+    ref = node.keywords.get("$ref")
+    return isinstance(ref, str) and (ref == "#" or ref.startswith("#/"))

@@ -1,0 +1,179 @@
+"""Rules about what a model has to understand: descriptions, examples, parameters that hide what they take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from toolbooth.lint.listing import Tool
+from toolbooth.lint.rule import Fault, fault, tool_rule
+from toolbooth.lint.schemas import Node, as_dict, as_list
+
+_SCALARS = ("string", "integer", "number", "boolean")
+# As the law lists them (seed 000), and what authors call a request model.
+_WRAPPERS = re.compile(
+    r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload|req|request|request_\w+"
+)
+_EXAMPLE = re.compile(r"\be\.\s?g\.|\bexamples?\b|\bsuch as\b|\blike [\"'\[{`]|[\[{]\s*[\"'\[{]", re.IGNORECASE)
+_ONE_KEY = re.compile(r"\{\s*[\"'](\w+)[\"']\s*:\s*(?:\"[^\"{}]*\"|'[^'{}]*'|[\w.-]+)\s*\}")
+_SAYS_JSON = re.compile(r"\bJSON\b")
+_JSON_MEDIA = "application/json"
+
+
+# --- descriptions ---
+
+
+@tool_rule()
+def no_tool_description(tool: Tool) -> Iterator[Fault]:
+    """A tool has no description.
+
+    Say what it does, when to use it, and what comes back.
+    """
+    if not tool.description.strip():
+        yield Fault(message="the tool has no description")
+
+
+@tool_rule()
+def no_parameter_description(tool: Tool) -> Iterator[Fault]:
+    """A parameter has no description.
+
+    One phrase is enough: what it is, in which unit or form.
+    """
+    for node in tool.parameters:
+        if not node.text.strip() and "$ref" not in node.keywords:
+            yield fault(node, "no description")
+
+
+@tool_rule()
+def long_tool_description(tool: Tool) -> Iterator[Fault]:
+    """The description of a tool is longer than a client takes or shows.
+
+    Put first what the model must know. Move the rest to the parameters, or to a resource.
+    """
+    size = len(tool.description)
+    yield Fault(message=f"the description has {size:,} characters", value=size)
+
+
+@tool_rule()
+def long_parameter_description(tool: Tool) -> Iterator[Fault]:
+    """A description inside the schema is longer than a client shows.
+
+    Shorten it, with the essentials first.
+    """
+    for node in tool.nodes:
+        if node.place != "root":
+            yield fault(node, f"its description has {len(node.text):,} characters", len(node.text))
+
+
+# --- examples (seed 002) ---
+
+
+@tool_rule()
+def opaque_parameter(tool: Tool) -> Iterator[Fault]:
+    """A parameter takes an object or array whose inside the schema does not show, and gives no example.
+
+    Show one in the description: `Additional metadata, e.g. {"priority": "high"}`. Models cannot see what is not
+    written.
+    """
+    for node in tool.parameters:
+        if _is_opaque(node) and not _has_example(node):
+            yield fault(node, "nothing tells what goes in, and there is no example")
+
+
+@tool_rule()
+def no_example(tool: Tool) -> Iterator[Fault]:
+    """A complex parameter has no example.
+
+    Show one in the description: `Tags, e.g. ["security", "critical"]`.
+    """
+    for node in tool.parameters:
+        complex_value = node.kind in ("object", "array") or _takes_json_text(node)
+        if complex_value and not _is_opaque(node) and not _has_example(node):
+            yield fault(node, "complex, and without an example")
+
+
+def _is_opaque(node: Node) -> bool:
+    keywords = node.keywords
+    if node.kind == "array":
+        items = as_dict(keywords.get("items"))
+        return not items or _is_bare(items)
+    return _is_bare(keywords)
+
+
+def _is_bare(keywords: dict[str, Any]) -> bool:
+    shown = keywords.keys() & {"anyOf", "oneOf", "allOf", "$ref", "enum"} or keywords.get("properties")
+    return keywords.get("type") == "object" and not shown
+
+
+def _has_example(node: Node) -> bool:
+    inside = (node.keywords, as_dict(node.keywords.get("items")))
+    if any(as_list(each.get("examples")) or "example" in each or as_list(each.get("enum")) for each in inside):
+        return True
+    return bool(node.keywords.get("default") or _EXAMPLE.search(node.text))
+
+
+def _takes_json_text(node: Node) -> bool:
+    said = node.keywords.get("contentMediaType") == _JSON_MEDIA or bool(_SAYS_JSON.search(node.text))
+    return node.kind == "string" and said
+
+
+# --- the wrong shape ---
+
+
+@tool_rule()
+def json_for_simple_value(tool: Tool) -> Iterator[Fault]:
+    """A simple value is wrapped in JSON: `{"value": "example.com"}` for a host name.
+
+    Take the value itself: `host="example.com"`.
+    """
+    for node in tool.parameters:
+        if _takes_json_text(node) and _wants_scalar_text(node):
+            yield fault(node, "JSON text for a simple value")
+        elif node.kind == "object" and _holds_one_scalar(node):
+            yield fault(node, "an object around a simple value")
+
+
+def _wants_scalar_text(node: Node) -> bool:
+    if as_dict(node.keywords.get("contentSchema")).get("type") in _SCALARS:
+        return True
+    texts = [node.text, *(each for each in as_list(node.keywords.get("examples")) if isinstance(each, str))]
+    return any(match[1] in _value_names(node) for text in texts for match in _ONE_KEY.finditer(text))
+
+
+def _holds_one_scalar(node: Node) -> bool:
+    properties = as_dict(node.keywords.get("properties"))
+    names = [name for name in properties if name in _value_names(node)]
+    return len(properties) == 1 and bool(names) and as_dict(properties[names[0]]).get("type") in _SCALARS
+
+
+def _value_names(node: Node) -> tuple[str, ...]:
+    return ("value", "val", "text", node.name)
+
+
+@tool_rule()
+def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
+    """The arguments are wrapped in one object: `request`, `data`, `params`.
+
+    Publish the fields flat. In Python: `request: Annotated[Model, Unpack()]`.
+    """
+    for node in tool.parameters:
+        inside = _properties_of(tool, node)
+        sole = len(tool.parameters) == 1
+        if inside and (sole or _WRAPPERS.fullmatch(node.name.lower())):
+            yield fault(node, f"wraps {', '.join(list(inside)[:4])}{' …' if len(inside) > 4 else ''}")
+
+
+def _properties_of(tool: Tool, node: Node) -> dict[str, Any]:
+    """The properties of a parameter, looked up if it is a reference, also beside null."""
+    options = [
+        node.keywords,
+        *(as_dict(option) for key in ("anyOf", "allOf") for option in as_list(node.keywords.get(key))),
+    ]
+    for option in options:
+        target = str(option.get("$ref", "")).rpartition("/")
+        shared = as_dict(tool.root.get(target[0].removeprefix("#/")))
+        found = as_dict(option.get("properties")) or as_dict(as_dict(shared.get(target[2])).get("properties"))
+        if found:
+            return found
+    return {}

@@ -1,0 +1,148 @@
+"""A JSON Schema goes in; every place in it where a schema stands comes out, root first.
+
+References are not followed: a definition is visited where it is written. Nothing here assumes that the schema is a
+sound one, for finding out that it is not is what the rules are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from toolbooth.boundary.paths import at
+
+Schema = dict[str, Any]
+Place = Literal["root", "property", "items", "values", "option", "definition", "part"]
+"""`option`: one of several alternatives. `part`: says only a part of what holds there (`allOf`, `not`, `if`)."""
+
+COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
+
+_ONE: dict[str, tuple[Place, str]] = {
+    "items": ("items", "[]"),
+    "additionalProperties": ("values", ".*"),
+    "additionalItems": ("items", "[]"),
+    "unevaluatedProperties": ("values", ".*"),
+    "unevaluatedItems": ("items", "[]"),
+    "contains": ("part", "[]"),
+    "propertyNames": ("part", " (propertyNames)"),
+    "contentSchema": ("part", " (contentSchema)"),
+    "not": ("part", " (not)"),
+    "if": ("part", " (if)"),
+    "then": ("part", " (then)"),
+    "else": ("part", " (else)"),
+}
+_SEVERAL: dict[str, Place] = {
+    "anyOf": "option",
+    "oneOf": "option",
+    "allOf": "part",
+    "prefixItems": "items",
+    "items": "items",
+}
+_NAMED: dict[str, Place] = {
+    "properties": "property",
+    "patternProperties": "values",
+    "dependentSchemas": "part",
+    "dependencies": "part",
+    "$defs": "definition",
+    "definitions": "definition",
+}
+# As a schema of their own these say nothing beyond "yes" and "no".
+_MAY_BE_BOOLEAN = ("additionalProperties", "additionalItems", "unevaluatedProperties", "unevaluatedItems")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One place where a schema stands. `path` is for people, `pointer` for programs."""
+
+    schema: Any
+    path: str
+    pointer: str
+    place: Place
+    depth: int = 0
+    name: str = ""
+
+    @property
+    def keywords(self) -> Schema:
+        """What the schema says; nothing if it is a boolean, or no schema at all."""
+        return as_dict(self.schema)
+
+    @property
+    def kind(self) -> str | None:
+        """The one type that it declares."""
+        written = self.keywords.get("type")
+        return written if isinstance(written, str) else None
+
+    @property
+    def kinds(self) -> list[Any]:
+        """Every type that it declares."""
+        written = self.keywords.get("type")
+        return as_list(written) or ([written] if isinstance(written, str) else [])
+
+    @property
+    def text(self) -> str:
+        """Its description."""
+        written = self.keywords.get("description")
+        return written if isinstance(written, str) else ""
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a value of a call stands here, wholly described by this schema."""
+        return self.place != "part" and self.place != "root"
+
+
+def nodes(schema: Any) -> Iterator[Node]:
+    """Every node of a schema, in the order in which it is written."""
+    # A stack, not recursion: a schema may nest deeper than Python does.
+    waiting = [Node(schema=schema, path="$", pointer="#", place="root")]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(list(_below(node)))
+
+
+def _below(node: Node) -> Iterator[Node]:
+    for key, value in node.keywords.items():
+        pointer = f"{node.pointer}/{escaped(key)}"
+        if key in _NAMED and isinstance(value, dict):
+            for name, schema in cast("Schema", value).items():
+                yield _named(node, key, name, schema, f"{pointer}/{escaped(name)}")
+        elif key in _SEVERAL and isinstance(value, list):
+            for index, schema in enumerate(as_list(value)):
+                step = f"[{index}]" if _SEVERAL[key] == "items" else f" ({key} {index + 1})"
+                yield _child(node, schema, _SEVERAL[key], step, f"{pointer}/{index}")
+        elif key in _ONE and not (key in _MAY_BE_BOOLEAN and isinstance(value, bool)):
+            yield _child(node, value, *_ONE[key], pointer)
+
+
+def _named(node: Node, key: str, name: str, schema: Any, pointer: str) -> Node:
+    place = _NAMED[key]
+    if key == "dependencies" and isinstance(schema, list):
+        schema = True  # the old spelling of `dependentRequired`: names, not a schema
+    if place == "property":
+        return _child(node, schema, place, at((name,), ""), pointer, name)
+    return _child(node, schema, place, ".*" if place == "values" else f" ({key} {name})", pointer)
+
+
+def _child(node: Node, schema: Any, place: Place, step: str, pointer: str, name: str = "") -> Node:
+    # What stands below a part is a part of something too.
+    place = "part" if node.place == "part" else place
+    deeper = place not in ("option", "part", "definition")
+    return Node(
+        schema=schema, path=node.path + step, pointer=pointer, place=place, depth=node.depth + deeper, name=name
+    )
+
+
+def escaped(step: str) -> str:
+    """A key as it stands in a JSON pointer."""
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def as_dict(value: Any) -> Schema:
+    """The value if it is an object, else an empty one."""
+    return cast("Schema", value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """The value if it is an array, else an empty one."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
