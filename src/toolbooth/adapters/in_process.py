@@ -16,12 +16,21 @@ from mcp.server.lowlevel import Server
 from mcp.server.runner import modern_error_data, modern_on_request
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import NoBackChannelError
-from mcp.shared.message import MessageMetadata
+from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId
+from starlette.requests import Request
 
 Json = dict[str, Any]
 Post = Callable[[bytes], Awaitable[Json]]
+
+_SCOPE = {
+    "type": "http",
+    "method": "POST",
+    "path": "/mcp",
+    "query_string": b"",
+    "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+}
 
 
 @asynccontextmanager
@@ -36,14 +45,25 @@ async def opened(server: Server[Any]) -> AsyncGenerator[Post, None]:
             except (ValueError, RecursionError):
                 fault = ErrorData(code=PARSE_ERROR, message="Parse error")
                 return _written(JSONRPCError(jsonrpc="2.0", id=None, error=fault))
-            request = JSONRPCRequest.model_validate(decoded)
+            asked = JSONRPCRequest.model_validate(decoded)
             try:
-                result = await handle(_Alone(request.id), request.method, request.params)
+                result = await handle(_Alone(asked.id, await _request(body)), asked.method, asked.params)
             except Exception as error:
-                return _written(JSONRPCError(jsonrpc="2.0", id=request.id, error=modern_error_data(error)))
-            return _written(JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result))
+                return _written(JSONRPCError(jsonrpc="2.0", id=asked.id, error=modern_error_data(error)))
+            return _written(JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=result))
 
         yield post
+
+
+async def _request(body: bytes) -> Request:
+    """The HTTP request that such a body comes in, its body read: middleware may look at it."""
+
+    async def receive() -> Json:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    request = Request(_SCOPE, receive)
+    await request.body()
+    return request
 
 
 def _written(message: JSONRPCResponse | JSONRPCError) -> Json:
@@ -56,12 +76,17 @@ class _Alone:
     """What a handler knows of one request whose sender takes the reply and nothing else."""
 
     request_id: RequestId | None
-    transport: TransportContext = field(
-        default_factory=lambda: TransportContext(kind="in-process", can_send_request=False)
-    )
-    message_metadata: MessageMetadata = None
+    request: Request
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
     can_send_request: bool = False
+
+    @property
+    def transport(self) -> TransportContext:
+        return TransportContext(kind="streamable-http", can_send_request=False, headers=self.request.headers)
+
+    @property
+    def message_metadata(self) -> ServerMessageMetadata:
+        return ServerMessageMetadata(request_context=self.request)
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None

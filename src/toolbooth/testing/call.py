@@ -72,8 +72,10 @@ def call_over_wire(
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(call_over_wire_async(server, tool, arguments, host=host, fill=fill))
-    raise RuntimeError("an event loop is running here: await call_over_wire_async(...)")
+        pass
+    else:
+        raise RuntimeError("an event loop is running here: await call_over_wire_async(...)")
+    return asyncio.run(call_over_wire_async(server, tool, arguments, host=host, fill=fill))
 
 
 async def _schema(server: Served, tool: str) -> Json:
