@@ -1,0 +1,181 @@
+"""One correct call of a tool, made from its schema: the same each time, with as much in it as the schema declares.
+
+A value that differs from the default is taken where there is one, so that a field that gets lost makes a difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.errors import NoSuchExample, Unsatisfiable
+
+from toolbooth.boundary.accept import accept_bytes
+from toolbooth.contract import Contract
+from toolbooth.errors import ToolInputError
+from toolbooth.testing.generate import Document, arguments_for, both
+
+_SEARCH = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=300,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""The same on every run and machine, the simplest values first."""
+
+
+class NoExample(LookupError):
+    """No correct call could be made from the schema alone; says what was tried last, and what to do."""
+
+
+def example_arguments(contract: Contract) -> dict[str, Any]:
+    """A correct call: what the schema gives as an example, or one made from it.
+
+    Raises:
+        NoExample: the author's validation refused whatever was made; the author must give an example.
+    """
+    refused = ""
+    for candidate in _candidates(contract):
+        refused = refusal_of(contract, candidate)
+        if not refused:
+            return candidate
+    raise NoExample(
+        f"{contract.name}: no correct call could be made from the schema; give one: "
+        f"examples={{{contract.name!r}: {{...}}}} (refused of the last one made: {refused or 'nothing was made'})"
+    )
+
+
+def refusal_of(contract: Contract, arguments: Any) -> str:
+    """Why a call is not correct; empty if it is."""
+    try:
+        repairs = accept_bytes(contract, json.dumps(arguments).encode())[1]
+    except ToolInputError as error:
+        return str(error)
+    return "; ".join(f"{each.path}: would have to be repaired ({each.code})" for each in repairs)
+
+
+def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
+    schema = contract.schema
+    yield from (each for each in schema.get("examples", ()) if isinstance(each, dict))
+    yield _Maker(Document(schema)).make({"type": "object", **schema}, 0)
+    for whole in (True, False):
+        try:
+            yield find(
+                arguments_for(schema, whole=whole),
+                lambda arguments: not refusal_of(contract, arguments),
+                settings=_SEARCH,
+            )
+        except (NoSuchExample, Unsatisfiable):
+            continue
+
+
+class _Maker:
+    """Makes one value for each schema of a document."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def make(self, schema: Any, depth: int) -> Any:
+        written = self._resolved(schema)
+        given = written.get("examples") or [written[key] for key in ("example", "const") if key in written]
+        if given:
+            return given[0]
+        if "enum" in written:
+            return next((each for each in written["enum"] if each != written.get("default")), written["enum"][0])
+        kind = written.get("type", "string")
+        kind = kind if isinstance(kind, str) else next((each for each in kind if each != "null"), "null")
+        if kind == "object":
+            return self._object(written, depth)
+        if kind == "array":
+            return self._array(written, depth)
+        if written.get("contentMediaType") == "application/json":
+            return self._json(written, depth)
+        return _scalar(kind, written)
+
+    def _json(self, schema: Mapping[str, Any], depth: int) -> str:
+        """JSON text: as the description has it, or as the schema of its content says."""
+        _, found, rest = str(schema.get("description", "")).partition("e.g. ")
+        try:
+            return json.dumps(json.JSONDecoder().raw_decode(rest if found else "")[0])
+        except ValueError:
+            return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), depth + 1))
+
+    def _resolved(self, schema: Any) -> dict[str, Any]:
+        """The schema with what it refers to; of alternatives the first that is not null."""
+        written = self.document.resolved(schema)
+        for key in ("anyOf", "oneOf"):
+            options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
+            written = both(written, self._resolved(options[0])) if options else written
+        return written
+
+    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+        required = schema.get("required", ())
+        fields = schema.get("properties", {})
+        made = {key: self.make(each, depth + 1) for key, each in fields.items() if depth < 4 or key in required}
+        further = schema.get("additionalProperties")
+        if isinstance(further, Mapping) and not fields:
+            made["key"] = self.make(further, depth + 1)
+        return made
+
+    def _array(self, schema: Mapping[str, Any], depth: int) -> list[Any]:
+        prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
+        least = schema.get("minItems", 0)
+        if prefix or schema.get("items") is False:
+            return prefix
+        count = least if depth >= 4 else max(least, min(1, schema.get("maxItems", 1)))
+        return [self.make(schema.get("items", {}), depth + 1) for _ in range(count)]
+
+
+_TEXTS = {
+    "date": "2026-11-15",
+    "date-time": "2026-11-15T09:30:00Z",
+    "time": "09:30:00Z",
+    "duration": "P1D",
+    "uuid": "0c2d8bd6-7a3c-4c57-9d3f-6f0f5c1a2b3d",
+    "email": "ann@example.org",
+    "uri": "https://example.org/",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+}
+
+
+def _scalar(kind: str, schema: Mapping[str, Any]) -> Any:
+    default = schema.get("default")
+    if kind == "boolean":
+        return default is not True
+    if kind in ("integer", "number"):
+        return _number(kind, schema)
+    if kind == "null":
+        return None
+    if "pattern" in schema:
+        return _matching(schema)
+    text = _TEXTS.get(schema.get("format", ""), "text")
+    text = text.ljust(schema.get("minLength", 0), "x")
+    return text[: schema["maxLength"]] if "maxLength" in schema else text
+
+
+def _number(kind: str, schema: Mapping[str, Any]) -> Any:
+    """The default and one more, or a small number; whatever the bounds allow."""
+    default = schema.get("default")
+    wanted = default + 1 if isinstance(default, int) else 2 if kind == "integer" else 2.5
+    step = schema.get("multipleOf")
+    least = schema.get("minimum", schema["exclusiveMinimum"] + (step or 1) if "exclusiveMinimum" in schema else wanted)
+    most = schema.get("maximum", schema["exclusiveMaximum"] - (step or 1) if "exclusiveMaximum" in schema else wanted)
+    made = min(max(wanted, least), max(most, least) if "maximum" in schema or "exclusiveMaximum" in schema else 10**9)
+    return made if not step else -(-made // step) * step
+
+
+def _matching(schema: Mapping[str, Any]) -> str:
+    try:
+        found = find(
+            arguments_for({"properties": {"text": {"type": "string", **schema}}, "required": ["text"]}),
+            lambda _: True,
+            settings=_SEARCH,
+        )
+    except (NoSuchExample, Unsatisfiable):
+        return "text"
+    return found["text"]
