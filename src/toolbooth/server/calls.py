@@ -56,6 +56,8 @@ async def call(registry: Registry, tool: Tool, reading: Reading, context: Contex
     try:
         if tool.actions is not None:
             tool, reading = watch.route(tool.actions, reading)
+        if tool.form is not None:
+            tool = watch.formed(tool.form, reading)
         values, repairs = accept_reading(tool.contract, reading)
         watch.repairs += repairs
         run = bound_call(tool.contract, tool.function, values, context, None)
@@ -75,6 +77,8 @@ def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context
     try:
         if tool.actions is not None:
             tool, reading = watch.route(tool.actions, reading)
+        if tool.form is not None:
+            tool = watch.formed(tool.form, reading)
         values, repairs = accept_reading(tool.contract, reading)
         watch.repairs += repairs
         value = _called(bound_call(tool.contract, tool.function, values, context, None))
@@ -171,6 +175,11 @@ class _Watch:
         self._keep(routed)
         return self.tool, routed
 
+    def formed(self, form: Callable[[Any], Tool | None], reading: Reading) -> Tool:
+        """The tool in the form that the arguments ask for."""
+        self.tool = form(reading[0]) or self.tool
+        return self.tool
+
     def _keep(self, reading: Reading | None) -> None:
         """Write the arguments down for the observers that asked for them, before the tool can change them."""
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
@@ -224,7 +233,7 @@ class _Watch:
             repairs=tuple(repair.code for repair in self.repairs),
             seconds=perf_counter() - self.start,
             client=self.context.client,
-            dispatcher=None if self.called is self.tool else self.called.name,
+            dispatcher=self.called.name if self.action is not None else None,
         )
         for observer, arguments in self.registry.observers:
             try:

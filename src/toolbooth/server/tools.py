@@ -28,6 +28,8 @@ class Tool:
     timeout: float | None = None
     actions: Mapping[str, Tool] | None = None
     """A dispatcher's sub-tools, by the action that names them."""
+    form: Callable[[Any], Tool | None] | None = None
+    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once, for example."""
 
     @property
     def is_dispatcher(self) -> bool:
