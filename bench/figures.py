@@ -88,3 +88,8 @@ def at_least(group: str, name: str, goal: float | None, mine: Timing, theirs: Ti
         cost=mine.seconds * 1e6,
         floor=theirs.seconds * 1e6,
     )
+
+
+def counting(tell: Tell, what: str, rounds: int) -> Callable[[int], None]:
+    """Says which round of how many is being measured."""
+    return lambda done: tell(f"{what}, round {done} of {rounds}")

@@ -19,13 +19,15 @@ from typing import Any
 
 HERE = Path(__file__).parent
 CONNECTIONS = 8
+IDLE = 0.005
+"""Seconds after which a server that has answered has nothing left to do."""
 VERSION = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": VERSION,
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-CPUS = sorted(os.sched_getaffinity(0))
+CPUS = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else [0]
 SERVER_CPU, CLIENT_CPU = CPUS[0], CPUS[-1]
 
 
@@ -57,7 +59,8 @@ class Process:
         return self._process
 
     def cpu(self) -> float:
-        """CPU seconds used so far, by all threads."""
+        """CPU seconds used so far, by all threads. What runs at this moment is not yet in it: wait until it is idle."""
+        time.sleep(IDLE)
         return time.clock_gettime((~self._process.pid << 3) | 2)  # what clock_getcpuclockid(3) gives for a process
 
     def resident(self) -> float:
@@ -136,6 +139,7 @@ class StdioServer:
     """A server on two pipes, on the same CPU as its client: neither waits for the other to wake up."""
 
     def __init__(self, host: str, tools: int = 10) -> None:
+        self.name = host
         self.process = Process(host, tools, "stdio", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         pin(CLIENT_CPU, self.process.pipes.pid)
         info = {"name": "bench", "version": "1"}

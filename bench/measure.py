@@ -12,8 +12,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from math import inf
 from statistics import quantiles
-from time import process_time
+from time import perf_counter, process_time
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -22,6 +23,7 @@ Clock = Callable[[], float]
 """One reading of what a task costs, in CPU seconds."""
 
 ROUNDS = 60
+FEWEST_ROUNDS = 8
 SLICE = 0.004
 """CPU seconds of one task in one round: long against the clock, short against the other work on the machine."""
 
@@ -42,12 +44,21 @@ def compare(tasks: Mapping[str, Task], floor: str) -> dict[str, Timing]:
 
 
 def readings(
-    clocks: Mapping[Key, Clock], rounds: int, tell: Callable[[int], None] = lambda _: None
+    clocks: Mapping[Key, Clock],
+    rounds: int,
+    tell: Callable[[int], None] = lambda _: None,
+    seconds: float = inf,
 ) -> dict[Key, list[float]]:
-    """Read every clock once a round, in a new order each time; `tell` is told which round it is."""
+    """Read every clock once a round, in a new order each time; `tell` is told which round it is.
+
+    On a loaded machine no round is begun when `seconds` have passed.
+    """
     found: dict[Key, list[float]] = {name: [] for name in clocks}
     order = list(clocks)
+    end = perf_counter() + seconds
     for number in range(rounds):
+        if number >= FEWEST_ROUNDS and perf_counter() > end:
+            break
         tell(number + 1)
         random.shuffle(order)
         for name in order:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from figures import Panel, Row, Suite, Tell
 from serving import over_http, over_stdio
 from starting import imports, protection, registration
@@ -9,6 +11,8 @@ from starting import imports, protection, registration
 
 def measured(tell: Tell) -> list[Row]:
     """Every figure of the suite."""
+    if sys.platform != "linux":
+        raise SystemExit("The server suite pins processes to CPUs and reads their CPU clocks: it needs Linux.")
     return [row for part in (over_http, over_stdio, registration, protection, imports) for row in part(tell)]
 
 

@@ -14,7 +14,7 @@ from time import process_time
 from typing import Any
 
 from cases import CONTACT, OFFER
-from figures import Row, Tell, at_most
+from figures import Row, Tell, at_most, counting
 from measure import Clock, against, process_clock, readings
 from servers import official_sdk, ours, stock_fastmcp
 from servers.tools import Function, flat, nested
@@ -54,7 +54,7 @@ def registration(tell: Tell) -> list[Row]:
     rows: list[Row] = []
     for kind, (fresh, arguments) in KINDS.items():
         clocks = {name: _registration_clock(maker, fresh) for name, maker in _makers(arguments).items()}
-        found = readings(clocks, ROUNDS, lambda done, kind=kind: tell(f"registration, {kind}, {done} of {ROUNDS}"))
+        found = readings(clocks, ROUNDS, counting(tell, f"registration, {kind}", ROUNDS))
         timings = against(found, SDK)
         goals = dict.fromkeys(("registered", "and listed"), REGISTRATION_GOALS[kind])
         rows += [
@@ -126,7 +126,7 @@ def imports(tell: Tell) -> list[Row]:
     for name, code in IMPORTS.items():
         clocks["statement", name] = _statement_clock(code)
         clocks["process", name] = process_clock(code)
-    found = readings(clocks, IMPORT_ROUNDS, lambda done: tell(f"import, {done} of {IMPORT_ROUNDS}"))
+    found = readings(clocks, IMPORT_ROUNDS, counting(tell, "import", IMPORT_ROUNDS))
     # Best of the bare ones: taking a noisy one off would make noise of the rest.
     bare = {"statement": 0.0, "process": min(found["process", "bare"])}
     found = {(what, name): [each - bare[what] for each in times] for (what, name), times in found.items()}
