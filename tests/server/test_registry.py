@@ -810,3 +810,22 @@ def test_a_dispatchers_secrets_are_those_of_the_action_that_is_meant():
 def test_an_observer_must_ask_for_something_that_exists():
     with pytest.raises(ValueError, match="an observer is shown 'none', 'redacted', 'whole'"):
         accounts().observe(print, arguments="all")
+
+
+@pytest.mark.parametrize("errors", ["result", "protocol"])
+def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
+    registry = ToolRegistry("shop", errors=errors)
+    contract = compile_json_schema({"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe")
+    registry.add(contract, withheld=lambda: ToolError("open_safe", "you may not"))
+    assert registry.dispatch("open_safe", {"data": {}}) == {
+        "content": [{"type": "text", "text": "Tool 'open_safe' failed: you may not"}],
+        "isError": True,
+    }
+    assert registry.dispatch("open_safe", {"secret_field": 1})["isError"] is False
+
+
+def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
+    registry = ToolRegistry("shop")
+    contract = compile_json_schema({"type": "object", "properties": {"code": {}}}, dict, name="open_safe")
+    registry.add(contract, withheld=lambda: None)
+    assert 'Declared fields: "code"' in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]

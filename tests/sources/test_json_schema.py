@@ -73,3 +73,19 @@ def test_an_enum_with_an_object_in_it_takes_that_object():
         assert outcome(schema, b'{"p": %b}' % text)[1] == []
     assert [each[:2] for each in outcome(schema, b'{"p": {"a": 2}}')] == [("invalid", "$.p")]
     assert [each[:2] for each in outcome(schema, b'{"p": 5}')] == [("wrong-type", "$.p")]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": ["number", "string"], "format": "decimal"},
+        {"anyOf": [{"type": "number", "format": "decimal"}, {"type": "string"}], "description": "An amount"},
+    ],
+    ids=["one-node", "union"],
+)
+def test_a_decimal_keeps_every_digit(schema):
+    sent: list[Any] = []
+    contract = compile_json_schema(of(schema), sent.append, name="foreign")
+    handle_bytes(contract, b'{"p": 12345678901234567890.5}')
+    handle_bytes(contract, b'{"p": 12.50}')
+    assert [repr(each["p"]) for each in sent] == ["Decimal('12345678901234567890.5')", "12.5"]

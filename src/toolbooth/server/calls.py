@@ -210,6 +210,8 @@ class _Watch:
         raise error
 
     def failed(self, error: BaseException) -> Result:
+        if isinstance(error, ToolInputError) and self.tool.withheld is not None:
+            error = self.tool.withheld() or error
         if isinstance(error, ToolInputError):
             self._tell("refused", tuple(problem.code for problem in error.problems))
             if self.action is not None and error.corrected is not None:

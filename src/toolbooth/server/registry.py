@@ -115,8 +115,12 @@ class ToolRegistry:
         title: str | None = None,
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
+        withheld: Callable[[], Exception | None] | None = None,
     ) -> Tool:
-        """Register a compiled contract with the function that it is for."""
+        """Register a compiled contract with the function that it is for.
+
+        `withheld` says what a caller who may not call the tool is told instead of a refusal; None: this one may.
+        """
         chosen = function or contract.function
         if chosen is None:
             raise ContractError(contract.name, ["there is no function to call; pass one"])
@@ -126,6 +130,7 @@ class ToolRegistry:
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
+            withheld=withheld,
         )
         return self._register(made)
 

@@ -30,6 +30,8 @@ class Tool:
     """A dispatcher's sub-tools, by the action that names them."""
     form: Callable[[Any], Tool | None] | None = None
     """Finds another form of the tool, where the arguments as sent ask for it: many rows at once, for example."""
+    withheld: Callable[[], Exception | None] | None = None
+    """What a caller who may not call the tool is told instead of a refusal, which names its fields; None: may call."""
 
     @property
     def is_dispatcher(self) -> bool:

@@ -74,7 +74,7 @@ def compile_json_schema(
         special=True,
         function=function,
         integers=anywhere(shape, lambda each: "integer" in each.types),
-        exact=False,
+        exact=anywhere(shape, lambda each: each.exact),
         proves=False,
         limits=limits,
     )
@@ -142,6 +142,7 @@ class _Reader:
                 made.constants = values
         made.secret = schema.get("format") == "password"
         made.timelike = schema.get("format") in _TIME_FORMATS
+        made.exact = schema.get("format") == "decimal"
         if made.free:
             return made
         if "object" in made.types:

@@ -148,6 +148,7 @@ def _fill_both(shape: Shape, parts: list[Shape]) -> None:
         shape.arrays = ()
     shape.secret = any(part.secret for part in parts)
     shape.timelike = any(part.timelike for part in parts)
+    shape.exact = any(part.exact for part in parts)
 
 
 def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
