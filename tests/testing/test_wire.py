@@ -141,10 +141,12 @@ def test_unknown_hosts_and_fillings_are_told():
 
 
 def test_the_javascript_hop_changes_numbers_and_keys():
-    sent = {"b": 1.0, "2": 2**53 + 1, "1": -0.0, "n": float("nan"), "u": UNDEFINED, "l": [UNDEFINED, 1e21, 10**20]}
+    numbers = [UNDEFINED, 1e21, 10**20, 10**5000]
+    sent = {"b": 1.0, "2": 2**53 + 1, "1": -0.0, "n": float("nan"), "u": UNDEFINED, "l": numbers}
     assert json.dumps(wire(sent, host="js")) == json.dumps(
-        {"1": 0, "2": 9007199254740992, "b": 1, "n": None, "l": [None, 1e21, 100000000000000000000]}
+        {"1": 0, "2": 9007199254740992, "b": 1, "n": None, "l": [None, 1e21, 100000000000000000000, None]}
     )
+    assert repr(numbers[:2]) == "[UNDEFINED, 1e+21]"
 
 
 def test_the_arguments_as_a_whole_cannot_be_undefined():

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Literal, cast
 
 from toolbooth.boundary.handle import encode
+from toolbooth.contract import Contract
 from toolbooth.server import revisions
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
@@ -128,6 +129,17 @@ class Served:
             if reply["result"].get("nextCursor") is None:
                 return found
             cursor = {"cursor": reply["result"]["nextCursor"]}
+
+    async def contracts(self) -> dict[str, Contract]:
+        """What the boundary holds callers to, by tool; tools that it does not stand before are left out."""
+        if self.kind == "toolbooth":
+            found = {name: tool.contract for name, tool in self.server.tools.items()}
+        elif self.kind == "fastmcp":
+            found = {tool.name: getattr(tool, "contract", None) for tool in await self.server.list_tools()}
+        else:
+            held = self.server._tool_manager.list_tools()
+            found = {tool.name: getattr(tool, "contract", None) for tool in held}
+        return {name: contract for name, contract in found.items() if isinstance(contract, Contract)}
 
     async def call(self, name: str, arguments: bytes | Any) -> Json:
         """Call a tool with arguments as delivered: JSON text in bytes, or JSON values.

@@ -6,6 +6,7 @@ import click
 
 from toolbooth.cli.call import call
 from toolbooth.cli.lint import lint
+from toolbooth.cli.replay import replay
 from toolbooth.cli.serve import serve
 from toolbooth.cli.tools import tools
 
@@ -19,4 +20,5 @@ def main() -> None:
 main.add_command(serve)
 main.add_command(call)
 main.add_command(lint)
+main.add_command(replay)
 main.add_command(tools)

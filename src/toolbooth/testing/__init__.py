@@ -13,6 +13,8 @@ if _typing.TYPE_CHECKING:
     from toolbooth.testing.delivery import NotJson as NotJson
     from toolbooth.testing.delivery import wire as wire
     from toolbooth.testing.javascript import UNDEFINED as UNDEFINED
+    from toolbooth.testing.record import record_calls as record_calls
+    from toolbooth.testing.replay import replay_calls as replay_calls
 
 _HOMES = {
     "UNDEFINED": "javascript",
@@ -20,6 +22,8 @@ _HOMES = {
     "WireResult": "call",
     "call_over_wire": "call",
     "call_over_wire_async": "call",
+    "record_calls": "record",
+    "replay_calls": "replay",
     "wire": "delivery",
 }
 
@@ -29,6 +33,8 @@ __all__ = [
     "WireResult",
     "call_over_wire",
     "call_over_wire_async",
+    "record_calls",
+    "replay_calls",
     "wire",
 ]
 
