@@ -1,7 +1,9 @@
 """Real calls are recorded, and held to tomorrow's tools: whatever no longer means the same is found and told."""
 
 import asyncio
+import importlib.util
 import json
+import logging
 import subprocess
 import sys
 from decimal import Decimal
@@ -19,6 +21,15 @@ from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.testing import call_over_wire, record_calls, replay_calls
 from toolbooth.testing.judge import NotProtected
 from toolbooth.testing.record import BadRecording
+
+
+def beside(name: str) -> Any:
+    """The module in a file next to this one."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 
 RUNS: list[str] = []
 
@@ -146,6 +157,20 @@ def test_calls_that_mean_the_same_are_no_change_and_no_tool_is_run(calls: Path):
     RUNS.clear()
     made = replay_calls(calls, registry_of(place_order=place_order))
     assert (str(made), made.changes, RUNS) == ("6 of 6 calls mean the same.", [], [])
+
+
+@pytest.mark.parametrize("arguments", ["whole", "redacted"])
+def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Path):
+    registry = beside("delivered_server").make("registry")
+    registry.dispatcher("dispatch", {name: name for name in list(registry.tools)}, hide=False)
+    record_calls(registry, calls, arguments=arguments)
+    sent = beside("random_calls").random_calls(seed=1, count=1000)
+    logging.disable()
+    for number, (tool, given, _) in enumerate(sent):
+        routed = {"action": tool, **(given if number % 4 and isinstance(given, dict) else {"params": given})}
+        registry.dispatch(*(("dispatch", routed) if number % 2 else (tool, given)))
+    logging.disable(logging.NOTSET)
+    assert [replay_calls(calls, registry, update=True).changes, replay_calls(calls, registry).changes] == [[], []]
 
 
 def test_a_call_that_is_refused_now_is_told_with_the_reason(calls: Path):

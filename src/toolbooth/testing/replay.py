@@ -137,10 +137,10 @@ def _same_codes(call: Recorded, today: Judged, hidden: list[str]) -> bool:
 
 
 def _may_differ(problem: Problem, call: Recorded, hidden: list[str]) -> bool:
-    """Whether a problem may come of a value that was left out: that its key is unknown does not, but for a wrapper."""
-    if problem.code == "unknown-key" and "nested-wrapper" not in call.problems:
-        return False
-    return _within(problem.path, hidden)
+    """Whether a problem may come of a value that was left out, and so be another than the record's."""
+    if "nested-wrapper" in call.problems:  # the wrapper, which may be what was left out, explained what is missing
+        return bool(hidden) and (problem.code == "missing" or _within(problem.path, hidden))
+    return problem.code != "unknown-key" and _within(problem.path, hidden)
 
 
 def _advice(call: Recorded, today: Judged) -> str:
