@@ -133,7 +133,7 @@ def _wrapper_names(draft: Draft, place: Place) -> dict[str, tuple[str, str]]:
     if not place.path:
         groups = [step for form in [place.form] if form for group in form.groups for step in group.place]
         own = [draft.tool, str(draft.schema.get("title", "")), *groups]
-        return {**dict.fromkeys(filter(None, own), ("seed 000", "2026-11-15")), **WRAPPERS}
+        return {**WRAPPERS, **dict.fromkeys(filter(None, own), ("seed 000", "2026-11-15"))}
     last = [step for step in place.path if isinstance(step, str)][-1:]
     own = {name: ("hermes-agent#99270", "2026-08-31") for name in ["item"] if isinstance(place.path[-1], int)}
     return {"data": WRAPPERS["data"], **dict.fromkeys(last, ("pi-mcp-adapter#364", "2026-08-15")), **own}

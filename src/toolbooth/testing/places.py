@@ -61,7 +61,7 @@ def _places(place: Place) -> Iterator[Place]:
         return
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
-        form = _form_of(shape.objects, table)
+        form = form_of(shape.objects, table)
         place = replace(place, form=form)
         yield place
         if form is not None and not form.rivals:
@@ -92,7 +92,7 @@ def _fields(place: Place, form: ObjectShape, value: dict[str, Any]) -> Iterator[
             yield from _places(_below(place, key, each, form.rest))
 
 
-def _form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
+def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
     """The one form that an object has; in a union only a tag can tell."""
     sent = [tag for tag in _tags(forms) if tag in value]
     fitting = [form for form in forms if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)]
