@@ -9,21 +9,16 @@ import click
 from toolbooth.server.registry import ToolRegistry
 
 
-def load_server(target: str) -> Any:
+def load_server(target: str, **kinds: Any) -> Any:
     """The server of any known kind that a target names. Raises click's own error, with what to write instead."""
     from toolbooth.adapters.served import TargetError, load
 
     try:
-        return load(target)
+        return load(target, **kinds)
     except TargetError as error:
         raise click.BadParameter(str(error)) from None
 
 
 def load_registry(target: str) -> ToolRegistry:
     """`load_server`, where only our own server will do."""
-    from toolbooth.adapters.served import TargetError, load
-
-    try:
-        return load(target, kinds=("toolbooth",))
-    except TargetError as error:
-        raise click.BadParameter(str(error)) from None
+    return load_server(target, kinds=("toolbooth",))
