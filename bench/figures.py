@@ -93,3 +93,8 @@ def at_least(group: str, name: str, goal: float | None, mine: Timing, theirs: Ti
 def counting(tell: Tell, what: str, rounds: int) -> Callable[[int], None]:
     """Says which round of how many is being measured."""
     return lambda done: tell(f"{what}, round {done} of {rounds}")
+
+
+def goal_of(row: Row) -> str:
+    """The goal in signs."""
+    return "" if row.goal is None else f"{'≥' if row.at_least else '≤'} {row.goal:g}"

@@ -1,8 +1,8 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `server` against other servers. Each prints a table and writes
-`results/<suite>.json` and `.png`. A missed goal is said, not failed: figures from a loaded machine are no reason to
-stop anybody.
+`core` is held against Pydantic alone, `server` against other servers. Each prints a table, writes
+`results/<suite>.json` and `.png`, and puts its figures into `docs/speed.md`. A missed goal is said, not failed:
+figures from a loaded machine are no reason to stop anybody.
 
 `python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in one key"` for a
 wrong call; `--profile server` for a call through our server, a registration, and the import.
@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import core
+import page
 import server
-from figures import Row, Suite
+from figures import Row, Suite, goal_of
 from plot import draw
 from server_stages import profile_server
 from stages import profile
@@ -55,9 +56,11 @@ def _run(suite: Suite) -> None:
     _tell("")
     _print_table(suite, rows)
     RESULTS.mkdir(exist_ok=True)
+    record = _record(suite, rows)
     path = RESULTS / f"{suite.name}.json"
-    path.write_text(json.dumps(_record(suite, rows), indent=2, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     draw(suite, rows, path.with_suffix(".png"))
+    page.write(suite, rows, f"{record['date']}, {record['python']}")
 
 
 def _tell(what: str) -> None:
@@ -71,16 +74,12 @@ def _print_table(suite: Suite, rows: list[Row]) -> None:
             spread = f"{row.low:.2f}–{row.high:.2f}"
             verdict = {None: "", True: "  met", False: "  MISSED"}[row.met]
             costs = f"{row.cost:>9,.1f}{row.floor:>12,.1f} {row.unit}"
-            print(f"  {row.name:<58}{row.ratio:>7.2f}  {spread:<14}{costs}{_goal(row):>7}{verdict}")
+            print(f"  {row.name:<58}{row.ratio:>7.2f}  {spread:<14}{costs}{goal_of(row):>7}{verdict}")
     missed = [row for row in rows if row.met is False]
     with_goals = sum(row.goal is not None for row in rows)
     print(f"\n{suite.name}: {with_goals - len(missed)} of {with_goals} goals met.")
     for row in missed:
-        print(f"  missed: {row.group}, {row.name}: {row.ratio:.2f}, goal {_goal(row)}")
-
-
-def _goal(row: Row) -> str:
-    return "" if row.goal is None else f"{'≥' if row.at_least else '≤'} {row.goal:g}"
+        print(f"  missed: {row.group}, {row.name}: {row.ratio:.2f}, goal {goal_of(row)}")
 
 
 def _record(suite: Suite, rows: list[Row]) -> dict[str, Any]:

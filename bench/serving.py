@@ -13,7 +13,7 @@ from load import CONNECTIONS, HttpServer, StdioServer, client_pinned, message, r
 from measure import Clock, Timing, against, readings
 
 HTTP_ROUNDS = 60
-HTTP_SECONDS = 240
+HTTP_SECONDS = 200
 STDIO_ROUNDS = 30
 SLICE = 0.05
 """CPU seconds of one server in one round."""
