@@ -212,10 +212,13 @@ def _context(context: Context | None, opened: _Opened) -> Context:
 
 async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None) -> Reply:
     assert opened.tool is not None
-    made = _context(context, opened)
-    token: Any = made.meta.get("progressToken")
+    meta: Any = opened.params.get("_meta") or {}
+    token: Any = meta.get("progressToken")
     if token is not None and not _is_id(token):
         raise ProtocolError(revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits")
+    if not opened.tool.contract.special and not registry.observers:  # nobody asks who calls
+        return _done(opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT))
+    made = _context(context, opened)
     if token is not None and opened.tool.contract.special:
         return Reply(b"", 200, _events(registry, opened, made, token))
     return _done(opened, await call(registry, opened.tool, opened.arguments, made))

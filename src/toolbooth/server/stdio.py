@@ -6,6 +6,7 @@ import asyncio
 import os
 import stat
 import sys
+from collections.abc import Callable
 from typing import IO, Any, cast
 
 import orjson
@@ -33,32 +34,63 @@ def serve(registry: ToolRegistry) -> None:
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:
     """Serve lines from `source`, answers to `sink`."""
-    reader = await _reader(source)
     calls: Calls = {}
-    while True:
-        try:
-            line = await reader.readline()
-        except ValueError:  # what is left of the line comes as lines of its own
-            _write(sink, _TOO_LONG)
-            continue
-        if not line:
-            break
-        if text := line.strip():
-            _take(registry, text, sink, calls)
+    loop = asyncio.get_running_loop()
+    lines = _Lines(lambda line: _take(registry, line, sink, calls), lambda: _write(sink, _TOO_LONG), loop)
+    mode = os.fstat(source.fileno()).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
+        await loop.connect_read_pipe(lambda: lines, source)
+    else:  # a file, which no event loop watches, is read at once
+        lines.data_received(source.read())
+        lines.eof_received()
+    await lines.ended
     await asyncio.gather(*calls, return_exceptions=True)
 
 
-async def _reader(source: IO[bytes]) -> asyncio.StreamReader:
-    """Lines from a pipe as they come; a file, which no event loop watches, is read at once."""
-    reader = asyncio.StreamReader(limit=_LONGEST_LINE)
-    mode = os.fstat(source.fileno()).st_mode
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
-        loop = asyncio.get_running_loop()
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
-    else:
-        reader.feed_data(source.read())
-        reader.feed_eof()
-    return reader
+class _Lines(asyncio.Protocol):
+    """Takes each line as soon as it is there: no task waits for the next one."""
+
+    def __init__(
+        self, take: Callable[[bytes], None], too_long: Callable[[], None], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.take = take
+        self.too_long = too_long
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.ended: asyncio.Future[None] = loop.create_future()
+
+    def data_received(self, data: bytes) -> None:
+        """Lines, and the beginning of one."""
+        first, *others = data.split(b"\n")
+        self._add(first)
+        for each in others:
+            self._end()
+            self._add(each)
+
+    def _add(self, part: bytes) -> None:
+        self.size += len(part)
+        if self.size <= _LONGEST_LINE:
+            self.parts.append(part)
+
+    def _end(self) -> None:
+        line = b"".join(self.parts).strip()
+        if self.size > _LONGEST_LINE:
+            self.too_long()
+        elif line:
+            self.take(line)
+        self.parts.clear()
+        self.size = 0
+
+    def eof_received(self) -> None:
+        """The last line may lack its end."""
+        self._end()
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """A pipe that breaks has ended."""
+        if not self.ended.done():
+            self.ended.set_result(None)
 
 
 def _take(registry: ToolRegistry, line: bytes, sink: IO[bytes], calls: Calls) -> None:
