@@ -570,12 +570,15 @@ def test_arguments_that_cannot_be_read_are_refused_to_the_one_who_sent_them(argu
     assert [(each.tool, each.outcome, each.problems) for each in records] == [("add", "refused", (code,))]
 
 
-def test_an_unreadable_call_of_a_stateless_client_is_complete():
-    meta = json.dumps(META).encode()
+def test_an_unreadable_call_of_a_stateless_client_is_complete_and_recorded_under_its_name():
+    registry, records = shop(), []
+    registry.observe(records.append)
+    meta = json.dumps({**META, CLIENT_KEY: {"name": "me", "version": "1"}}).encode()
     body = (
         b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "_meta": %s, "arguments": %s}}'
     )
-    result = result_of(shop(), body % (meta, b'{"a": 1, "a": 2}'), routed("tools/call", "add"))
+    result = result_of(registry, body % (meta, b'{"a": 1, "a": 2}'), routed("tools/call", "add"))
+    assert [record.client for record in records] == ["me", "me"]  # sync and async
     assert (result["isError"], result["resultType"]) == (True, "complete")
     assert result["_meta"].keys() == {"toolbooth", SERVER_KEY}
 

@@ -312,9 +312,10 @@ def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable, context:
     if message.get("method") != "tools/call" or not isinstance(params, dict):
         raise ProtocolError(revisions.PARSE_ERROR, f"Parse error: {error.problem.message}")
     table = cast("Json", params)
-    meta: Any = table.get("_meta")
-    stateless = isinstance(meta, dict) and revisions.VERSION_KEY in meta
-    revision = Revision(revisions.STATELESS if stateless else revisions.HANDSHAKE[0], None)
+    found: Any = table.get("_meta")
+    meta = cast("Json", found) if isinstance(found, dict) else {}
+    version = revisions.STATELESS if revisions.VERSION_KEY in meta else revisions.HANDSHAKE[0]
+    revision = Revision(version, revisions.client_name(meta))
     tool = _tool(registry, table)
     opened = _Opened(_id_in(body), "tools/call", {}, revision, tool, NOTHING, registry)
-    return _done(opened, refuse(registry, tool, error.problem, context or _NO_CONTEXT))
+    return _done(opened, refuse(registry, tool, error.problem, _context(context, opened)))

@@ -103,9 +103,14 @@ def _stateless(message: Mapping[str, Any], params: dict[str, Any], meta: Any, he
         raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} must be a string")
     if version != STATELESS:
         raise _unsupported(version)
-    client: Any = table.get(CLIENT_KEY)
+    return Revision(version, client_name(table))
+
+
+def client_name(meta: Mapping[str, Any]) -> str | None:
+    """Who calls, as far as the request's `_meta` says so."""
+    client: Any = meta.get(CLIENT_KEY)
     name: Any = cast("dict[str, Any]", client).get("name") if isinstance(client, dict) else None
-    return Revision(version, name if isinstance(name, str) else None)
+    return name if isinstance(name, str) else None
 
 
 def _check_headers(message: Mapping[str, Any], params: dict[str, Any], version: Any, headers: Headers) -> None:
