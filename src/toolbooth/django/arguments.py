@@ -1,31 +1,22 @@
-"""One operation -> the flat arguments of one tool, and where each goes: into the path, the query or the body."""
+"""One operation -> the flat arguments of one tool, and where each goes: path, query, header or body."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from django.core.exceptions import FieldDoesNotExist
-from django.db.models import NOT_PROVIDED
-from rest_framework import serializers
-from rest_framework.fields import empty
-
-from toolbooth.django.operations import Operation
-from toolbooth.django.relations import relation_of
+from toolbooth.django.fields import Body, read_body, trimmed
+from toolbooth.django.operations import Operation, Parameter, Unknowable
 
 Schema = dict[str, Any]
-Place = Literal["path", "query", "body"]
-
-JSON_TYPES = ["object", "array", "number", "boolean", "null"]
-"""What a JSONField takes. Text is left out, so that a document sent as JSON text is read as the document."""
+Place = Literal["path", "query", "header", "body"]
 
 WHOLE_BODY = "objects"
-"""The argument that is the body itself, where the body is no object."""
+"""The argument that is the body itself, where the body is a list."""
 
-
-class Unknowable(Exception):
-    """What the action takes cannot be known, so it is not published."""
+_NOT_TO_BE_SET = frozenset(("authorization", "cookie", "accept", "content-type", "host"))
+"""Headers that are the caller's own, whatever a description says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +26,9 @@ class Slot:
     place: Place
     name: str
     joined: bool = False
-    """A list that goes into the query as one value, with commas."""
+    """A list goes into the query as one value, with commas."""
+    choices: tuple[str, ...] = ()
+    """All that it takes."""
 
 
 @dataclass(slots=True)
@@ -50,6 +43,7 @@ class Arguments:
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
     """Where relations stand among the arguments: a Relation, or the same for what is below."""
+    definitions: dict[str, Schema] = field(default_factory=dict[str, Schema])
     whole: bool = False
     """The body is one argument."""
     left_out: list[str] = field(default_factory=list[str])
@@ -57,179 +51,70 @@ class Arguments:
 
     def schema(self, properties: dict[str, Schema]) -> Schema:
         """A closed JSON Schema over these properties."""
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": self.required,
-            "additionalProperties": False,
-        }
+        made = {"type": "object", "properties": properties, "required": self.required, "additionalProperties": False}
+        return {**made, "$defs": self.definitions} if self.definitions else made
+
+    def named(self, place: Place) -> dict[str, str]:
+        """What the arguments of one place are called there, and here."""
+        return {slot.name: name for name, slot in self.slots.items() if slot.place == place}
 
 
 def arguments_of(operation: Operation) -> Arguments:
     """The arguments of an operation. Raises Unknowable."""
-    made = Arguments()
-    body = _body_properties(operation)
-    for name, schema in operation.path.items():
+    made = Arguments(definitions=operation.definitions)
+    body = _body(operation)
+    taken = set(body.properties) if body is not None else set[str]()
+    for name, parameter in operation.path.items():
         called = operation.key if name == "pk" else name
-        own = f"{called}_in_path" if called in body else called
-        said = "Which one: its place in the address" if own != called else schema.get("description", "")
-        made.slots[own] = Slot(place="path", name=name)
-        made.properties[own] = made.wide[own] = {**schema, "description": said} if said else schema
-        made.required.append(own)
-    for name, schema in operation.query.items():
-        own = f"{name}_in_query" if name in body or name in made.slots else name
-        made.slots[own] = Slot(place="query", name=name, joined=schema.get("explode") is False)
-        made.properties[own] = made.wide[own] = schema
-        if name in operation.required_query:
-            made.required.append(own)
-    if operation.body is not None:
-        _add_body(made, operation, body)
+        own = _free(called, "in_path", taken)
+        said = {} if own == called else {"description": f"which one: its {called} as it is now"}
+        _add(made, own, Slot(place="path", name=name), parameter, said, required=True)
+    for name, parameter in operation.query.items():
+        slot = Slot(place="query", name=name, joined=parameter.joined, choices=parameter.choices)
+        _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter, {})
+    for name, parameter in operation.headers.items():
+        if name.lower() not in _NOT_TO_BE_SET:
+            slot = Slot(place="header", name=name)
+            _add(made, _free(name, "header", {*taken, *made.slots}), slot, parameter, {})
+    if body is not None:
+        _add_body(made, body, operation)
     return made
 
 
-def _body_properties(operation: Operation) -> dict[str, Schema]:
-    body = operation.body
-    if body is None:
-        return {}
-    if body.get("type") == "object" and "properties" in body:
-        return cast("dict[str, Schema]", body["properties"])
-    if body.get("type") == "array":
-        return {WHOLE_BODY: body}
+def _free(name: str, ending: str, taken: Iterable[str]) -> str:
+    """A name that no other argument has."""
+    while name in taken:
+        name = f"{name}_{ending}"
+    return name
+
+
+def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, said: Schema, *, required: bool = False) -> None:
+    made.slots[own] = slot
+    made.properties[own] = made.wide[own] = {**trimmed(parameter.schema), **said}
+    if slot.joined and parameter.schema.get("type") == "string":  # one of the choices, or several of them
+        made.wide[own] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    if required or parameter.required:
+        made.required.append(own)
+
+
+def _body(operation: Operation) -> Body | None:
+    schema = operation.body
+    if schema is None:
+        return None
+    if schema.get("type") == "array":
+        inner = {"type": "object", "properties": {WHOLE_BODY: schema}, "required": [WHOLE_BODY]}
+        return read_body(inner, {WHOLE_BODY: operation.serializer}, operation.action.method)
+    if schema.get("type") == "object" and "properties" in schema:
+        fields: Any = getattr(operation.serializer, "fields", {})
+        return read_body(schema, fields, operation.action.method)
     raise Unknowable("its body has no known fields; give the action a serializer, or describe it with @extend_schema")
 
 
-def _add_body(made: Arguments, operation: Operation, body: dict[str, Schema]) -> None:
-    serializer: Any = operation.serializer
-    assert operation.body is not None
-    made.whole = operation.body.get("type") == "array"
-    required = [WHOLE_BODY] if made.whole else operation.body.get("required", [])
-    fields = _fields(serializer)
-    for name, schema in body.items():
-        found: Any = serializer if made.whole else fields.get(name)
-        try:
-            narrow, wide, below = _node(schema, found)
-        except Unknowable as reason:
-            if name in required:
-                raise Unknowable(f"{name!r} is required, and {reason}") from None
-            made.left_out.append(f"{name!r} {reason}")
-            continue
-        made.slots[name] = Slot(place="body", name=name)
-        made.properties[name], made.wide[name] = narrow, wide
-        if below is not None:
-            made.relations[name] = below
-        if name in required:
-            made.required.append(name)
-
-
-Node = tuple[Schema, Schema, Any]
-"""One value as published, as taken, and where relations stand in it."""
-
-
-def _node(schema: Schema, found: Any) -> Node:
-    """A value of the body, with the serializer's field that reads it."""
-    if schema.get("format") == "binary":
-        raise Unknowable("takes a file, which is not sent over MCP")
-    if isinstance(found, serializers.ListSerializer | serializers.ListField | serializers.ManyRelatedField):
-        narrow, wide, below = _node(schema.get("items", {}), _child(found))
-        made = _described({**schema, "items": narrow}, found)
-        return made, {**made, "items": wide}, None if below is None else [below]
-    if isinstance(found, serializers.Serializer) and "properties" in schema:
-        return _object(schema, found)
-    if isinstance(found, serializers.RelatedField):
-        return _related(schema, found)
-    made = _described(_plain(schema, found), found)
-    return made, made, None
-
-
-def _child(found: Any) -> Any:
-    return getattr(found, "child_relation", None) or found.child
-
-
-def _object(schema: Schema, serializer: Any) -> Node:
-    fields = _fields(serializer)
-    nodes: dict[str, Node] = {}
-    for name, each in schema["properties"].items():
-        try:
-            nodes[name] = _node(each, fields.get(name))
-        except Unknowable:
-            if name in schema.get("required", ()):
-                raise
-    closed = {**schema, "additionalProperties": False}
-    below = {name: relation for name, (_, _, relation) in nodes.items() if relation is not None}
-    return (
-        {**closed, "properties": {name: narrow for name, (narrow, _, _) in nodes.items()}},
-        {**closed, "properties": {name: wide for name, (_, wide, _) in nodes.items()}},
-        below or None,
-    )
-
-
-def _related(schema: Schema, found: Any) -> Node:
-    relation = relation_of(found)
-    if relation is None:
-        return schema, schema, None
-    narrow = _described({**schema, **relation.key}, found)
-    if found.allow_null:
-        narrow = _nullable(narrow)
-    return narrow, {"anyOf": [narrow, relation.by_object]}, relation
-
-
-def _plain(schema: Schema, found: Any) -> Schema:
-    """A scalar, in a form that says all that REST takes."""
-    if isinstance(found, serializers.JSONField) and not (schema.keys() & {"type", "properties", "anyOf", "oneOf"}):
-        return {**schema, "type": JSON_TYPES, "additionalProperties": True, "items": {}}
-    if schema.get("format") == "decimal" and schema.get("type") in ("string", ["string", "null"]):
-        null = ["null"] if "null" in schema["type"] else []
-        return {**_without(schema, "pattern"), "type": ["number", "string", *null]}
-    choices = schema.get("oneOf")
-    if isinstance(choices, list) and all(_is_text(each) for each in cast("list[Schema]", choices)):
-        return _text_or_blank(schema, cast("list[Schema]", choices))
-    return schema
-
-
-def _is_text(schema: Schema) -> bool:
-    return schema.get("type") == "string" and "enum" not in schema
-
-
-def _text_or_blank(schema: Schema, choices: list[Schema]) -> Schema:
-    """One text, where drf-spectacular tells the empty one apart."""
-    long = next((each for each in choices if each.get("maxLength") != 0), choices[0])
-    return {**_without(schema, "oneOf"), **_without(long, "minLength")}
-
-
-def _nullable(schema: Schema) -> Schema:
-    kind = schema.get("type")
-    if isinstance(kind, str) and kind != "null":
-        return {**schema, "type": [kind, "null"]}
-    return schema
-
-
-def _described(schema: Schema, found: Any) -> Schema:
-    """With the default, where the serializer or its model has one that JSON can carry."""
-    if "default" in schema or found is None:
-        return schema
-    default = _default(found)
-    return schema if default is None else {**schema, "default": default}
-
-
-def _default(found: Any) -> Any:
-    value = getattr(found, "default", empty)
-    parent: Any = found.parent
-    if value is empty and isinstance(parent, serializers.ModelSerializer):
-        try:
-            value = cast("Any", parent).Meta.model._meta.get_field(found.source).default
-        except (FieldDoesNotExist, AttributeError):
-            return None
-    if value is empty or value is NOT_PROVIDED or callable(value) or value == "":
-        return None
-    return value if isinstance(value, str | int | float | bool) else None
-
-
-def _fields(serializer: Any) -> Mapping[str, Any]:
-    """A serializer's fields, by name."""
-    if isinstance(serializer, serializers.Serializer):
-        return cast("Mapping[str, Any]", serializer.fields)
-    return {}
-
-
-def _without(schema: Schema, *keys: str) -> Schema:
-    return {key: value for key, value in schema.items() if key not in keys}
+def _add_body(made: Arguments, body: Body, operation: Operation) -> None:
+    made.whole = cast("Schema", operation.body).get("type") == "array"
+    made.left_out += body.left_out
+    made.properties |= body.properties
+    made.wide |= body.wide
+    made.required += body.required
+    made.relations |= body.relations
+    made.slots |= {name: Slot(place="body", name=name) for name in body.properties}

@@ -1,35 +1,149 @@
-"""Who calls: the HTTP request that brought the MCP message, for as long as it is answered."""
+"""Who calls, and what they may call: the views' own authentication and permissions, asked without running them."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import logging
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.http import Http404, HttpRequest
+from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
-_request: ContextVar[HttpRequest] = ContextVar("toolbooth_request")
-_challenge: ContextVar[list[str]] = ContextVar("toolbooth_challenge")
+from toolbooth.django.discovery import Action
+from toolbooth.django.requests import inner_request
+
+logger = logging.getLogger("toolbooth.django")
+
+Identity = tuple[Any, Any, Any]
+"""A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
+
+Ways = tuple[type, ...]
+"""The authenticators of a view."""
+
+REFUSALS = (APIException, Http404, DjangoPermissionDenied)
+"""How a view says no."""
+
+
+class Caller:
+    """The HTTP request that brought the message. Each way of authenticating is tried once, whatever asks for it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.challenge: str | None = None
+        """The `WWW-Authenticate` of a view that wants to know first who calls."""
+        self._tried: dict[tuple[Ways, bool], Identity | APIException] = {}
+        self._requests: dict[str, HttpRequest] = {}
+
+    def may_call(self, action: Action) -> bool:
+        """Whether the view lets the caller in. Throttles are not touched; single rows show themselves in the call."""
+        view = self.view(action)
+        try:
+            self._admit(view)
+        except REFUSALS:
+            return False
+        except Exception:  # the permission looks at the row or the body, which are not there yet: the call decides
+            logger.debug("whether %s may be called cannot be said beforehand", action.path, exc_info=True)
+            return self._identity(view)[2] is not None
+        return True
+
+    def admitted(self, action: Action, kwargs: Mapping[str, Any]) -> Any:
+        """The view of an action, ready to be asked, with the caller let in. Raises what it says to others."""
+        view = self.view(action, kwargs)
+        self._admit(view)
+        return view
+
+    def introduce(self, request: HttpRequest, action: Action) -> None:
+        """Tell a view's request who calls, where that is known already: no password is checked twice."""
+        if self._tried:
+            view = self.view(action)
+            try:
+                identity = self._identity(view)
+            except APIException:
+                return  # the view finds out, and says so in its own way
+            # REST framework looks for these here too, and then asks no authenticator.
+            vars(request).update(zip(("_user", "_auth", "_authenticator"), identity, strict=True), user=identity[0])
+
+    def is_known(self, actions: Iterable[Action]) -> bool:
+        """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials that none takes."""
+        failed: AuthenticationFailed | None = None
+        for action in actions:
+            try:
+                if self._identity(self.view(action), safe=True)[2] is not None:
+                    return True
+            except AuthenticationFailed as error:
+                failed = failed or error
+            except APIException:
+                continue
+        if failed is not None:
+            raise failed
+        return False
+
+    def view(self, action: Action, kwargs: Mapping[str, Any] | None = None) -> Any:
+        """A view of the action, as it is before it runs."""
+        callback = cast("Any", action.callback)
+        view = callback.cls(**callback.initkwargs)
+        request = self._request(action)
+        view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
+        if hasattr(callback, "actions"):
+            view.action_map = callback.actions
+        view.request = view.initialize_request(request)
+        view.headers = view.default_response_headers
+        return view
+
+    def _request(self, action: Action) -> HttpRequest:
+        found = self._requests.get(action.method)
+        if found is None:
+            found = self._requests[action.method] = inner_request(self.request, action.method, action.path)
+        found.path = found.path_info = action.path
+        return found
+
+    def _admit(self, view: Any) -> None:
+        request = view.request
+        request.user, request.auth, request._authenticator = self._identity(view)
+        request.version, request.versioning_scheme = view.determine_version(request, **view.kwargs)
+        view.check_permissions(request)
+
+    def _identity(self, view: Any, *, safe: bool = False) -> Identity:
+        """Who calls, as far as a view can tell. Raises what its authenticators raise."""
+        found = self._authenticated(view.request, safe=False)
+        # A session without its CSRF token may still read.
+        if isinstance(found, PermissionDenied) and (safe or view.request.method in SAFE_METHODS):
+            found = self._authenticated(view.request, safe=True)
+        if isinstance(found, APIException):
+            raise found
+        return found
+
+    def _authenticated(self, request: Any, *, safe: bool) -> Identity | APIException:
+        ways: Ways = tuple(map(type, request.authenticators))
+        if (ways, safe) not in self._tried:
+            plain = inner_request(self.request, "GET" if safe else "POST", self.request.path_info)
+            asked: Any = Request(plain, authenticators=request.authenticators)
+            try:
+                self._tried[ways, safe] = (asked.user, asked.auth, asked.successful_authenticator)
+            except APIException as error:
+                self._tried[ways, safe] = error
+        return self._tried[ways, safe]
+
+
+_current: ContextVar[Caller] = ContextVar("toolbooth_caller")
 
 
 @contextmanager
-def answering(request: HttpRequest) -> Generator[list[str]]:
-    """Answer one request. Gives the list in which a call that wants to know who calls leaves its `WWW-Authenticate`."""
-    challenges: list[str] = []
-    held, told = _request.set(request), _challenge.set(challenges)
+def answering(request: HttpRequest) -> Generator[Caller]:
+    """While this is open, `caller()` is whoever sent the request."""
+    made = Caller(request)
+    token = _current.set(made)
     try:
-        yield challenges
+        yield made
     finally:
-        _request.reset(held)
-        _challenge.reset(told)
+        _current.reset(token)
 
 
-def caller() -> Any:
-    """The HTTP request that is being answered."""
-    return _request.get()
-
-
-def challenge(header: str) -> None:
-    """Have the request answered with 401, and this header."""
-    _challenge.get().append(header)
+def caller() -> Caller:
+    """Whoever is being answered."""
+    return _current.get()

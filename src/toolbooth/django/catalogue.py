@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
+import logging
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
+from typing import Any, cast
+
+from django.utils.module_loading import autodiscover_modules
 
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.django.arguments import Arguments, Unknowable, arguments_of
+from toolbooth.django import decorators
+from toolbooth.django.arguments import Arguments, Slot, arguments_of
+from toolbooth.django.bodies import text
+from toolbooth.django.caller import REFUSALS, caller
 from toolbooth.django.conf import Configuration, configuration
-from toolbooth.django.discovery import Action, actions
+from toolbooth.django.discovery import Action, discover
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.operations import Operation, describing, operation
+from toolbooth.django.names import named, title
+from toolbooth.django.operations import Operation, Unknowable, describing, operation
+from toolbooth.django.replies import refusal
+from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
-from toolbooth.sources.json_schema import compile_json_schema
+from toolbooth.sources.json_schema import shape_of_schema
 
-LONGEST_NAME = 64
+logger = logging.getLogger("toolbooth.django")
+
+STANDARD = frozenset(("list", "retrieve", "create", "update", "partial_update", "destroy"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +40,18 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """The tools of a project."""
+    """The tools of a project. Nothing in it changes once it is built."""
 
+    configuration: Configuration
     registry: ToolRegistry
     actions: Mapping[str, Action]
-    left_out: tuple[LeftOut, ...]
-    faults: tuple[LeftOut, ...] = field(default=())
+    """Of every tool, the hand-written ones included."""
+    ways: tuple[Action, ...]
+    """One action for each way of authenticating."""
+    left_out: tuple[LeftOut, ...] = ()
+    faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
 
 
@@ -63,97 +76,165 @@ def forget() -> None:
 
 def build(chosen: Configuration) -> Catalogue:
     """Compile every action that the configuration includes."""
-    registry = ToolRegistry(chosen.name, instructions=chosen.instructions or None, errors=chosen.errors)
-    left_out: list[LeftOut] = []
-    faults: list[LeftOut] = []
-    published: dict[str, Action] = {}
+    made = _Building(chosen)
+    autodiscover_modules("mcp_tools")
+    for tool in decorators.declared.values():
+        if made.includes(tool.contract.name):
+            made.add_hand_written(tool)
+    found = discover()
+    made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     with describing():
-        for name, action in named(list(actions())):
-            if not _is_included(name, chosen):
-                continue
+        for name, action in named(found.actions, list(made.actions)):
+            if made.includes(name):
+                made.add(name, action)
+    return Catalogue(
+        configuration=chosen,
+        registry=made.registry,
+        actions=made.actions,
+        ways=_ways(made.actions.values()),
+        left_out=tuple(made.left_out),
+        faults=tuple(made.faults),
+    )
+
+
+@dataclass(slots=True)
+class _Building:
+    """A catalogue until it is whole."""
+
+    chosen: Configuration
+    registry: ToolRegistry = field(init=False)
+    actions: dict[str, Action] = field(default_factory=dict[str, Action])
+    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
+    faults: list[LeftOut] = field(default_factory=list[LeftOut])
+
+    def __post_init__(self) -> None:
+        chosen = self.chosen
+        self.registry = ToolRegistry(chosen.name, instructions=chosen.instructions or None, errors=chosen.errors)
+
+    def includes(self, name: str) -> bool:
+        included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
+        return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
+
+    def add_hand_written(self, tool: decorators.HandWritten) -> None:
+        self.actions[tool.contract.name] = tool.action
+        self.registry.add(
+            tool.contract,
+            tool.function,
+            title=tool.title,
+            annotations=tool.annotations,
+            withheld=partial(withheld, tool.contract.name, tool.action, Arguments()),
+        )
+
+    def add(self, name: str, action: Action) -> None:
+        try:
             described = operation(action)
             if described is None:
-                continue
-            faults += [LeftOut(name, each) for each in described.faults]
-            try:
-                arguments = arguments_of(described)
-            except Unknowable as reason:
-                left_out.append(LeftOut(name, str(reason)))
-                continue
-            left_out += [LeftOut(name, each) for each in arguments.left_out]
-            contract = contract_of(name, described, arguments)
-            call = SyncInvocation(tool=name, action=action, arguments=arguments, media_type=described.media_type)
-            registry.add(contract, call, title=_title(action), annotations=_hints(action))
-            published[name] = action
-    return Catalogue(registry, published, tuple(left_out), tuple(faults))
+                self.left_out.append(LeftOut(name, "@extend_schema(exclude=True)"))
+                return
+            arguments = arguments_of(described)
+        except Unknowable as reason:
+            self.left_out.append(LeftOut(name, str(reason)))
+            return
+        except Exception as error:  # one view that cannot be described must not take all others along
+            logger.warning("%s cannot be described", action.path, exc_info=True)
+            self.left_out.append(LeftOut(name, f"describing it failed: {type(error).__name__}: {error}"))
+            return
+        self.faults += [LeftOut(name, each) for each in described.faults]
+        self.left_out += [LeftOut(name, each) for each in arguments.left_out]
+        self.actions[name] = action
+        self.registry.add(
+            contract_of(name, described, arguments),
+            SyncInvocation(
+                tool=name,
+                action=action,
+                arguments=arguments,
+                reader=described.reader,
+                media_type=described.media_type,
+            ),
+            title=title(action),
+            annotations=hints(action),
+            withheld=partial(withheld, name, action, arguments),
+        )
+
+
+def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:
+    """What a caller that the view does not let in is told instead of a refusal."""
+    view = caller().view(action)
+    try:
+        caller().admitted(action, {})
+    except REFUSALS as error:
+        return refusal(view.handle_exception(error), tool, arguments, action.method)
+    except Exception:  # it looks at the row or the body: only the call itself could tell
+        return None
+    return None
 
 
 def contract_of(name: str, described: Operation, arguments: Arguments) -> Contract:
     """A contract whose shape the boundary guards, and whose values REST framework validates: once, in the view."""
-    wide = arguments.schema(arguments.wide)
     narrow = arguments.schema(arguments.properties)
-    compiled = compile_json_schema(wide, name=name, description=described.description)
-    return replace(compiled, describe=lambda: narrow, validate=_validate(arguments))
+    shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
+    return Contract(
+        name=name,
+        description=description(described),
+        shape=shape,
+        describe=lambda: narrow,
+        validate=partial(_validated, arguments),
+        bind=lambda values: {"arguments": values},
+        params=(),
+        function=None,
+        special=False,
+        integers=anywhere(shape, lambda each: "integer" in each.types),
+        exact=anywhere(shape, lambda each: each.exact),
+        proves=False,
+    )
 
 
-def _validate(arguments: Arguments) -> Callable[[Any], Any]:
-    """What the address needs must be there; everything else is the view's to judge."""
-    needed = [name for name, slot in arguments.slots.items() if slot.place == "path"]
-
-    def validate(sent: dict[str, Any]) -> dict[str, Any]:
-        missing = [name for name in needed if name not in sent]
-        if missing:
-            raise InvalidValues(lambda: [Objection(place=(name,), kind="missing", message="") for name in missing])
-        return sent
-
-    return validate
-
-
-# --- names --------------------------------------------------------------------------------------------------------
+def _validated(arguments: Arguments, sent: dict[str, Any]) -> dict[str, Any]:
+    """What no view judges: the address must be whole, and a choice must be one. Everything else is the view's."""
+    told: list[Objection] = []
+    for name, slot in arguments.slots.items():
+        if slot.place == "path" and name not in sent:
+            told.append(Objection(place=(name,), kind="missing", message=""))
+        elif slot.choices and name in sent and (wrong := _no_choice(slot, sent[name])):
+            message = f"must be one of {', '.join(slot.choices)}, not {wrong}"
+            told.append(Objection(place=(name,), kind="invalid", message=message))
+    if told:
+        raise InvalidValues(lambda: told)
+    return sent
 
 
-def named(found: list[Action]) -> Iterator[tuple[str, Action]]:
-    """Every action with its name: `contacts__create`. Where two would share one, their apps tell them apart."""
-    taken = Counter(_name(action) for action in found)
-    seen: Counter[str] = Counter()
-    for action in found:
-        name = _name(action)
-        if taken[name] > 1:
-            name = f"{_app(action)}__{name}"
-        seen[name] += 1
-        yield _fitting(name if seen[name] == 1 else f"{name}_{seen[name]}"), action
+def _no_choice(slot: Slot, value: Any) -> str:
+    """What was sent and is none of the choices."""
+    several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if slot.joined:
+        several = [each for one in several for each in text(one).split(",")]
+    return ", ".join(repr(each) for each in several if text(each).strip() not in slot.choices)
 
 
-def _name(action: Action) -> str:
-    base = re.sub(r"[^a-zA-Z0-9]+", "_", action.base).strip("_").lower()
-    return f"{base}__{action.name}"
+def description(described: Operation) -> str:
+    """What a tool does. The words of a view set are about its rows; the standard actions say what they do to them."""
+    said = described.description.strip()
+    verb = title(described.action)
+    if described.action.name not in STANDARD:
+        return said or verb
+    return f"{verb}. {said}" if said else verb
 
 
-def _app(action: Action) -> str:
-    return re.sub(r"[^a-zA-Z0-9]+", "_", action.view.__module__.partition(".views")[0].rpartition(".")[2]).lower()
+def hints(action: Action) -> dict[str, bool]:
+    """What a client may show before it lets a call through."""
+    if action.method == "GET":
+        return {"readOnlyHint": True}
+    return {
+        "readOnlyHint": False,
+        "destructiveHint": action.method != "POST",
+        "idempotentHint": action.method in ("PUT", "DELETE"),
+    }
 
 
-def _fitting(name: str) -> str:
-    if len(name) <= LONGEST_NAME:
-        return name
-    mark = hashlib.sha256(name.encode()).hexdigest()[:6]
-    return f"{name[: LONGEST_NAME - 7]}_{mark}"
-
-
-def _is_included(name: str, chosen: Configuration) -> bool:
-    included = any(fnmatchcase(name, pattern) for pattern in chosen.include)
-    return included and not any(fnmatchcase(name, pattern) for pattern in chosen.exclude)
-
-
-def _title(action: Action) -> str:
-    words = f"{action.name} {action.base}".replace("_", " ").replace("-", " ")
-    return words[0].upper() + words[1:]
-
-
-def _hints(action: Action) -> dict[str, bool]:
-    reads = action.method in ("GET", "HEAD", "OPTIONS")
-    hints = {"readOnlyHint": reads}
-    if not reads:
-        hints["destructiveHint"] = action.method in ("PUT", "PATCH", "DELETE")
-        hints["idempotentHint"] = action.method in ("PUT", "DELETE")
-    return hints
+def _ways(actions: Iterable[Action]) -> tuple[Action, ...]:
+    found: dict[tuple[type, ...], Action] = {}
+    for action in actions:
+        callback: Callable[..., Any] = action.callback
+        view = cast("Any", callback).cls(**cast("Any", callback).initkwargs)
+        found.setdefault(tuple(map(type, view.get_authenticators())), action)
+    return tuple(found.values())

@@ -13,6 +13,17 @@ from rest_framework.views import APIView
 IGNORED = "toolbooth_ignored"
 """The attribute that `@mcp_ignore` sets, on a view or on an action."""
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+_ACTIONS = {
+    "GET": ("list", "retrieve"),
+    "POST": ("create",),
+    "PUT": ("update",),
+    "PATCH": ("partial_update",),
+    "DELETE": ("destroy",),
+}
+"""What generic views call what they do for a method."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
@@ -21,7 +32,7 @@ class Action:
     callback: Callable[..., Any]
     method: str
     name: str
-    """The view set's action; for a plain view its method, in small letters."""
+    """The view set's action; for a generic view what it does, for a plain view its method in small letters."""
     path: str
     """With each URL kwarg in braces: /api/contacts/{pk}/"""
     regex: str
@@ -31,21 +42,64 @@ class Action:
     @property
     def view(self) -> type[APIView]:
         """The view's class."""
-        return getattr(self.callback, "cls")  # noqa: B009  # set by `as_view`, unknown to its type
+        return cast("Any", self.callback).cls
 
 
-def actions() -> Iterator[Action]:
-    """Every action in the URLconf, in its order, those left out by `@mcp_ignore` and HEAD/OPTIONS excepted."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Every action in the URLconf, and what its author keeps to themselves."""
+
+    actions: tuple[Action, ...]
+    hidden: tuple[tuple[str, str], ...]
+    """Addresses, each with the reason."""
+
+
+def discover() -> Found:
+    """Look through the URLconf. HEAD and OPTIONS are left out."""
     names = dict(_names(get_resolver()))
-    endpoints = cast("list[tuple[str, str, str, Any]]", EndpointEnumerator().get_api_endpoints())
-    for path, regex, method, callback in endpoints:
-        found: dict[str, str] = getattr(callback, "actions", None) or {}
-        name = found.get(method.lower(), method.lower())
-        cls: Any = callback.cls
-        if getattr(cls, IGNORED, False) or getattr(getattr(cls, name, None), IGNORED, False):
+    enumerator = _Enumerator()
+    actions: list[Action] = []
+    for path, regex, method, callback in cast("list[Any]", enumerator.get_api_endpoints()):
+        if method not in METHODS:
             continue
-        base = callback.initkwargs.get("basename") or names.get(callback) or _class_name(cls)
-        yield Action(callback=callback, method=method, name=name, path=path, regex=regex, base=base)
+        if _is_ignored(callback, method):
+            enumerator.hidden.append((f"{method} {path}", "@mcp_ignore"))
+            continue
+        base = callback.initkwargs.get("basename") or _base(names.get(callback)) or _class_name(callback.cls)
+        name = _action(callback, method)
+        actions.append(Action(callback=callback, method=method, name=name, path=path, regex=regex, base=base))
+    # The enumerator's own order follows settings and, within one path, the hash of a text.
+    actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
+    return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
+
+
+class _Enumerator(EndpointEnumerator):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden: list[tuple[str, str]] = []
+
+    def should_include_endpoint(self, path: str, callback: Any) -> bool:
+        included = cast("bool", cast("Any", super()).should_include_endpoint(path, callback))
+        cls: Any = getattr(callback, "cls", None)
+        is_api = isinstance(cls, type) and issubclass(cls, APIView)
+        # The page that a router makes for people, and the views that serve schemas, are no part of an API.
+        is_own = is_api and not cls.__module__.startswith(("rest_framework.", "drf_spectacular."))
+        if is_own and not included and not path.rstrip("/").endswith("{format}"):
+            self.hidden.append((path, "its author set schema = None"))
+        return included
+
+
+def _is_ignored(callback: Any, method: str) -> bool:
+    names = (method.lower(), _action(callback, method))
+    places = (callback, callback.cls, *(getattr(callback.cls, name, None) for name in names))
+    return any(getattr(place, IGNORED, False) for place in places)
+
+
+def _action(callback: Any, method: str) -> str:
+    declared: dict[str, str] | None = getattr(callback, "actions", None)
+    if declared is not None:
+        return declared[method.lower()]
+    return next((name for name in _ACTIONS[method] if hasattr(callback.cls, name)), method.lower())
 
 
 def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
@@ -55,6 +109,11 @@ def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
             yield from _names(pattern)
         elif pattern.name:
             yield pattern.callback, pattern.name
+
+
+def _base(name: str | None) -> str | None:
+    """A pattern's name without what REST framework's own names end in: the action says it."""
+    return None if name is None else name.removesuffix("-list").removesuffix("-detail")
 
 
 def _class_name(cls: type) -> str:

@@ -7,10 +7,10 @@ for one action at a time, with a registry of its own: in a shared one, two seria
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
+from functools import lru_cache
 from typing import Any, cast
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -18,35 +18,80 @@ from drf_spectacular import settings as untyped_settings
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
+from toolbooth.django.bodies import FORM, JSON, MULTIPART, is_json
 from toolbooth.django.discovery import Action
 
 Schema = dict[str, Any]
 plumbing: Any = untyped_plumbing
 spectacular: Any = untyped_settings
 
-_SETTINGS = {"COMPONENT_SPLIT_REQUEST": True, "OAS_VERSION": "3.1.1", "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False}
+_SETTINGS = {
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_NO_READ_ONLY_REQUIRED": True,
+    "OAS_VERSION": "3.1.1",
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATION_PARAMETERS": False,
+}
+_BODIES = ("POST", "PUT", "PATCH")
 _lock = threading.RLock()
-_JSON = "application/json"
+
+
+class Unknowable(Exception):
+    """What the action takes cannot be known, so it is not published."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of an address, or a header."""
+
+    schema: Schema
+    required: bool = False
+    joined: bool = False
+    """Several values stand in the query as one, with commas."""
+    choices: tuple[str, ...] = ()
+    """All that it takes. What is no choice is often ignored in silence, so it is not let through."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How the serializer that reads the body is found for one caller."""
+
+    serializer: type[BaseSerializer[Any]] | None = None
+    """Only where the view itself would give another one."""
+    dynamic: bool = False
+    """Its fields may be others for another caller."""
+
+    def of(self, view: Any) -> Any:
+        """The serializer, as the view would make it for its request."""
+        if self.serializer is None:
+            return view.get_serializer()
+        return self.serializer(context=plumbing.build_serializer_context(view))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """What can be sent to one action."""
 
-    path: dict[str, Schema]
+    action: Action
+    path: dict[str, Parameter]
+    query: dict[str, Parameter]
+    headers: dict[str, Parameter]
     key: str
     """What `pk` in the path is called in the model."""
-    query: dict[str, Schema]
-    required_query: frozenset[str]
     body: Schema | None
     """None: the action takes no body."""
+    definitions: dict[str, Schema]
+    """What the body refers to where it contains itself."""
     media_type: str
     serializer: BaseSerializer[Any] | None
     """What reads the body."""
+    reader: Reader
     description: str
-    returns: Schema | None
     faults: tuple[str, ...] = field(default=())
     """What drf-spectacular could not make out."""
 
@@ -54,47 +99,44 @@ class Operation:
 @contextmanager
 def describing() -> Generator[None]:
     """drf-spectacular's settings are global to the process: one thread at a time, and only while this is open."""
-    with _lock, spectacular.patched_settings(_SETTINGS):
+    with _lock, spectacular.patched_settings(_SETTINGS), GENERATOR_STATS.silence():
         yield
 
 
 def operation(action: Action) -> Operation | None:
-    """The operation of an action; None where `@extend_schema(exclude=True)` hides it. Call within `describing`."""
+    """The operation of an action; None where `@extend_schema(exclude=True)` hides it. Call within `describing`.
+
+    Raises:
+        Unknowable: it takes a body of which nothing is known.
+    """
+    before = _complaints()
     view = cast("Any", SchemaGenerator().create_view(action.callback, action.method))
-    schema = view.schema if isinstance(view.schema, AutoSchema) else AutoSchema()
-    schema.view = view
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
+    schema = _asking(view)
     registry = plumbing.ComponentRegistry()
-    with _listening() as faults:
-        raw = schema.get_operation(action.path, action.regex, "/", action.method, registry)
+    raw = cast("Schema | None", schema.get_operation(action.path, action.regex, "/", action.method, registry))
     if raw is None:
         return None
-    components: Schema = registry.build({}).get("schemas", {})
-    reader = _Reader(components)
+    reader = _Reader(registry.build({}).get("schemas", {}))
     parameters = [reader.plain(each) for each in raw.get("parameters", ())]
     body, media_type = _body(raw, reader)
+    if body is None and action.method in _BODIES:
+        _must_be_known(schema)
+    serializer = _serializer(schema) if body is not None else None
     return Operation(
+        action=action,
         path=_named(parameters, "path"),
+        query=_named(parameters, "query") | dict(_told_better(view, parameters)),
+        headers=_named(parameters, "header"),
         key=_key(view),
-        query=_named(parameters, "query"),
-        required_query=frozenset(each["name"] for each in parameters if each["in"] == "query" and each.get("required")),
         body=body,
+        definitions=reader.definitions,
         media_type=media_type,
-        serializer=_serializer(schema) if body is not None else None,
+        serializer=serializer,
+        reader=_reader(view, serializer),
         description=raw.get("description") or raw.get("summary") or "",
-        returns=_returns(raw, reader),
-        faults=tuple(faults),
+        faults=tuple(text for text, count in _complaints().items() if count > before.get(text, 0)),
     )
-
-
-@contextmanager
-def _listening() -> Generator[list[str]]:
-    """What drf-spectacular complains of meanwhile: it writes that to standard error, and counts it."""
-    heard: list[str] = []
-    before = _complaints()
-    with redirect_stderr(StringIO()):
-        yield heard
-    heard += [text for text, count in _complaints().items() if count > before.get(text, 0)]
 
 
 def _complaints() -> dict[str, int]:
@@ -102,34 +144,57 @@ def _complaints() -> dict[str, int]:
     return {**stats._warn_cache, **stats._error_cache}
 
 
-def _named(parameters: list[Schema], place: str) -> dict[str, Schema]:
-    made: dict[str, Schema] = {}
-    for each in parameters:
-        if each["in"] == place:
-            said = {"description": each["description"]} if each.get("description") else {}
-            made[each["name"]] = {**each.get("schema", {"type": "string"}), **said}
-    return made
+def _must_be_known(schema: Any) -> None:
+    """An action without a body is fine; one whose body drf-spectacular gave up on is not."""
+    before = _complaints()
+    if schema.get_request_serializer() is None and (heard := _complaints()) != before:
+        told = next(text for text in heard if heard[text] > before.get(text, 0))
+        reason = told.partition("(Exception: ")[2].rstrip(")")
+        why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
+        raise Unknowable(f"{why}; give it one, or describe it with @extend_schema")
 
 
-def _key(view: Any) -> str:
-    model: Any = getattr(getattr(view, "queryset", None), "model", None)
-    return model._meta.pk.name if model is not None else "id"
+# --- drf-spectacular's schema of a view, whichever class the project uses ---
 
 
-def _body(raw: Schema, reader: _Reader) -> tuple[Schema | None, str]:
-    content = cast("Schema", raw.get("requestBody", {})).get("content", {})
-    if not content:
-        return None, _JSON
-    media_type = _JSON if _JSON in content else next(iter(content))
-    return reader.plain(content[media_type].get("schema", {})), media_type
+class _Asked(AutoSchema):
+    """Asked only for what can be sent."""
+
+    def _get_response_bodies(self, direction: Any = "response") -> Schema:
+        return {}
+
+    def _get_format_parameters(self) -> list[Schema]:
+        return []  # the answer's format is JSON, whatever the view could render
+
+    def get_auth(self) -> list[Schema]:
+        return []
 
 
-def _returns(raw: Schema, reader: _Reader) -> Schema | None:
-    for status, response in cast("Schema", raw.get("responses", {})).items():
-        content = response.get("content", {}).get(_JSON)
-        if str(status).startswith("2") and content and "schema" in content:
-            return reader.plain(content["schema"])
-    return None
+class _Rearranged(type):
+    """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was derived from.
+
+    `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be drf-spectacular's.
+    """
+
+    def mro(cls) -> list[type]:
+        extended = [each for each in super().mro()[1:] if _is_spectaculars(each) and each not in AutoSchema.__mro__]
+        return [cls, _Asked, *extended, *AutoSchema.__mro__]
+
+
+def _is_spectaculars(cls: type) -> bool:
+    return issubclass(cls, AutoSchema) or cls.__module__ == "drf_spectacular.utils"
+
+
+def _asking(view: Any) -> Any:
+    """The schema of a view, in a form that can be asked."""
+    schema = _rearranged(cast("type[Any]", type(view.schema)))()
+    schema.view = view
+    return schema
+
+
+@lru_cache(4096)
+def _rearranged(schema: type) -> Any:
+    return _Rearranged("Rearranged", (schema,), {})
 
 
 def _serializer(schema: Any) -> BaseSerializer[Any] | None:
@@ -140,12 +205,110 @@ def _serializer(schema: Any) -> BaseSerializer[Any] | None:
     return cast("BaseSerializer[Any]", made) if isinstance(made, BaseSerializer) else None
 
 
+def _reader(view: Any, serializer: Any) -> Reader:
+    item: Any = getattr(serializer, "child", serializer)
+    if item is None:
+        return Reader()
+    chosen: Any = cast("Any", view).get_serializer_class() if isinstance(view, GenericAPIView) else None
+    cls = cast("type[Any]", type(item))
+    if chosen is not cls:
+        return Reader(serializer=cls)
+    chooses = _is_own(cast("Any", type(view)), "get_serializer", "get_serializer_class")
+    return Reader(dynamic=chooses or _is_own(chosen, "__init__", "get_fields", "get_field_names"))
+
+
+def _is_own(cls: type, *names: str) -> bool:
+    """Whether a project's own code stands in place of REST framework's."""
+    modules = (getattr(getattr(cls, name, None), "__module__", None) or "rest_framework" for name in names)
+    return not all(module.startswith("rest_framework.") or module == "rest_framework" for module in modules)
+
+
+# --- parameters ---
+
+
+def _named(parameters: list[Schema], place: str) -> dict[str, Parameter]:
+    return {each["name"]: _parameter(each) for each in parameters if each["in"] == place}
+
+
+def _parameter(raw: Schema) -> Parameter:
+    schema: Schema = dict(raw.get("schema") or {"type": "string"})
+    said = str(raw.get("description") or "")
+    if said and not said.startswith("A unique ") and said not in _GENERAL:
+        schema["description"] = said
+    items: Schema = schema.get("items", schema)
+    return Parameter(
+        schema=schema,
+        required=bool(raw.get("required")),
+        joined=raw.get("explode") is False and schema.get("type") == "array",
+        choices=tuple(map(str, items.get("enum", ()))),
+    )
+
+
+_GENERAL = frozenset(
+    (
+        "A page number within the paginated result set.",
+        "Number of results to return per page.",
+        "The initial index from which to return the results.",
+        "The pagination cursor value.",
+        "A search term.",
+        "Which field to use when ordering the results.",
+    )
+)
+"""What REST framework says of every parameter of a kind: its name says as much."""
+
+
+def _told_better(view: Any, parameters: list[Schema]) -> Iterator[tuple[str, Parameter]]:
+    """Search and ordering, of which drf-spectacular says only that they are text."""
+    sent = {each["name"] for each in parameters if each["in"] == "query" and each.get("schema") == {"type": "string"}}
+    for backend in getattr(view, "filter_backends", None) or ():
+        filters: Any = backend()
+        if isinstance(filters, OrderingFilter) and filters.ordering_param in sent:
+            if names := _orderings(filters, view):
+                choices = [each for name in names for each in (name, f"-{name}")]
+                schema = {"type": "string", "enum": choices}
+                yield filters.ordering_param, Parameter(schema=schema, joined=True, choices=tuple(choices))
+        elif isinstance(filters, SearchFilter) and filters.search_param in sent:
+            fields = cast("list[str]", cast("Any", filters).get_search_fields(view, view.request) or [])
+            said = {"description": f"in {', '.join(name.lstrip('^=@$') for name in fields)}"} if fields else {}
+            yield filters.search_param, Parameter(schema={"type": "string", **said})
+
+
+def _orderings(filters: Any, view: Any) -> list[str]:
+    try:
+        valid = filters.get_valid_fields(view.get_queryset(), view, {"request": view.request})
+    except Exception:  # a queryset that needs a real caller; any text is taken then
+        return []
+    return [str(name) for name, _ in valid]
+
+
+def _key(view: Any) -> str:
+    model = plumbing.get_view_model(view, emit_warnings=False)
+    return model._meta.pk.name if model is not None else "id"
+
+
+# --- the body ---
+
+
+def _body(raw: Schema, reader: _Reader) -> tuple[Schema | None, str]:
+    content = cast("Schema", raw.get("requestBody", {})).get("content", {})
+    if not content:
+        return None, JSON
+    ranked = sorted(content, key=_rank)
+    return reader.plain(content[ranked[0]].get("schema", {})), ranked[0]
+
+
+def _rank(media_type: str) -> int:
+    known = (JSON, "", FORM, MULTIPART)
+    return known.index(media_type) if media_type in known else 1 if is_json(media_type) else len(known)
+
+
 class _Reader:
     """Puts what `$ref` names where it is named, and folds an `allOf` of one into its place."""
 
     def __init__(self, components: Schema) -> None:
         self.components = components
         self.open: list[str] = []
+        self.definitions: dict[str, Schema] = {}
 
     def plain(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -161,15 +324,17 @@ class _Reader:
         return self._rest(table)
 
     def _rest(self, table: Schema, *without: str) -> Schema:
-        return {
-            key: self.plain(each) for key, each in table.items() if key not in without and not key.startswith("x-spec")
-        }
+        kept = {key: each for key, each in table.items() if key not in without and not key.startswith("x-spec")}
+        return {key: self.plain(each) for key, each in kept.items()}
 
     def _named(self, ref: str) -> Schema:
         name = ref.rpartition("/")[2]
-        if name in self.open or name not in self.components:  # a serializer within itself: an open object ends it
-            return {"type": "object", "additionalProperties": True}
+        if name in self.open:  # a serializer within itself: told once more, by name
+            self.definitions.setdefault(name, {})
+            return {"$ref": f"#/$defs/{name}"}
         self.open.append(name)
-        made = self.plain(self.components[name])
+        made = self.plain(self.components.get(name, {}))
         self.open.pop()
+        if name in self.definitions:
+            self.definitions[name] = made
         return made

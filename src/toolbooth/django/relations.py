@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import FieldDoesNotExist, FieldError, ValidationError
 from django.db import models
 from rest_framework import serializers
 
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Problem
+from toolbooth.server.recorded import SECRET_NAMES
 
 Schema = dict[str, Any]
 
@@ -23,74 +24,43 @@ _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Schema], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One relation: how its rows are named by key, and by which fields of theirs they can be found."""
+    """One relation: by which fields of theirs its rows can be found."""
 
-    field: Any
-    key: Schema
+    path: tuple[str, ...]
+    """The names that lead to it from the body's serializer."""
+    key: str
     by_object: Schema
     lookups: tuple[str, ...]
 
-    def resolved(self, value: Mapping[str, Any], path: str) -> Any:
-        """The key of the one row that an object names. Raises ToolInputError."""
-        names = {("pk" if name == "pk" else name): each for name, each in value.items()}
-        if not names:
-            raise _refused(path, f"names nothing; send the key, or one of {', '.join(self.lookups)}")
-        queryset: Any = self.field.get_queryset()
-        try:
-            found = list(queryset.filter(**names)[:2])
-        except (ValueError, TypeError, ValidationError):
-            found = []
-        kind = str(queryset.model._meta.verbose_name)
-        said = ", ".join(f"{name} {each!r}" for name, each in names.items())
-        if not found:
-            raise _refused(path, f"there is no {kind} with {said}")
-        if len(found) > 1:
-            raise _refused(path, f"more than one {kind} has {said}; name it by its key")
-        return self._key(found[0])
 
-    def _key(self, row: Any) -> Any:
-        field: Any = self.field
-        if isinstance(self.field, serializers.SlugRelatedField):
-            return getattr(row, field.slug_field)
-        if isinstance(self.field, serializers.HyperlinkedRelatedField):
-            return field.get_url(row, field.view_name, field.context.get("request"), None)
-        return row.pk
-
-
-def relation_of(found: Any) -> Relation | None:
+def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
     """The relation behind a serializer's field; None where only the field knows what it takes."""
-    queryset = getattr(found, "queryset", None)
-    model = getattr(queryset, "model", None)
+    model = getattr(getattr(found, "queryset", None), "model", None)
     if model is None:
         return None
-    if isinstance(found, serializers.PrimaryKeyRelatedField):
-        key = _type(model._meta.pk)
-    elif isinstance(found, serializers.SlugRelatedField):
-        key = _type(_field(model, found.slug_field))
-    elif isinstance(found, serializers.HyperlinkedRelatedField):
-        key = {"type": "string", "format": "uri"}
-    else:
+    key = model._meta.pk.name
+    if isinstance(found, serializers.SlugRelatedField):
+        key = str(found.slug_field)
+    elif not isinstance(found, serializers.PrimaryKeyRelatedField | serializers.HyperlinkedRelatedField):
         return None
     lookups = _lookups(model)
-    properties = {name: _type(model._meta.pk if name == "pk" else _field(model, name)) for name in lookups}
+    properties = {name: _type(_field(model, name)) for name in lookups}
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return Relation(found, key, form, tuple(lookups))
+    return Relation(path, key, form, tuple(lookups))
 
 
 def _lookups(model: type[models.Model]) -> list[str]:
-    """By what a row can be named: its key, what is unique, and what people call it."""
-    meta = model._meta
-    names = ["pk"]
-    for each in meta.concrete_fields:
-        if each.primary_key or each.unique or each.name in ("name", "slug"):
-            names.append(each.name)
-    return names
+    """By what a row can be named: what people call it, what is unique, and its key. No secret is."""
+    called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
+    unique = [each.name for each in model._meta.concrete_fields if each.primary_key or each.unique]
+    names = dict.fromkeys([*called, *unique, "pk"])
+    return [name for name in names if name.lower().replace("_", "") not in SECRET_NAMES]
 
 
 def _field(model: type[models.Model], name: str) -> Any:
     try:
-        return model._meta.get_field(name)
-    except LookupError:
+        return model._meta.pk if name == "pk" else model._meta.get_field(name)
+    except FieldDoesNotExist:
         return None
 
 
@@ -104,21 +74,80 @@ def _type(field: Any) -> Schema:
     return {"type": "string"}
 
 
-def with_keys(value: Any, relations: Any, path: str) -> Any:
-    """`value` with every object that names a row replaced by that row's key. Raises ToolInputError."""
+# --- in a call ---
+
+FieldOf = Callable[[Relation], Any]
+"""Finds the serializer's field of a relation, as it is for this caller."""
+
+
+def names_rows(value: Any, relations: Any) -> bool:
+    """Whether some relation is named by object."""
     if isinstance(relations, Relation):
-        return relations.resolved(cast("Mapping[str, Any]", value), path) if isinstance(value, dict) else value
+        return isinstance(value, dict)
     if isinstance(relations, list) and isinstance(value, list):
-        (each,) = cast("list[Any]", relations)
-        return [with_keys(item, each, f"{path}[{index}]") for index, item in enumerate(cast("list[Any]", value))]
+        return any(names_rows(each, relations[0]) for each in cast("list[Any]", value))
+    if isinstance(relations, dict) and isinstance(value, dict):
+        table = cast("dict[str, Any]", relations)
+        return any(names_rows(each, table.get(key)) for key, each in cast("dict[str, Any]", value).items())
+    return False
+
+
+def with_keys(value: Any, relations: Any, field_of: FieldOf, path: str, problems: list[Problem]) -> Any:
+    """`value` with every object that names a row replaced by that row's key; what names none adds to `problems`."""
+    if isinstance(relations, Relation) and isinstance(value, dict):
+        return _key(relations, field_of(relations), cast("dict[str, Any]", value), path, problems)
+    if isinstance(relations, list) and isinstance(value, list):
+        below = cast("list[Any]", relations)[0]
+        sent = cast("list[Any]", value)
+        return [with_keys(each, below, field_of, f"{path}[{at}]", problems) for at, each in enumerate(sent)]
     if isinstance(relations, dict) and isinstance(value, dict):
         table = cast("dict[str, Any]", relations)
         return {
-            key: with_keys(each, table[key], f"{path}.{key}") if key in table else each
+            key: with_keys(each, table.get(key), field_of, f"{path}.{key}", problems)
             for key, each in cast("dict[str, Any]", value).items()
         }
     return value
 
 
-def _refused(path: str, message: str) -> ToolInputError:
-    return ToolInputError([Problem(code="invalid", path=path, message=message)])
+def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
+    """The field at a path of names, through lists."""
+    found = _one(serializer)
+    for name in path:
+        found = _one(found.fields[name])
+    return found
+
+
+def _one(field: Any) -> Any:
+    """A list's items, or the field itself."""
+    while (child := getattr(field, "child_relation", None) or getattr(field, "child", None)) is not None:
+        field = child
+    return field
+
+
+def _key(relation: Relation, field: Any, sent: Mapping[str, Any], path: str, problems: list[Problem]) -> Any:
+    """The key of the one row that an object names."""
+    if not sent:
+        message = f"names no row; send its key, or one of {', '.join(relation.lookups)}"
+        problems.append(Problem(code="invalid", path=path, message=message))
+        return None
+    queryset: Any = field.get_queryset()
+    try:
+        rows = list(queryset.filter(**sent)[:2])
+    except (ValueError, TypeError, ValidationError, FieldError):  # no such value could be stored
+        rows = list[Any]()
+    if len(rows) == 1:
+        return _written(field, rows[0])
+    kind = str(queryset.model._meta.verbose_name)
+    said = " and ".join(f"{name} {each!r}" for name, each in sent.items())
+    message = f"more than one {kind} has {said}; send its key" if rows else f"there is no {kind} with {said}"
+    problems.append(Problem(code="invalid", path=path, message=message))
+    return None
+
+
+def _written(field: Any, row: Any) -> Any:
+    """A row's key, as the field takes it: its primary key, its slug or its address."""
+    if not isinstance(field, serializers.HyperlinkedRelatedField):
+        made: Any = field.to_representation(row)
+        return made if isinstance(made, str | int | float) else str(made)
+    related = cast("Any", field)
+    return related.get_url(row, related.view_name, related.context.get("request"), None)

@@ -2,76 +2,163 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import orjson
+from pydantic_core import to_json
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 
-from toolbooth.django.caller import challenge
+from toolbooth.django.arguments import WHOLE_BODY, Arguments
+from toolbooth.django.caller import caller
 from toolbooth.errors import Problem, ToolError, ToolInputError
 
-_MISSING = frozenset(("required",))
-_WHOLE = frozenset(("non_field_errors", "detail", "__all__"))
+logger = logging.getLogger("toolbooth.django")
+
+MOST_TEXT = 1024 * 1024
+"""Characters that are taken from an answer that is not JSON."""
+
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
+NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
 
 
-def value_of(response: Any, tool: str) -> dict[str, Any]:
+def value_of(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, method: str = "POST") -> dict[str, Any]:
     """The result of a call: always an object. Raises what the agent is told instead."""
-    if response.status_code >= 400:
-        raise refusal(response, tool)
+    try:
+        if response.status_code >= 500:
+            raise RuntimeError(f"the view answered {response.status_code}")
+        if response.status_code >= 400:
+            raise refusal(response, tool, arguments, method)
+        return _value(response)
+    finally:
+        # Not `response.close()`, which ends Django's request: the one that brought this call goes on.
+        for closes in getattr(response, "_resource_closers", ()):
+            closes()
+
+
+def encoded(value: Any, tool: str) -> Any:
+    """What the view gave, as REST would have sent it: written once. Raises ToolError."""
+    try:
+        return orjson.Fragment(orjson.dumps(value, default=_encoder.default, option=_OPTIONS))
+    except TypeError:
+        pass  # integers beyond 64 bits, or what nobody can send
+    try:
+        return orjson.Fragment(to_json(value, fallback=_encoder.default, inf_nan_mode="null"))
+    except Exception as error:
+        logger.exception("tool %r returned what cannot be sent", tool)
+        message = "it ran to its end, but what it returned cannot be sent; look at what it did before calling it again"
+        raise ToolError(tool, message) from error
+
+
+def as_json(value: Any) -> Any:
+    """What the view gave, as REST would have sent it: read back."""
+    return orjson.loads(orjson.dumps(encoded(value, "")))
+
+
+def _value(response: Any) -> dict[str, Any]:
     if not isinstance(response, Response):  # a plain Django response: a page, a file, a redirect
         return _plain(response)
     data: Any = response.data
     if data is None:
         return {"status": response.status_code}
-    made = as_json(data)
-    if isinstance(made, dict):
-        return cast("dict[str, Any]", made)
-    return {"results" if isinstance(made, list) else "value": made}
+    if isinstance(data, Mapping):
+        return cast("dict[str, Any]", data)
+    name = "results" if isinstance(data, list | tuple) else "value"
+    return {name: data, **_pages(response)}
 
 
-def as_json(data: Any) -> Any:
-    """What the view gave, as REST would have sent it."""
-    options = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
-    return orjson.loads(orjson.dumps(data, default=_encoder.default, option=options))
+def _pages(response: Any) -> dict[str, Any]:
+    """What pagination by headers says."""
+    kept = {name: value for name, value in response.items() if name == "Link" or name.startswith("X-")}
+    return {"headers": kept} if kept else {}
 
 
 def _plain(response: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"status": response.status_code}
-    if response.get("Location"):
-        made["location"] = response["Location"]
-    if not response.streaming and response.content:
-        made["text"] = response.content.decode(response.charset or "utf-8", errors="replace")
-    return made
+    for name in ("Location", "Content-Type", "Content-Disposition"):
+        if response.get(name):
+            made[name.lower().replace("-", "_")] = response[name]
+    if callable(getattr(response, "render", None)) and not response.is_rendered:
+        response.render()
+    kind = str(response.get("Content-Type", "")).partition(";")[0]
+    if not (kind.startswith("text/") or kind.endswith(("json", "xml"))) or kind == "text/event-stream":
+        if _has_content(response):
+            made["note"] = "the content is not sent over MCP; fetch it over REST"
+        return made
+    text, rest = _text(response)
+    if rest:
+        made["note"] = f"only the first {MOST_TEXT:,} characters; fetch the rest over REST"
+    return {**made, "text": text} if text else made
 
 
-def refusal(response: Any, tool: str) -> Exception:
+def _has_content(response: Any) -> bool:
+    return response.streaming or bool(response.content)
+
+
+def _text(response: Any) -> tuple[str, bool]:
+    """The text of a response, as far as it is taken, and whether there is more."""
+    if not response.streaming:
+        whole = response.content.decode(response.charset or "utf-8", errors="replace")
+        return whole[:MOST_TEXT], len(whole) > MOST_TEXT
+    taken = b""
+    with warnings.catch_warnings(action="ignore"):  # that an async stream is read from sync code
+        for part in response:
+            taken += part
+            if len(taken) > MOST_TEXT:
+                break
+    return taken[:MOST_TEXT].decode(response.charset or "utf-8", errors="replace"), len(taken) > MOST_TEXT
+
+
+# --- refusals ---
+
+
+def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, method: str = "POST") -> Exception:
     """What a view refused, in the boundary's own form."""
     status: int = response.status_code
     if status == 401:
-        challenge(response.get("WWW-Authenticate", ""))
+        caller().challenge = response.get("WWW-Authenticate", "")
+    problems = list(_problems(response, arguments, method))
+    if status in (400, 422) and problems:
+        missing = any(each.code == "missing" for each in problems)
+        declared = {"$": tuple(arguments.slots)} if missing else {}
+        return ToolInputError(problems, tool=tool, declared=declared)
+    said = "; ".join(dict.fromkeys(each.message for each in problems)) or f"the API answered {status}"
+    told = [{"code": each.code, "path": each.path, "message": each.message} for each in problems]
+    return ToolError(tool, said, {"status": status, "problems": told})
+
+
+def _problems(response: Any, arguments: Arguments, method: str) -> Iterator[Problem]:
     data: Any = getattr(response, "data", None)
-    if status in (400, 422) and (problems := list(problems_in(data))):
-        return ToolInputError(problems, tool=tool)
-    return ToolError(tool, _words(data) or f"the API answered {status}", {"status": status})
+    if data is None and not response.streaming and response.get("Content-Type", "").startswith("text/plain"):
+        data = response.content.decode(errors="replace")[:1000]
+    if arguments.whole and isinstance(data, list):
+        yield from problems_in(data, f"$.{WHOLE_BODY}")
+    elif isinstance(data, Mapping):
+        names = arguments.named("query" if method in ("GET", "DELETE") else "body")
+        for key, each in cast("Mapping[Any, Any]", data).items():
+            whole = key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
+            yield from problems_in(each, "$" if whole else f"$.{names.get(key, key)}")
+    else:
+        yield from problems_in(data, "$")
 
 
-def problems_in(data: Any, path: str = "$") -> Iterator[Problem]:
+def problems_in(data: Any, path: str) -> Iterator[Problem]:
     """Every problem that REST framework names, at the place that was sent."""
     if isinstance(data, Mapping):
         for key, each in cast("Mapping[Any, Any]", data).items():
-            here = path if key in _WHOLE else f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}"
-            yield from problems_in(each, here)
+            whole = key in ("__all__", api_settings.NON_FIELD_ERRORS_KEY)
+            step = "" if whole else f"[{key}]" if isinstance(key, int) else f".{key}"
+            yield from problems_in(each, path + step)
     elif isinstance(data, list | tuple):
         for index, each in enumerate(cast("list[Any]", data)):
             nested = isinstance(each, Mapping | list)
             yield from problems_in(each, f"{path}[{index}]" if nested else path)
+    elif getattr(data, "code", None) == "required":
+        yield Problem(code="missing", path=path, message="is required, but was not sent")
     elif data is not None:
-        code = "missing" if getattr(data, "code", None) in _MISSING else "invalid"
-        yield Problem(code=code, path=path, message=str(data))
-
-
-def _words(data: Any) -> str:
-    return "; ".join(problem.message for problem in problems_in(data))
+        yield Problem(code="invalid", path=path, message=str(data))

@@ -9,58 +9,76 @@ from typing import Any, cast
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest
-from django.urls import get_script_prefix
 
-_NOT_CARRIED = ("HTTP_IF_", "HTTP_RANGE", "HTTP_MCP_", "HTTP_ACCEPT_ENCODING", "HTTP_ORIGIN_TRIAL")
-_NOT_CARRIED_ASGI = (b"if-", b"range", b"mcp-", b"accept-encoding", b"content-", b"accept")
-_OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_post_parse_error", "_upload_handlers"))
+ACCEPT = "application/json, */*"
+
+_OF_THE_MESSAGE = ("HTTP_IF_", "HTTP_RANGE", "HTTP_MCP_", "HTTP_ACCEPT_ENCODING", "HTTP_CONTENT_")
+"""Headers that speak of the MCP message, not of the call in it."""
+
+_OF_THE_ADDRESS = ("SCRIPT_URL", "REDIRECT_URL")
+"""Where Apache repeats the address: the script's name would be found from it anew, and wrongly."""
+
+_OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_upload_handlers"))
 """What belongs to the MCP message itself: above all its body."""
 
 
 def inner_request(
-    outer: HttpRequest, method: str, path: str, query: str, body: bytes, content_type: str
+    outer: HttpRequest,
+    method: str,
+    path: str,
+    query: str = "",
+    body: bytes = b"",
+    content_type: str = "",
+    headers: Mapping[str, str] | None = None,
 ) -> HttpRequest:
     """The REST call that `outer` stands for: same caller, same host, same session."""
-    made = (
-        _on_asgi(outer, method, path, query, body, content_type)
-        if isinstance(outer, ASGIRequest)
-        else (_on_wsgi(outer, method, path, query, body, content_type))
-    )
+    make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
+    made = make(outer, method, path, query, body, content_type, headers or {})
     for name, value in vars(outer).items():  # the user, the session, and whatever else the host's middleware found out
         if name not in _OWN and name not in vars(made) and not hasattr(type(made), name):
             setattr(made, name, value)
     return made
 
 
-def _on_wsgi(outer: HttpRequest, method: str, path: str, query: str, body: bytes, content_type: str) -> HttpRequest:
-    environ = {
-        key: value for key, value in cast("Mapping[str, Any]", outer.META).items() if not key.startswith(_NOT_CARRIED)
-    }
+def _on_wsgi(
+    outer: Any, method: str, path: str, query: str, body: bytes, content_type: str, headers: Mapping[str, str]
+) -> HttpRequest:
+    sent = cast("Mapping[str, Any]", outer.META)
+    environ = {key: each for key, each in sent.items() if not key.startswith(_OF_THE_MESSAGE)}
+    for name in _OF_THE_ADDRESS:
+        environ.pop(name, None)
+    environ |= {f"HTTP_{name.upper().replace('-', '_')}": each for name, each in headers.items()}
     environ |= {
         "REQUEST_METHOD": method,
-        "SCRIPT_NAME": get_script_prefix().rstrip("/"),
         "PATH_INFO": path.encode().decode("latin-1"),
         "QUERY_STRING": query,
-        "CONTENT_TYPE": content_type if body else "",
+        "CONTENT_TYPE": content_type,
         "CONTENT_LENGTH": str(len(body)),
-        "HTTP_ACCEPT": "*/*",
+        "HTTP_ACCEPT": ACCEPT,
         "wsgi.input": BytesIO(body),
     }
     return WSGIRequest(environ)
 
 
-def _on_asgi(outer: ASGIRequest, method: str, path: str, query: str, body: bytes, content_type: str) -> HttpRequest:
-    headers = [(name, value) for name, value in outer.scope["headers"] if not name.startswith(_NOT_CARRIED_ASGI)]
-    headers += [(b"accept", b"*/*"), (b"content-length", str(len(body)).encode())]
-    if body:
-        headers.append((b"content-type", content_type.encode()))
-    root = outer.scope.get("root_path", "")
+_OF_THE_MESSAGE_ASGI = (b"if-", b"range", b"mcp-", b"accept-encoding", b"content-")
+
+
+def _on_asgi(
+    outer: Any, method: str, path: str, query: str, body: bytes, content_type: str, headers: Mapping[str, str]
+) -> HttpRequest:
+    added = {b"accept": ACCEPT.encode(), b"content-length": str(len(body)).encode()}
+    if content_type:
+        added[b"content-type"] = content_type.encode()
+    added |= {name.lower().encode(): each.encode("latin-1", "replace") for name, each in headers.items()}
+    sent = cast("list[tuple[bytes, bytes]]", outer.scope["headers"])
+    kept = [(name, each) for name, each in sent if name not in added and not name.startswith(_OF_THE_MESSAGE_ASGI)]
+    address = outer.script_name.rstrip("/") + path
     scope = {
         **outer.scope,
         "method": method,
-        "path": root + path,
-        "raw_path": (root + path).encode(),
+        "path": address,
+        "raw_path": address.encode(),
         "query_string": query.encode(),
-        "headers": headers,
+        "headers": [*kept, *added.items()],
     }
     return ASGIRequest(scope, BytesIO(body))

@@ -1,10 +1,10 @@
-"""`path("mcp/", include("toolbooth.django.urls"))`: one endpoint."""
+"""`path("mcp/", include("toolbooth.django.urls"))`: one endpoint. Included at "mcp", it also answers at "mcp/"."""
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import re_path
 
 from toolbooth.django.view import endpoint
 
 app_name = "toolbooth"
-urlpatterns = [path("", endpoint, name="mcp")]
+urlpatterns = [re_path(r"^/?$", endpoint, name="mcp")]

@@ -9,36 +9,47 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import connections
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.request import split_domain_port, validate_host
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.exceptions import AuthenticationFailed
 
-from toolbooth.django.access import Access
-from toolbooth.django.caller import answering
+from toolbooth.django.caller import Caller, answering
 from toolbooth.django.catalogue import Catalogue, catalogue
-from toolbooth.django.conf import Configuration, configuration
-from toolbooth.server.respond import Reply, Shows, respond_sync
+from toolbooth.django.conf import Configuration
+from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tools import Tool
 
 
 @csrf_exempt  # a session cookie is checked where it counts: by the view that is called
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one MCP message."""
-    chosen = configuration()
-    refused = _refused_by_http(request, chosen)
+    found = catalogue()
+    refused = _refused_by_http(request, found.configuration)
     if refused is not None:
         return refused
-    found = catalogue()
-    with answering(request) as challenges:
-        reply = respond_sync(found.registry, request.body, _headers(request), shows=_shows(request, found, chosen))
-    return _unauthorized(challenges[0]) if challenges else _sent(reply)
+    body = _body(request, found.configuration)
+    if isinstance(body, HttpResponse):
+        return body
+    with answering(request) as caller:
+        stopped = _unauthorized(caller, found, body)
+        if stopped is not None:
+            return stopped
+
+        def shows(tool: Tool) -> bool:
+            return caller.may_call(found.actions[tool.name])
+
+        reply = respond_sync(found.registry, body, _headers(request), shows=shows)
+    return _sent(reply) if caller.challenge is None else _who(caller.challenge)
 
 
 # What the host asks of its own views is not asked of the endpoint itself: each call meets it in the view it is for.
-endpoint.login_required = False  # pyright: ignore[reportFunctionMemberAccess]
-endpoint.should_append_slash = False  # pyright: ignore[reportFunctionMemberAccess]
-endpoint._non_atomic_requests = set(connections.settings)  # pyright: ignore[reportFunctionMemberAccess]
+_endpoint: Any = endpoint
+_endpoint.login_required = False
+_endpoint.should_append_slash = False
+_endpoint._non_atomic_requests = set(connections.settings)
 
 
 def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
@@ -50,8 +61,6 @@ def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpRespons
         return _plain("requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']", 403)
     if request.content_type != "application/json":
         return _plain("send application/json", 415)
-    if int(request.META.get("CONTENT_LENGTH") or 0) > chosen.max_body:
-        return _plain(f"a request may have {chosen.max_body:,} bytes", 413)
     return None
 
 
@@ -64,23 +73,51 @@ def _is_own(origin: str) -> bool:
     return "*" not in allowed and validate_host(host, allowed)
 
 
+def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
+    """The message, read no further than to know that it is too long."""
+    length = str(request.META.get("CONTENT_LENGTH") or "")
+    try:
+        body = b"" if length.isdecimal() and int(length) > chosen.max_body else request.body
+    except RequestDataTooBig:
+        return _plain("the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE", 413)
+    except UnreadablePostError:
+        return _plain("the request ended early", 400)
+    if len(body) > chosen.max_body or (not body and length not in ("", "0")):
+        return _plain(f"a request may have {chosen.max_body:,} bytes", 413)
+    return body
+
+
 def _headers(request: HttpRequest) -> dict[str, str]:
     return {name.lower(): str(value) for name, value in request.headers.items()}
 
 
-def _shows(request: HttpRequest, found: Catalogue, chosen: Configuration) -> Shows:
-    """Which tools the caller is shown: those that it may call."""
-    access = Access(request)
+def _unauthorized(caller: Caller, found: Catalogue, body: bytes) -> HttpResponse | None:
+    """The answer to a caller that must say first who it is; None: none of the tools asks for that, or it has."""
+    login = found.configuration.login_required
+    # A call is answered by its view, which knows whom it wants. Whatever only looks like one may learn no more than it.
+    if not found.actions or (login is not True and b'"tools/call"' in body):
+        return None
+    try:
+        if caller.is_known(found.ways) or login is False:
+            return None
+    except AuthenticationFailed:
+        return _who(_challenge(caller, found))
+    if login is None and any(map(caller.may_call, found.actions.values())):
+        return None
+    return _who(_challenge(caller, found))
 
-    def shows(tool: Tool) -> bool:
-        return tool.name not in found.actions or access.may_call(found.actions[tool.name])
 
-    return shows
+def _challenge(caller: Caller, found: Catalogue) -> str:
+    """The first way in which the project's views can be told who calls."""
+    views = (caller.view(action) for action in found.ways)
+    ways = ((way, view.request) for view in views for way in view.get_authenticators())
+    return next((header for way, request in ways if (header := way.authenticate_header(request))), "")
 
 
-def _unauthorized(header: str) -> HttpResponse:
-    headers: dict[str, Any] = {"WWW_Authenticate": header} if header else {}
-    return _plain("who calls? send credentials as for the REST API", 401, **headers)
+def _who(header: str) -> HttpResponse:
+    """As in REST framework, 401 comes with a way to answer it; where there is none, it is 403."""
+    words = "who calls? send credentials as for the REST API"
+    return _plain(words, 401, **{"WWW-Authenticate": header}) if header else _plain(words, 403)
 
 
 def _sent(reply: Reply) -> HttpResponse:
@@ -93,5 +130,5 @@ def _sent(reply: Reply) -> HttpResponse:
 def _plain(words: str, status: int, **headers: str) -> HttpResponse:
     made = HttpResponse(words, status=status, content_type="text/plain; charset=utf-8")
     for name, value in headers.items():
-        made[name.replace("_", "-")] = value
+        made[name] = value
     return made

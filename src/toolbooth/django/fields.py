@@ -1,0 +1,255 @@
+"""A body, as drf-spectacular describes it and as the serializer's fields read it -> what is published, what is taken.
+
+The two differ where REST framework takes more than one form: a relation is published by its key, and taken by key or by
+object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import Any, cast
+
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import NOT_PROVIDED
+from drf_spectacular.drainage import has_override as untyped_has_override
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from toolbooth.django.operations import Unknowable
+from toolbooth.django.relations import relation_of
+from toolbooth.server.recorded import SECRET_NAMES
+
+Schema = dict[str, Any]
+has_override: Any = untyped_has_override
+
+JSON_TYPES = ["object", "array", "number", "boolean", "null"]
+"""What a JSONField takes. Text is left out, so that a document sent as JSON text is read as the document."""
+
+_WIDEST = (2**15, 2**31, 2**32, 2**63, 2**64)
+"""What a database's integers end at: says nothing about a field."""
+
+_NOISE = frozenset(("title", "readOnly", "writeOnly", "example", "examples", "externalDocs", "discriminator"))
+
+
+@dataclass(slots=True)
+class Body:
+    """The fields of a body."""
+
+    properties: dict[str, Schema] = field(default_factory=dict[str, Schema])
+    wide: dict[str, Schema] = field(default_factory=dict[str, Schema])
+    required: list[str] = field(default_factory=list[str])
+    relations: dict[str, Any] = field(default_factory=dict[str, Any])
+    left_out: list[str] = field(default_factory=list[str])
+
+
+Node = tuple[Schema, Schema, Any]
+"""One value as published, as taken, and where relations stand in it."""
+
+
+def read_body(schema: Schema, fields: Mapping[str, Any], method: str) -> Body:
+    """The fields of an object. Raises Unknowable."""
+    return _Reader(method).fields(schema, fields, ())
+
+
+def trimmed(schema: Schema) -> Schema:
+    """A schema without what tells nothing."""
+    made = {key: each for key, each in schema.items() if key not in _NOISE}
+    if made.get("format") in ("int32", "int64", "float", "double"):
+        del made["format"]
+    for key in ("minimum", "maximum"):
+        if isinstance(made.get(key), int) and any(abs(made[key]) in (widest, widest - 1) for widest in _WIDEST):
+            del made[key]
+    if "(?" in str(made.get("pattern", "")):  # Python's regular expressions go beyond those of JSON Schema
+        del made["pattern"]
+    if isinstance(made.get("items"), dict):
+        made["items"] = trimmed(made["items"])
+    if isinstance(made.get("properties"), dict):
+        made["properties"] = {key: trimmed(each) for key, each in made["properties"].items()}
+    return made
+
+
+class _Reader:
+    """Reads one body; what it left out stands in its own list."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def fields(self, schema: Schema, fields: Mapping[str, Any], above: tuple[str, ...]) -> Body:
+        made = Body()
+        # A patch needs none of a serializer's fields, at any depth.
+        required: list[str] = [] if self.method == "PATCH" else schema.get("required", [])
+        for name, each in schema["properties"].items():
+            path = (*above, name)
+            try:
+                narrow, wide, below = self.node(each, fields.get(name), path, made)
+            except Unknowable as reason:
+                if name in required:
+                    raise Unknowable(f"{'.'.join(path)!r} is required, and {reason}") from None
+                made.left_out.append(f"{'.'.join(path)!r} {reason}")
+                continue
+            made.properties[name], made.wide[name] = narrow, wide
+            if below is not None:
+                made.relations[name] = below
+            if name in required:
+                made.required.append(name)
+        return made
+
+    def node(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
+        """A value of the body, with the serializer's field that reads it."""
+        if schema.get("format") == "binary":
+            raise Unknowable("takes a file, which is not sent over MCP")
+        branch, null = _without_null(schema)
+        if null:
+            return _with_null(self.node(branch, found, path, body))
+        if found is None or has_override(found, "field"):
+            return _alone(trimmed(schema))
+        if isinstance(found, serializers.ListSerializer | serializers.ListField | serializers.ManyRelatedField):
+            return self._list(schema, found, path, body)
+        if isinstance(found, serializers.Serializer) and "properties" in schema:
+            return self._object(schema, found, path, body)
+        if isinstance(found, serializers.RelatedField):
+            return self._related(schema, found, path)
+        return _alone(self._described(_scalar(schema, found, path[-1]), found))
+
+    def _list(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
+        child: Any = getattr(found, "child_relation", None) or found.child
+        narrow, wide, below = self.node(schema.get("items", {}), child, path, body)
+        made = self._described({**trimmed(schema), "items": narrow}, found)
+        return made, {**made, "items": wide}, None if below is None else [below]
+
+    def _object(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
+        inner = self.fields(schema, found.fields, path)
+        body.left_out += inner.left_out
+        closed: Schema = {**trimmed(schema), "required": inner.required, "additionalProperties": False}
+        narrow = {**closed, "properties": inner.properties}
+        return narrow, {**closed, "properties": inner.wide}, inner.relations or None
+
+    def _related(self, schema: Schema, found: Any, path: tuple[str, ...]) -> Node:
+        relation = relation_of(found, path)
+        narrow = self._described(trimmed(schema), found)
+        if relation is None:
+            return _alone(narrow)
+        taken = {"anyOf": [narrow, relation.by_object]}
+        names = [name for name in relation.lookups if name not in ("pk", relation.key)]
+        return _saying(narrow, f'Key, or {{"{names[0]}": …}}') if names else narrow, taken, relation
+
+    def _described(self, schema: Schema, found: Any) -> Schema:
+        """With the default that applies when the field is not sent."""
+        made = {key: each for key, each in schema.items() if key != "default"}
+        default = self._default(found)
+        return made if default is None else {**made, "default": default}
+
+    def _default(self, found: Any) -> Any:
+        """An update leaves what is not sent as it is, unless the serializer itself has a default for it."""
+        if self.method == "PATCH":
+            return None
+        value: Any = getattr(found, "default", empty)
+        if value is empty and self.method == "POST":
+            value = _models_default(found)
+        value = value.value if isinstance(value, Enum) else str(value) if isinstance(value, Decimal) else value
+        return value if isinstance(value, str | int | float) and value != "" else None
+
+
+def _models_default(found: Any) -> Any:
+    parent: Any = found.parent
+    if not isinstance(parent, serializers.ModelSerializer):
+        return empty
+    try:
+        value: Any = cast("Any", parent).Meta.model._meta.get_field(found.source).default
+    except (FieldDoesNotExist, AttributeError):
+        return empty
+    return empty if value is NOT_PROVIDED or callable(value) else value
+
+
+def _alone(schema: Schema) -> Node:
+    return schema, schema, None
+
+
+def _without_null(schema: Schema) -> tuple[Schema, bool]:
+    """A node that is null or one other thing: that thing."""
+    for key in ("oneOf", "anyOf"):
+        branches = cast("list[Schema]", schema.get(key) or [])
+        others = [each for each in branches if each.get("type") != "null" and each.get("enum") != [None]]
+        if len(others) == 1 and len(branches) == 2:
+            return {**{name: each for name, each in schema.items() if name != key}, **others[0]}, True
+    return schema, False
+
+
+def _with_null(node: Node) -> Node:
+    narrow, wide, below = node
+    return _nullable(narrow), _nullable(wide), below
+
+
+def _nullable(schema: Schema) -> Schema:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return {**schema, "type": [kind, "null"]}
+    if isinstance(kind, list):
+        return schema if "null" in kind else {**schema, "type": [*cast("list[str]", kind), "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _scalar(schema: Schema, found: Any, name: str) -> Schema:
+    """A scalar, in a form that says all that REST framework takes."""
+    made = trimmed(schema)
+    if isinstance(found, serializers.JSONField) and not (made.keys() & {"type", "properties", "anyOf", "oneOf"}):
+        return {**made, "type": JSON_TYPES, "additionalProperties": True, "items": {}}
+    if isinstance(found, serializers.DictField) and not isinstance(made.get("additionalProperties"), dict):
+        return {**made, "additionalProperties": True}
+    if isinstance(found, serializers.DecimalField):
+        null = ["null"] if found.allow_null else []
+        return {key: each for key, each in made.items() if key != "pattern"} | {
+            "type": ["number", "string", *null],
+            "format": "decimal",
+        }
+    if isinstance(found, serializers.ChoiceField):
+        return _choices(made, found)
+    if isinstance(found, serializers.CharField) and "oneOf" in made:
+        made = _text_or_blank(made)
+    if type(found).__module__.partition(".")[0] != "rest_framework" and _is_unknown(found):
+        # The author's own field: drf-spectacular calls it text, because it knows no better.
+        return {key: each for key, each in made.items() if key != "type"}
+    if isinstance(found, serializers.CharField) and _is_secret(found, name):
+        return {**made, "format": "password"}
+    return made
+
+
+def _text_or_blank(schema: Schema) -> Schema:
+    """One text, where drf-spectacular tells the empty one apart."""
+    long = next((each for each in schema["oneOf"] if each.get("maxLength") != 0), schema)
+    return {**{key: each for key, each in schema.items() if key != "oneOf"}, **long}
+
+
+def _choices(schema: Schema, found: Any) -> Schema:
+    """With the empty choice where it is one, and what the others are called where that says more."""
+    place = schema.get("items", schema) if isinstance(found, serializers.MultipleChoiceField) else schema
+    if found.allow_blank and "enum" in place and "" not in place["enum"]:
+        place = {**place, "enum": [*place["enum"], ""]}
+    labels = {value: str(label) for value, label in found.choices.items()}
+    telling = [f"{value} = {label}" for value, label in labels.items() if _tells(value, label)]
+    made: Schema = {**schema, "items": place} if "items" in schema else place
+    return _saying(made, ", ".join(telling)) if telling and len(labels) <= 30 else made
+
+
+def _saying(schema: Schema, more: str) -> Schema:
+    said = str(schema.get("description") or "").rstrip(". ")
+    return {**schema, "description": f"{said}. {more}" if said else more}
+
+
+def _tells(value: Any, label: str) -> bool:
+    plain = str(value).lower().replace("_", "").replace("-", "")
+    return plain != label.lower().replace(" ", "").replace("-", "").replace("_", "")
+
+
+def _is_unknown(found: Any) -> bool:
+    """Whether a field is of no kind that REST framework has."""
+    kinds = [each for each in type(found).__mro__ if each.__module__.startswith("rest_framework.")]
+    return kinds[:1] == [serializers.Field]
+
+
+def _is_secret(found: Any, name: str) -> bool:
+    plain = name.lower().replace("_", "").replace("-", "")
+    return found.style.get("input_type") == "password" or plain in SECRET_NAMES

@@ -1,0 +1,71 @@
+"""What tools are called: `contacts__create`, and how they are told apart where two would share a name."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from django.apps import apps
+
+from toolbooth.django.discovery import Action
+
+LONGEST_NAME = 64
+_VERBS = {
+    "list": "List",
+    "retrieve": "Get one of",
+    "create": "Create",
+    "update": "Replace one of",
+    "partial_update": "Change one of",
+    "destroy": "Delete one of",
+}
+
+
+def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[str, Action]]:
+    """Every action with its name. Where two would share one, or one is taken, the app's label goes in front."""
+    actions = list(found)
+    counts = Counter([*map(_name, actions), *taken])
+    seen = Counter(taken)
+    for action in actions:
+        name = _name(action)
+        if counts[name] > 1:
+            name = f"{_app(action)}__{name}"
+        seen[name] += 1
+        yield _fitting(name if seen[name] == 1 else f"{name}_{seen[name]}"), action
+
+
+def title(action: Action) -> str:
+    """A tool's name for people."""
+    base = _words(action.base)
+    verb = _VERBS.get(action.name)
+    return f"{verb} {base}" if verb else f"{_words(action.name).capitalize()} ({base})"
+
+
+def _name(action: Action) -> str:
+    return f"{_plain(action.base)}__{_plain(action.name)}"
+
+
+def _app(action: Action) -> str:
+    module = action.view.__module__
+    config = apps.get_containing_app_config(module)
+    return _plain(config.label if config is not None else module.partition(".")[0])
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower() if text.isascii() else _marked(text)
+
+
+def _marked(text: str) -> str:
+    return f"x{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[_\-]+", " ", text).strip()
+
+
+def _fitting(name: str) -> str:
+    if len(name) <= LONGEST_NAME:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:6]
+    return f"{name[: LONGEST_NAME - 7]}_{mark}"
