@@ -24,7 +24,6 @@ _STYLES: dict[str, dict[str, Any]] = {
     "misreads": {"fg": "yellow"},
     "note": {"fg": "cyan"},
     "drops": {"fg": "cyan"},
-    "good": {"fg": "green"},
 }
 _UNWRAPPED = 10_000
 _FORMS = (
@@ -125,9 +124,12 @@ def lint(
     _known(only, [name for name in clients() if name != ANY], "client")
     _known([*select, *ignore], RULES, "rule")
     rules = {name: rule for name, rule in RULES.items() if (not select or name in select) and name not in ignore}
-    report = check(_listing(target, server, header, timeout), only=only, rules=rules)
-    if fix is not None:
-        report = _fix(report, fix, rules)
+    found = _listing(target, server, header, timeout)
+    try:
+        report = check(found, only=only, rules=rules)
+        report = report if fix is None else _fix(report, fix, rules)
+    except RecursionError:
+        raise click.UsageError("a schema is nested too deep to be judged, and for any client") from None
     _show(report, form, "note" if notes or strict or fail_on == "note" else "warning")
     level = "note" if strict else fail_on
     sys.exit(1 if level != "never" and report.at_least(cast("Severity", level)) else 0)
@@ -146,8 +148,8 @@ def _known(names: Iterable[str], known: Iterable[str], what: str) -> None:
 def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     import json
 
+    from toolbooth.lint.apply import fixed
     from toolbooth.lint.check import lint as check
-    from toolbooth.lint.fix import fixed
 
     tools = fixed(report, rules)
     left = check(tools, server=report.listing.server, only=report.clients, rules=rules)

@@ -8,17 +8,11 @@ from toolbooth.lint.evidence import ANY, EFFECTS, Claim, Effect, Source, claims_
 from toolbooth.lint.fixes import as_portable
 from toolbooth.lint.rule import Rule
 
-DOES: Mapping[Effect, str] = {
-    "refuses": "refuses it",
-    "misreads": "misreads it",
-    "drops": "drops it",
-    "advice": "works better without it",
-}
 DONE: Mapping[Effect, str] = {
     "refuses": "refused by",
     "misreads": "misread by",
     "drops": "dropped by",
-    "advice": "better without for",
+    "advice": "better without, for",
 }
 
 
@@ -54,12 +48,13 @@ def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
         bounds = [says] if says else []
         bounds += [", ".join(f"`{value}`" if links else value for value in values)] if values else []
         what = f" ({'; '.join(bounds)})" if bounds else ""
-        yield f"{', '.join(names)}: {DOES[effect]}{what}. {', '.join(_written(source, links) for source in sources)}"
+        told = f"{DONE[effect]} {', '.join(names)}{what}"
+        yield f"{told[0].upper()}{told[1:]}: {', '.join(_written(source, links) for source in sources)}"
 
 
 def title(client: str) -> str:
-    """A client's name; for claims about any model, that."""
-    return "Any model" if client == ANY else clients()[client].title
+    """A client's name."""
+    return clients()[client].title
 
 
 def hurt(claims: Iterable[Claim]) -> str:

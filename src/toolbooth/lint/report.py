@@ -44,7 +44,8 @@ def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]
     for each in findings:
         key = (each.tool, each.rule, each.message, each.claims)
         groups.setdefault(key, (each, []))[1].append(each.path)
-    yield from groups.values()
+    for each, paths in groups.values():
+        yield each, list(dict.fromkeys(paths))
 
 
 def _joined(paths: list[str]) -> str:
@@ -62,14 +63,15 @@ def _said(finding: Finding) -> str:
 def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str:
     """For a person: findings by tool down to `least`, the matrix, the sum."""
     shown = report.at_least(least)
-    lines = [paint(_printable(headline(report)), "title"), ""]
+    lines = [paint(line, "title") for line in textwrap.wrap(_printable(headline(report)), width)] + [""]
     for tool, findings in groupby(shown, key=lambda finding: finding.tool):
         lines.append(paint(_printable(tool) or WHOLE, "tool"))
         for finding, paths in _grouped(findings):
             lines += _finding_lines(finding, paths, width, paint)
         lines.append("")
     lines += _matrix_lines(report, width, paint)
-    lines += _sum_lines(report, len(report.findings) - len(shown), paint)
+    for line in _sum_lines(report, len(report.findings) - len(shown)):
+        lines += textwrap.wrap(line, width)
     return "\n".join(lines)
 
 
@@ -93,6 +95,8 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
     fitting = max(1, (width - first) // 4)
     for start in range(0, len(columns), fitting):
         part = columns[start : start + fitting]
+        if start:
+            yield ""
         yield " " * first + "".join(f" {clients()[name].code:3}" for name in part)
         for tool, name in names.items():
             cells = (_mark(matrix[tool].get(client), paint) for client in part)
@@ -110,6 +114,8 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
 
 def _printable(text: str) -> str:
     """Text of others, harmless in a terminal."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
@@ -121,17 +127,17 @@ def _mark(effect: Effect | None, paint: Paint) -> str:
     return " " if effect is None else paint(MARKS[effect], effect)
 
 
-def _sum_lines(report: Report, hidden: int, paint: Paint) -> Iterator[str]:
+def _sum_lines(report: Report, hidden: int) -> Iterator[str]:
     if not report.findings:
-        yield paint("Nothing found.", "good")
+        yield "Nothing found."
         return
     tools = len({finding.tool for finding in report.findings if finding.tool})
     yield f"{counted(report.findings)} in {tools} of {len(report.listing.tools)} tools."
     if hidden:
-        yield f"{hidden} {'is' if hidden == 1 else 'are'} not shown; --notes shows notes."
+        yield f"Not shown: {hidden}; --notes shows them."
     fixable = sum(finding.fixable for finding in report.findings)
     if fixable:
-        yield f"{fixable} have a mechanical fix: --fix FILE writes the fixed tools/list."
+        yield f"With a mechanical fix: {fixable}; --fix FILE writes the fixed tools/list."
     yield "What a rule is about, and how we know: toolbooth lint --explain RULE"
 
 

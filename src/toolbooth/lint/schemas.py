@@ -56,16 +56,13 @@ class Node:
     """One place where a schema stands. `path` is for people, `pointer` for programs."""
 
     schema: Any
+    keywords: Schema
+    """What the schema says; nothing if it is a boolean, or no schema at all."""
     path: str
     pointer: str
     place: Place
     depth: int = 0
     name: str = ""
-
-    @property
-    def keywords(self) -> Schema:
-        """What the schema says; nothing if it is a boolean, or no schema at all."""
-        return as_dict(self.schema)
 
     @property
     def kind(self) -> str | None:
@@ -94,7 +91,7 @@ class Node:
 def nodes(schema: Any) -> Iterator[Node]:
     """Every node of a schema, in the order in which it is written."""
     # A stack, not recursion: a schema may nest deeper than Python does.
-    waiting = [Node(schema=schema, path="$", pointer="#", place="root")]
+    waiting = [Node(schema=schema, keywords=as_dict(schema), path="$", pointer="#", place="root")]
     while waiting:
         node = waiting.pop()
         yield node
@@ -110,9 +107,16 @@ def _below(node: Node) -> Iterator[Node]:
         elif key in _SEVERAL and isinstance(value, list):
             for index, schema in enumerate(as_list(value)):
                 step = f"[{index}]" if _SEVERAL[key] == "items" else f" ({key} {index + 1})"
-                yield _child(node, schema, _SEVERAL[key], step, f"{pointer}/{index}")
+                place = "part" if _refines(node, key, schema) else _SEVERAL[key]
+                yield _child(node, schema, place, step, f"{pointer}/{index}")
         elif key in _ONE and not (key in _MAY_BE_BOOLEAN and isinstance(value, bool)):
             yield _child(node, value, *_ONE[key], pointer)
+
+
+def _refines(node: Node, key: str, option: Any) -> bool:
+    """Whether an alternative only adds to what stands around it, as in `anyOf: [{required: [a]}, {required: [b]}]`."""
+    typed = node.keywords.keys() & {"type", "properties"}
+    return bool(typed) and _SEVERAL[key] == "option" and isinstance(option, dict) and "type" not in option
 
 
 def _named(node: Node, key: str, name: str, schema: Any, pointer: str) -> Node:
@@ -129,7 +133,13 @@ def _child(node: Node, schema: Any, place: Place, step: str, pointer: str, name:
     place = "part" if node.place == "part" else place
     deeper = place not in ("option", "part", "definition")
     return Node(
-        schema=schema, path=node.path + step, pointer=pointer, place=place, depth=node.depth + deeper, name=name
+        schema=schema,
+        keywords=as_dict(schema),
+        path=node.path + step,
+        pointer=pointer,
+        place=place,
+        depth=node.depth + deeper,
+        name=name,
     )
 
 

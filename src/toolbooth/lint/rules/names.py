@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from toolbooth.boundary.paths import quoted
 from toolbooth.lint.listing import Listing, Tool
 from toolbooth.lint.rule import Fault, fault, server_rule, tool_rule
 
@@ -17,7 +18,7 @@ def tool_name(tool: Tool) -> Iterator[Fault]:
 
     Letters, digits and `_`, a letter first, 40 at most: that leaves room for what clients put before it.
     """
-    yield Fault(message=f"the name has {len(tool.name)} characters", value=tool.name)
+    yield Fault(message=f"the name {quoted(tool.name)}, {len(tool.name)} characters", value=tool.name)
 
 
 @tool_rule()
@@ -27,7 +28,7 @@ def parameter_name(tool: Tool) -> Iterator[Fault]:
     Letters, digits and `_`, no digit first, 64 at most. Clients check the top level only.
     """
     for node in tool.parameters:
-        yield fault(node, "the name of the parameter", node.name)
+        yield fault(node, f"the name {quoted(node.name)}, {len(node.name)} characters", node.name)
 
 
 @tool_rule()
@@ -37,7 +38,7 @@ def reserved_parameter(tool: Tool) -> Iterator[Fault]:
     Rename it.
     """
     for node in tool.parameters:
-        yield fault(node, f'the name "{node.name}"', node.name)
+        yield fault(node, f"the name {quoted(node.name)}", node.name)
 
 
 @tool_rule()

@@ -102,8 +102,9 @@ def _is_opaque(node: Node) -> bool:
 
 
 def _is_bare(keywords: dict[str, Any]) -> bool:
-    shown = keywords.keys() & {"anyOf", "oneOf", "allOf", "$ref", "enum"} or keywords.get("properties")
-    return keywords.get("type") == "object" and not shown
+    shown = keywords.keys() & {"anyOf", "oneOf", "allOf", "$ref", "enum", "patternProperties"}
+    inside = keywords.get("properties") or as_dict(keywords.get("additionalProperties"))
+    return keywords.get("type") == "object" and not shown and not inside
 
 
 def _has_example(node: Node) -> bool:

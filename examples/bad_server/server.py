@@ -1,0 +1,27 @@
+"""A helpdesk server with everything wrong with its tools that real clients choke on; no library is to blame.
+
+It speaks just enough MCP over stdio to list its tools: `python server.py`. The tools stand in tools.json.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+TOOLS = json.loads(Path(__file__).with_name("tools.json").read_text(encoding="utf-8"))
+
+
+def answered(message: dict[str, Any]) -> dict[str, Any]:
+    """The result or the error of a request."""
+    if message["method"] == "initialize":
+        about = {"name": "helpdesk", "version": "1"}
+        return {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}}
+    if message["method"] == "tools/list":
+        return {"result": TOOLS}
+    return {"error": {"code": -32601, "message": f"no method {message['method']}"}}
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answered(request)}), flush=True)

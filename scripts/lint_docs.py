@@ -1,0 +1,61 @@
+"""The rules and clients.toml -> docs/lint-rules.md: `python scripts/lint_docs.py --write`; without it, print."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from toolbooth.lint.catalogue import RULES
+from toolbooth.lint.evidence import ANY, clients
+from toolbooth.lint.explain import evidence, fix_text
+from toolbooth.lint.rule import Rule
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "lint-rules.md"
+
+HEAD = """# Lint rules
+
+<!-- Written by scripts/lint_docs.py: change the rules or src/toolbooth/lint/clients.toml, not this page. -->
+
+Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool, or the whole request with it, fails.
+*Misread*: calls go wrong, or the model is shown something else than was published. *Dropped*: a constraint is left out.
+The date is that of the report; for code and documentation, and for converters that were run, the day on which that was
+done. How to use it: [Lint](lint.md).
+"""
+
+
+def page() -> str:
+    return "\n".join([HEAD, *_clients(), *_index(), *(line for rule in RULES.values() for line in _rule(rule))])
+
+
+def _clients() -> Iterator[str]:
+    yield "## Clients\n"
+    yield "| `--client` | who | claims | newest |"
+    yield "|---|---|---|---|"
+    for client in clients().values():
+        if client.id != ANY:
+            newest = max(claim.on for claim in client.claims)
+            yield f"| `{client.id}` | {client.title} | {len(client.claims)} | {newest} |"
+    yield ""
+
+
+def _index() -> Iterator[str]:
+    yield "## Rules\n"
+    yield "| rule | worst | fix | |"
+    yield "|---|---|---|---|"
+    for rule in RULES.values():
+        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {'yes' if rule.fix else ''} | {rule.title} |"
+    yield ""
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.id}\n"
+    yield f"{rule.title} {rule.remedy} {fix_text(rule).replace('--fix', '`--fix`')}\n"
+    for line in evidence(rule, links=True):
+        yield f"- {line}"
+    yield ""
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(page(), encoding="utf-8")
+    else:
+        print(page(), end="")

@@ -1,0 +1,98 @@
+"""Every mechanical fix leaves nothing for its rule to find, and no schema breaks the lint."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+from toolbooth.lint.apply import fixed
+from toolbooth.lint.catalogue import RULES
+from toolbooth.lint.check import lint
+
+FIXABLE = [rule for rule in RULES.values() if rule.fix]
+NAMES = st.sampled_from(["a", "b", "value", "properties", "a/b", "ü", "$ref"])
+TYPES = ["string", "integer", "number", "boolean", "object", "array", "null"]
+SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x", "date", "uri"])
+REFS = st.sampled_from(
+    ["#", "#/$defs/a", "#/$defs/b", "#/definitions/a", "#/$defs/none", "https://example.org/s", "#a"]
+)
+BOUNDS = st.integers(0, 9)
+
+
+def schemas(depth: int) -> st.SearchStrategy[Any]:
+    """JSON Schemas of every vocabulary, sound but for what the rules look for."""
+    inner = st.deferred(lambda: schemas(depth - 1)) if depth else st.just({"type": "string"})
+    named = st.dictionaries(NAMES, inner, max_size=3)
+    several = st.lists(inner, min_size=1, max_size=3)
+    keywords = {
+        "type": st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True),
+        "description": st.sampled_from(["", "Text", "at most 3"]),
+        "title": st.just("T"),
+        "default": SCALARS | st.lists(SCALARS, max_size=2),
+        "const": SCALARS,
+        "enum": st.lists(SCALARS | st.lists(SCALARS, max_size=1), min_size=1, max_size=3),
+        "format": st.sampled_from(["date", "date-time", "uuid", "int64"]),
+        "pattern": st.just("^a$"),
+        "minimum": BOUNDS,
+        "exclusiveMinimum": BOUNDS | st.booleans() | st.just(0.5),
+        "exclusiveMaximum": BOUNDS | st.booleans(),
+        "multipleOf": st.integers(1, 5),
+        "maxLength": BOUNDS,
+        "minItems": BOUNDS,
+        "uniqueItems": st.booleans(),
+        "maxProperties": BOUNDS,
+        "properties": named,
+        "required": st.lists(NAMES, max_size=2, unique=True),
+        "additionalProperties": st.booleans() | inner,
+        "patternProperties": st.dictionaries(st.just("^x"), inner, max_size=1),
+        "propertyNames": inner,
+        "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=1),
+        "items": inner | several,
+        "prefixItems": several,
+        "contains": inner,
+        "anyOf": several,
+        "oneOf": several,
+        "allOf": several,
+        "not": inner,
+        "if": inner,
+        "then": inner,
+        "$ref": REFS,
+        "$defs": named,
+        "definitions": named,
+        "$anchor": st.just("a"),
+        "contentSchema": inner,
+        "contentMediaType": st.just("application/json"),
+        "x-mcp-header": st.sampled_from(["A", "b c"]),
+    }
+    picked = st.lists(st.sampled_from(sorted(keywords)), max_size=5, unique=True)
+    made = picked.flatmap(lambda keys: st.fixed_dictionaries({key: keywords[key] for key in keys}))
+    return made | st.booleans() if depth < 2 else made
+
+
+JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
+
+
+@settings(deadline=None, max_examples=150)
+@given(schemas(2), st.fixed_dictionaries({}, optional={"$schema": st.just("http://json-schema.org/draft-07/schema#")}))
+def test_after_the_fixes_nothing_fixable_is_found(schema: dict[str, Any], dialect: dict[str, Any]):
+    report = lint([{"name": "t", "inputSchema": {**dialect, **schema}}])
+    after = lint(fixed(report))
+    note(str(after.listing.tools[0].schema))
+    assert [(finding.rule, finding.path, finding.message) for finding in after.findings if finding.fixable] == []
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.id)
+@settings(deadline=None, max_examples=25)
+@given(schemas(2))
+def test_a_rule_alone_is_silent_after_its_fix(rule, schema: dict[str, Any]):
+    alone = {rule.id: rule}
+    report = lint([{"name": "t", "inputSchema": schema}], rules=alone)
+    assert lint(fixed(report, alone), rules=alone).findings == ()
+
+
+@settings(deadline=None, max_examples=200)
+@given(JSON | schemas(1), JSON, JSON)
+def test_no_listing_breaks_the_lint(schema: Any, description: Any, output: Any):
+    entry = {"name": "t", "description": description, "inputSchema": schema, "outputSchema": output}
+    assert lint([entry, {"name": "t"}]).findings
