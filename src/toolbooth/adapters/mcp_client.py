@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TextIO, cast
 
 import anyio
@@ -34,8 +34,9 @@ async def list_tools(
     Raises:
         Unreachable: it does not start, does not answer in time, or answers with an error.
     """
+    statuses: list[int] = []
     with tempfile.TemporaryFile("w+", errors="replace") as log:
-        transport = _over_http(server, headers) if isinstance(server, str) else _over_stdio(server, log)
+        transport = _over_http(server, headers, statuses) if isinstance(server, str) else _over_stdio(server, log)
         try:
             with anyio.fail_after(timeout):
                 async with Client(transport) as client:
@@ -43,12 +44,22 @@ async def list_tools(
         # Whatever goes wrong with a stranger is news about the stranger.
         except Exception as error:
             log.seek(0)
-            words = [_told(error, timeout), *log.read().splitlines()[-_LAST_WORDS:]]
+            # The client keeps the status to itself, and with it that a token was wanted.
+            status = f" (HTTP {statuses[-1]})" if statuses and statuses[-1] >= 400 else ""
+            words = [_told(error, timeout) + status, *log.read().splitlines()[-_LAST_WORDS:]]
             raise Unreachable("\n".join(words)) from error
 
 
-def _over_http(address: str, headers: Mapping[str, str] | None) -> AbstractAsyncContextManager[Any]:
-    return streamable_http_client(address, http_client=httpx2.AsyncClient(headers=dict(headers or {})))
+@asynccontextmanager
+async def _over_http(address: str, headers: Mapping[str, str] | None, statuses: list[int]) -> AsyncGenerator[Any, None]:
+    async def keep(response: httpx2.Response) -> None:
+        statuses.append(response.status_code)
+
+    async with (
+        httpx2.AsyncClient(headers=dict(headers or {}), event_hooks={"response": [keep]}) as http,
+        streamable_http_client(address, http_client=http) as streams,
+    ):
+        yield streams
 
 
 def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextManager[Any]:

@@ -26,6 +26,7 @@ _STYLES: dict[str, dict[str, Any]] = {
     "drops": {"fg": "cyan"},
 }
 _UNWRAPPED = 10_000
+_TOO_DEEP = "a schema is nested too deep to be judged, and for any client"
 _FORMS = (
     "TARGET should be module:server or file.py:server, an http(s) address, a file with a saved tools/list, - for"
     " standard input, or -- and the command that starts a server"
@@ -129,7 +130,7 @@ def lint(
         report = check(found, only=only, rules=rules)
         report = report if fix is None else _fix(report, fix, rules)
     except RecursionError:
-        raise click.UsageError("a schema is nested too deep to be judged, and for any client") from None
+        raise click.UsageError(_TOO_DEEP) from None
     _show(report, form, "note" if notes or strict or fail_on == "note" else "warning")
     level = "note" if strict else fail_on
     sys.exit(1 if level != "never" and report.at_least(cast("Severity", level)) else 0)
@@ -156,7 +157,7 @@ def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     try:
         Path(file).write_text(json.dumps({"tools": tools}, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise click.FileError(file, error.strerror) from None
+        raise click.UsageError(f"{file} could not be written: {error.strerror}") from None
     gone = len(report.findings) - len(left.findings)
     click.echo(f"{file}: {gone} of {len(report.findings)} findings fixed. What is left:\n", err=True)
     return left
@@ -221,7 +222,9 @@ def _read(file: str) -> Any:
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise click.UsageError(_TOO_DEEP) from None
+    except (OSError, ValueError) as error:
         raise click.UsageError(f"{file} is no JSON: {error}") from None
 
 

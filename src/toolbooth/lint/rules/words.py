@@ -15,7 +15,7 @@ _SCALARS = ("string", "integer", "number", "boolean")
 _WRAPPERS = re.compile(
     r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload|req|request|request_\w+"
 )
-_EXAMPLE = re.compile(r"\be\.\s?g\.|\bexamples?\b|\bsuch as\b|\blike [\"'\[{`]|[\[{]\s*[\"'\[{]", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\be\.\s?g\.|\bexamples?\b|\bsuch as\b|[\[{]", re.IGNORECASE)
 _ONE_KEY = re.compile(r"\{\s*[\"'](\w+)[\"']\s*:\s*(?:\"[^\"{}]*\"|'[^'{}]*'|[\w.-]+)\s*\}")
 _SAYS_JSON = re.compile(r"\bJSON\b")
 _JSON_MEDIA = "application/json"
