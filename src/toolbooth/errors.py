@@ -54,7 +54,7 @@ class ContractWarning(UserWarning):
 
 
 class ToolInputError(ValueError):
-    """The caller's arguments were refused; nothing was called.
+    """The caller's arguments were refused; nothing was called, or, where it is not `untouched`, nothing is claimed.
 
     `corrected` holds the whole call to send instead, where it can be derived and holds no secret;
     `edits` says the same in words; `declared` has the field names of each object concerned, by path;
@@ -70,11 +70,13 @@ class ToolInputError(ValueError):
         corrected: Mapping[str, Any] | None = None,
         edits: Iterable[str] = (),
         more: int = 0,
+        untouched: bool = True,
     ) -> None:
         self.problems = tuple(problems)
         self.tool = tool
         self.declared = dict(declared or {})
         self.more = more
+        self.untouched = untouched
         self.corrected = corrected
         self.edits = tuple(edits)
         super().__init__(self.problems)

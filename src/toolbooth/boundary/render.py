@@ -139,7 +139,8 @@ def _data(error: ToolInputError, corrected: Any) -> Json:
 
 def _text(error: ToolInputError, call: bytes, most: int) -> str:
     count = len(error.problems) + error.more
-    head = f"Refused: {count} problem{'s' if count > 1 else ''} in the arguments{_of(error.tool)}. Nothing was done."
+    done = " Nothing was done." if error.untouched else ""
+    head = f"Refused: {count} problem{'s' if count > 1 else ''} in the arguments{_of(error.tool)}.{done}"
     tail = "\n".join(_declared(error) + _remedy(error, call, most // 2))
     lines = _fitting([_line(each) for each in error.problems], most - len(head) - len(tail) - 40, error.more)
     return _cut("\n".join([head, *lines, tail] if tail else [head, *lines]), most)

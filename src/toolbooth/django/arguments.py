@@ -93,6 +93,8 @@ def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, said: Sche
     made.properties[own] = made.wide[own] = {**trimmed(parameter.schema), **said}
     if slot.joined and parameter.schema.get("type") == "string":  # one of the choices, or several of them
         made.wide[own] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    elif parameter.schema.get("type") == "number":
+        made.wide[own] = {"type": "number", "format": "decimal"}  # an address takes every digit
     if required or parameter.required:
         made.required.append(own)
 

@@ -163,7 +163,7 @@ def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | Non
     try:
         caller().admitted(action, {})
     except REFUSALS as error:
-        return refusal(view.handle_exception(error), tool, arguments, action.method)
+        return refusal(view.handle_exception(error), tool, arguments, action)
     except Exception:  # it looks at the row or the body: only the call itself could tell
         return None
     return None

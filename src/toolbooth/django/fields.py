@@ -28,6 +28,9 @@ has_override: Any = untyped_has_override
 JSON_TYPES = ["object", "array", "number", "boolean", "null"]
 """What a JSONField takes. Text is left out, so that a document sent as JSON text is read as the document."""
 
+_ITEMS = ["object", "string", "number", "boolean"]
+"""What is published of a list in a document; lists of lists are taken too, but cost more words than they are worth."""
+
 _WIDEST = (2**15, 2**31, 2**32, 2**63, 2**64)
 """What a database's integers end at: says nothing about a field."""
 
@@ -112,7 +115,8 @@ class _Reader:
             return self._object(schema, found, path, body)
         if isinstance(found, serializers.RelatedField):
             return self._related(schema, found, path)
-        return _alone(self._described(_scalar(schema, found, path[-1]), found))
+        made = self._described(_scalar(schema, found, path[-1]), found)
+        return (made, {**made, "items": {}}, None) if made.get("type") is JSON_TYPES else _alone(made)
 
     def _list(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
         child: Any = getattr(found, "child_relation", None) or found.child
@@ -196,7 +200,7 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
     """A scalar, in a form that says all that REST framework takes."""
     made = trimmed(schema)
     if isinstance(found, serializers.JSONField) and not (made.keys() & {"type", "properties", "anyOf", "oneOf"}):
-        return {**made, "type": JSON_TYPES, "additionalProperties": True, "items": {}}
+        return {**made, "type": JSON_TYPES, "additionalProperties": True, "items": {"type": _ITEMS}}
     if isinstance(found, serializers.DictField) and not isinstance(made.get("additionalProperties"), dict):
         return {**made, "additionalProperties": True}
     if isinstance(found, serializers.DecimalField):
@@ -207,7 +211,7 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
         }
     if isinstance(found, serializers.ChoiceField):
         return _choices(made, found)
-    if isinstance(found, serializers.CharField) and "oneOf" in made:
+    if isinstance(found, serializers.CharField) and found.allow_blank:
         made = _text_or_blank(made)
     if type(found).__module__.partition(".")[0] != "rest_framework" and _is_unknown(found):
         # The author's own field: drf-spectacular calls it text, because it knows no better.
@@ -218,9 +222,9 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
 
 
 def _text_or_blank(schema: Schema) -> Schema:
-    """One text, where drf-spectacular tells the empty one apart."""
-    long = next((each for each in schema["oneOf"] if each.get("maxLength") != 0), schema)
-    return {**{key: each for key, each in schema.items() if key != "oneOf"}, **long}
+    """One text, where drf-spectacular tells the empty one apart; of no pattern, which the empty one would break."""
+    long = next((each for each in schema.get("oneOf", ()) if each.get("maxLength") != 0), schema)
+    return {key: each for key, each in {**schema, **long}.items() if key not in ("oneOf", "pattern")}
 
 
 def _choices(schema: Schema, found: Any) -> Schema:

@@ -41,7 +41,12 @@ class SyncInvocation:
 
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""
-        return value_of(response, self.tool, self.arguments, self.action.method)
+        return value_of(response, self.tool, self.arguments, self.action)
+
+    def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
+        """The action's view before it runs, with the caller let in. Raises what it says to others."""
+        values = self._split(arguments)["path"]
+        return who.admitted(self.action, self._match(self._path(values), values).kwargs)
 
     def respond(self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None) -> Any:
         """What the view answers; where there are `rows`, they are the body. Raises ToolInputError."""

@@ -110,7 +110,8 @@ def operation(action: Action) -> Operation | None:
         Unknowable: it takes a body of which nothing is known.
     """
     before = _complaints()
-    view = cast("Any", SchemaGenerator().create_view(action.callback, action.method))
+    generator = SchemaGenerator()  # holds what the view refers to only weakly
+    view = cast("Any", generator.create_view(action.callback, action.method))
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     schema = _asking(view)
     registry = plumbing.ComponentRegistry()
@@ -135,7 +136,7 @@ def operation(action: Action) -> Operation | None:
         serializer=serializer,
         reader=_reader(view, serializer),
         description=raw.get("description") or raw.get("summary") or "",
-        faults=tuple(text for text, count in _complaints().items() if count > before.get(text, 0)),
+        faults=tuple(_new(before)) if body is not None or parameters else (),
     )
 
 
@@ -144,12 +145,16 @@ def _complaints() -> dict[str, int]:
     return {**stats._warn_cache, **stats._error_cache}
 
 
+def _new(before: Mapping[str, int]) -> list[str]:
+    """What drf-spectacular has complained of since."""
+    return [text for text, count in _complaints().items() if count > before.get(text, 0)]
+
+
 def _must_be_known(schema: Any) -> None:
     """An action without a body is fine; one whose body drf-spectacular gave up on is not."""
     before = _complaints()
-    if schema.get_request_serializer() is None and (heard := _complaints()) != before:
-        told = next(text for text in heard if heard[text] > before.get(text, 0))
-        reason = told.partition("(Exception: ")[2].rstrip(")")
+    if schema.get_request_serializer() is None and (told := _new(before)):
+        reason = told[0].partition("(Exception: ")[2].rstrip(")")
         why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
         raise Unknowable(f"{why}; give it one, or describe it with @extend_schema")
 
@@ -187,7 +192,7 @@ def _is_spectaculars(cls: type) -> bool:
 
 def _asking(view: Any) -> Any:
     """The schema of a view, in a form that can be asked."""
-    schema = _rearranged(cast("type[Any]", type(view.schema)))()
+    schema = _rearranged(view.schema.__class__)()
     schema.view = view
     return schema
 
@@ -209,11 +214,12 @@ def _reader(view: Any, serializer: Any) -> Reader:
     item: Any = getattr(serializer, "child", serializer)
     if item is None:
         return Reader()
-    chosen: Any = cast("Any", view).get_serializer_class() if isinstance(view, GenericAPIView) else None
+    is_generic = issubclass(view.__class__, GenericAPIView)
+    chosen: Any = view.get_serializer_class() if is_generic else None
     cls = cast("type[Any]", type(item))
     if chosen is not cls:
         return Reader(serializer=cls)
-    chooses = _is_own(cast("Any", type(view)), "get_serializer", "get_serializer_class")
+    chooses = _is_own(view.__class__, "get_serializer", "get_serializer_class")
     return Reader(dynamic=chooses or _is_own(chosen, "__init__", "get_fields", "get_field_names"))
 
 
@@ -231,8 +237,8 @@ def _named(parameters: list[Schema], place: str) -> dict[str, Parameter]:
 
 
 def _parameter(raw: Schema) -> Parameter:
-    schema: Schema = dict(raw.get("schema") or {"type": "string"})
-    said = str(raw.get("description") or "")
+    schema = _not_null(raw.get("schema") or {"type": "string"})
+    said = str(raw.get("description") or "").strip()
     if said and not said.startswith("A unique ") and said not in _GENERAL:
         schema["description"] = said
     items: Schema = schema.get("items", schema)
@@ -244,6 +250,19 @@ def _parameter(raw: Schema) -> Parameter:
     )
 
 
+def _not_null(schema: Schema) -> Schema:
+    """An address has no null."""
+    made = dict(schema)
+    if isinstance(made.get("type"), list):
+        kinds: list[str] = [kind for kind in made["type"] if kind != "null"]
+        made["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "enum" in made:
+        made["enum"] = [each for each in made["enum"] if each is not None]
+    if isinstance(made.get("items"), dict):
+        made["items"] = _not_null(made["items"])
+    return made
+
+
 _GENERAL = frozenset(
     (
         "A page number within the paginated result set.",
@@ -252,6 +271,8 @@ _GENERAL = frozenset(
         "The pagination cursor value.",
         "A search term.",
         "Which field to use when ordering the results.",
+        "Multiple values may be separated by commas.",
+        "Ordering",
     )
 )
 """What REST framework says of every parameter of a kind: its name says as much."""

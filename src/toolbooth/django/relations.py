@@ -50,10 +50,10 @@ def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
 
 
 def _lookups(model: type[models.Model]) -> list[str]:
-    """By what a row can be named: what people call it, what is unique, and its key. No secret is."""
-    called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
+    """By what a row can be named: what is unique, what people call it, and its key. No secret is."""
     unique = [each.name for each in model._meta.concrete_fields if each.primary_key or each.unique]
-    names = dict.fromkeys([*called, *unique, "pk"])
+    called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
+    names = dict.fromkeys([*unique, *called, "pk"])
     return [name for name in names if name.lower().replace("_", "") not in SECRET_NAMES]
 
 

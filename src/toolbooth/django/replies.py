@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import orjson
+from django.db import connections
 from pydantic_core import to_json
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -15,6 +16,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from toolbooth.django.arguments import WHOLE_BODY, Arguments
 from toolbooth.django.caller import caller
+from toolbooth.django.discovery import Action
 from toolbooth.errors import Problem, ToolError, ToolInputError
 
 logger = logging.getLogger("toolbooth.django")
@@ -27,13 +29,15 @@ NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
 
 
-def value_of(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, method: str = "POST") -> dict[str, Any]:
+def value_of(
+    response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
+) -> dict[str, Any]:
     """The result of a call: always an object. Raises what the agent is told instead."""
     try:
         if response.status_code >= 500:
             raise RuntimeError(f"the view answered {response.status_code}")
         if response.status_code >= 400:
-            raise refusal(response, tool, arguments, method)
+            raise refusal(response, tool, arguments, action)
         return _value(response)
     finally:
         # Not `response.close()`, which ends Django's request: the one that brought this call goes on.
@@ -117,29 +121,37 @@ def _text(response: Any) -> tuple[str, bool]:
 # --- refusals ---
 
 
-def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, method: str = "POST") -> Exception:
+def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None) -> Exception:
     """What a view refused, in the boundary's own form."""
     status: int = response.status_code
     if status == 401:
         caller().challenge = response.get("WWW-Authenticate", "")
-    problems = list(_problems(response, arguments, method))
+    problems = list(_problems(response, arguments, action))
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {"$": tuple(arguments.slots)} if missing else {}
-        return ToolInputError(problems, tool=tool, declared=declared)
+        return ToolInputError(problems, tool=tool, declared=declared, untouched=_is_untouched(response, action))
     said = "; ".join(dict.fromkeys(each.message for each in problems)) or f"the API answered {status}"
     told = [{"code": each.code, "path": each.path, "message": each.message} for each in problems]
     return ToolError(tool, said, {"status": status, "problems": told})
 
 
-def _problems(response: Any, arguments: Arguments, method: str) -> Iterator[Problem]:
+def _is_untouched(response: Any, action: Action | None) -> bool:
+    """Whether a refusal left no trace: raised, not answered, where Django rolls back what a view raises."""
+    free = getattr(action and action.callback, "_non_atomic_requests", None)
+    atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())
+    return bool(getattr(response, "exception", False)) and atomic and not free
+
+
+def _problems(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
     data: Any = getattr(response, "data", None)
     if data is None and not response.streaming and response.get("Content-Type", "").startswith("text/plain"):
         data = response.content.decode(errors="replace")[:1000]
     if arguments.whole and isinstance(data, list):
         yield from problems_in(data, f"$.{WHOLE_BODY}")
     elif isinstance(data, Mapping):
-        names = arguments.named("query" if method in ("GET", "DELETE") else "body")
+        in_query = action is not None and action.method in ("GET", "DELETE")
+        names = arguments.named("query" if in_query else "body")
         for key, each in cast("Mapping[Any, Any]", data).items():
             whole = key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
             yield from problems_in(each, "$" if whole else f"$.{names.get(key, key)}")
