@@ -1,21 +1,33 @@
-"""What all adapters do alike: arguments that the host has parsed -> values, and what is told of the outcome."""
+"""What all adapters do alike: arguments that the host has read -> values, and what is told of the outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from toolbooth.adapters.sent import read_sent
 from toolbooth.boundary import render
-from toolbooth.boundary.accept import Accepted, accept_bytes, invalid_values
+from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
 from toolbooth.boundary.decode import Repair
 from toolbooth.boundary.handle import encode
+from toolbooth.boundary.read import Unreadable
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import ToolError, ToolInputError
 
 
-def admit(contract: Contract, arguments: dict[str, Any]) -> Accepted:
-    """The function's values and the repairs made. Raises ToolInputError."""
+def admit(contract: Contract, arguments: dict[str, Any], body: bytes | None) -> Accepted:
+    """The function's values and the repairs made, from the message itself where it is known. Raises ToolInputError."""
+    if body is None:
+        return _as_handed_over(contract, arguments)
+    try:
+        reading = read_sent(contract, body, arguments)
+    except Unreadable as error:
+        raise ToolInputError([error.problem], tool=contract.name) from None
+    return _as_handed_over(contract, arguments) if reading is None else accept_reading(contract, reading)
+
+
+def _as_handed_over(contract: Contract, arguments: dict[str, Any]) -> Accepted:
     try:
         body = encode(arguments)
     except TypeError:  # Python values, from a call within the process: nothing has been on a wire

@@ -39,8 +39,12 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field, InstanceOf
 
 from toolbooth.adapters.admit import admit, reporting, told
+from toolbooth.adapters.caller import takes_context, with_context
+from toolbooth.adapters.sent import Sent, keep_sent
+from toolbooth.adapters.stdin import reading_exactly
 from toolbooth.boundary.call import bound_call
 from toolbooth.boundary.decode import Repair
+from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolError
 from toolbooth.publish import input_schema
@@ -157,6 +161,9 @@ def _install_lists(server: FastMCP[Any]) -> None:
     # `add_transform` appends; nothing else keeps a transform last.
     server._transforms = _Transforms(server._transforms, server)  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
+    # FastMCP has no public way to the SDK's server that it stands on, which alone is given the request of a call.
+    server._mcp_server.middleware.append(keep_sent)  # pyright: ignore[reportPrivateUsage]
+    cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
 
 
 def is_protected(server: FastMCP[Any]) -> bool:
@@ -244,8 +251,9 @@ class GuardedTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
-            values, repairs = admit(self.contract, arguments)
-            result = await self.call(values)
+            with Sent() as body:
+                values, repairs = admit(self.contract, arguments, body)
+                result = await self.call(values)
         except Exception as error:
             result = _told(error, self)
             if result is None:
@@ -306,9 +314,15 @@ def _running(tool: Tool, contract: Contract) -> Run:
     is_async = is_coroutine_function(provided)
     adapter: Any = _Valid(contract, _wrap_body_errors(provided))
 
+    asks = takes_context(cast("Any", contract.function))
+
     async def run(values: Any) -> ToolResult:
-        # The time-out and the worker thread are in here, and nowhere public.
-        result = await inner._run_body(adapter, is_async, values, strict=None)  # pyright: ignore[reportPrivateUsage]
+        def within(context: Context | None) -> Awaitable[Any]:
+            # The time-out and the worker thread are in here, and nowhere public.
+            body = inner._run_body  # pyright: ignore[reportPrivateUsage]
+            return body(adapter, is_async, cast("Any", (values, context)), strict=None)
+
+        result = await (with_context(within) if asks else within(None))
         if isinstance(result, InputRequiredResult):
             return InputRequiredToolResult(result)
         return inner.convert_result(result)
@@ -323,9 +337,10 @@ class _Valid:
         self.contract = contract
         self.function = function
 
-    def validate_python(self, values: Any, *, strict: bool | None) -> Any:
+    def validate_python(self, given: tuple[Any, Context | None], *, strict: bool | None) -> Any:
+        values, context = given
         # Our own Context goes to every injected parameter; FastMCP drops it from those that are its to fill.
-        return bound_call(self.contract, self.function, values, None, None)()
+        return bound_call(self.contract, self.function, values, context, None)()
 
 
 # --- results ----------------------------------------------------------------------------------------------------

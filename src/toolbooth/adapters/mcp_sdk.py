@@ -12,7 +12,7 @@ import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
@@ -26,8 +26,12 @@ from mcp_types import CallToolResult
 from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUserError
 
 from toolbooth.adapters.admit import admit, reporting, told
+from toolbooth.adapters.caller import takes_context, with_context
+from toolbooth.adapters.sent import Sent, keep_sent
+from toolbooth.adapters.stdin import reading_exactly
 from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.call import bound_call, is_async
+from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.publish import input_schema
@@ -55,6 +59,8 @@ def protect(server: Server) -> Server:
         # The one place through which every registration and every call goes; the SDK offers no hook there.
         tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
         server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
+        server.middleware.append(keep_sent)
+        cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
     return server
 
 
@@ -119,9 +125,10 @@ class GuardedTool(Tool):
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
-            values, repairs = self._admitted(arguments)
-            run = self.inner.run if self.contract.function is None else super().run
-            result = await run(values, context, convert_result)
+            with Sent() as body:
+                values, repairs = self._admitted(arguments, body)
+                run = self.inner.run if self.contract.function is None else super().run
+                result = await run(values, context, convert_result)
         except UnexpectedToolError as error:
             rendered = told(error.__cause__, self.contract, self.name)
             if rendered is None:
@@ -131,10 +138,10 @@ class GuardedTool(Tool):
             return result.model_copy(update={"meta": reporting(result.meta, repairs)})
         return result
 
-    def _admitted(self, arguments: dict[str, Any]) -> Accepted:
+    def _admitted(self, arguments: dict[str, Any], body: bytes | None) -> Accepted:
         """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what may be read."""
         try:
-            return admit(self.contract, arguments)
+            return admit(self.contract, arguments, body)
         except MCPError:
             raise
         except Exception as error:
@@ -164,11 +171,13 @@ class _Valid(FuncMetadata):
 
     bind: Callable[[Any], dict[str, Any]] | None
     bound: InstanceOf[Contract]
+    asks: bool
 
     @classmethod
     def of(cls, metadata: FuncMetadata, contract: Contract) -> _Valid:
         same: dict[str, Any] = {name: getattr(metadata, name) for name in FuncMetadata.model_fields}
-        return cls(**same, bind=contract.bind, bound=replace(contract, bind=None))
+        asks = takes_context(cast("Function", contract.function))
+        return cls(**same, bind=contract.bind, bound=replace(contract, bind=None), asks=asks)
 
     def validate_arguments(self, arguments_to_validate: Any) -> dict[str, Any]:
         return arguments_to_validate if self.bind is None else self.bind(arguments_to_validate)
@@ -180,8 +189,11 @@ class _Valid(FuncMetadata):
         arguments: dict[str, Any],
         arguments_to_pass_directly: dict[str, Any] | None = None,
     ) -> Any:
-        call = bound_call(self.bound, fn, arguments, None, arguments_to_pass_directly)
-        return await call() if fn_is_async else await anyio.to_thread.run_sync(call)
+        async def within(context: OurContext | None) -> Any:
+            call = bound_call(self.bound, fn, arguments, context, arguments_to_pass_directly)
+            return await call() if fn_is_async else await anyio.to_thread.run_sync(call)
+
+        return await (with_context(within) if self.asks else within(None))
 
 
 # --- functions that the SDK rejects -----------------------------------------------------------------------------

@@ -1,0 +1,158 @@
+"""What was sent, beside what a host has made of it.
+
+A host reads the bytes before any hook, and to its reader the last of two keys is the only one, and a fraction a float.
+Both hosts stand on the official SDK's server, whose middleware is given the HTTP request of each call, its body read
+already: `keep_sent` keeps it, and a guarded tool has the boundary read it again. On stdio nothing is left of the bytes,
+so `carried` puts a line that would be spoilt into a call that survives the host's reader.
+
+Where the arguments handed to a tool are not those sent, because some middleware of the host changed them, what is
+handed over counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import replace
+from secrets import token_hex
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from toolbooth.boundary.handle import encode
+from toolbooth.boundary.read import Reading, Unreadable, read_json
+from toolbooth.contract import DEFAULT_LIMITS, Contract
+
+Json = dict[str, Any]
+
+_MARK = token_hex(16)
+"""Begins the text that stands for `arguments` in a carried call. New in every process: nobody can send it."""
+
+
+class UnderWay(NamedTuple):
+    """The call that is being answered."""
+
+    body: bytes | None
+    """The message it came in, where that is to be had."""
+    request: Any
+    """The SDK's own account of it: who calls, and how to reach them."""
+
+
+_NOTHING = UnderWay(None, None)
+_under_way: ContextVar[UnderWay] = ContextVar("under_way", default=_NOTHING)
+
+
+async def keep_sent(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Middleware of the SDK's server: keep what was sent, and give the host an object, whatever that was."""
+    params: Any = ctx.params
+    if ctx.method != "tools/call" or not isinstance(params, dict):
+        return await call_next(ctx)
+    # Its public name would wait for a body that nobody has read; the transports have read theirs.
+    body: bytes | None = getattr(ctx.request, "_body", None)
+    given: Any = cast("Json", params).get("arguments")
+    if given is not None and not isinstance(given, dict):
+        body, given = _unusual(given, body)
+        ctx = replace(ctx, params={**params, "arguments": _object_in(given) or {}})
+    token = _under_way.set(UnderWay(body, ctx))
+    try:
+        return await call_next(ctx)
+    finally:
+        _under_way.reset(token)
+
+
+def _unusual(given: Any, body: bytes | None) -> tuple[bytes, Any]:
+    """The message and the arguments in it, where a host has no object."""
+    if isinstance(given, str) and given.startswith(_MARK):
+        line = given.removeprefix(_MARK).encode("latin-1")
+        return line, _arguments(_leniently(line))
+    return body or encode({"params": {"arguments": given}}), given
+
+
+def carried(line: bytes) -> bytes:
+    """A line of stdin that a host can read: the line itself, or a tool call that brings it along."""
+    if _survives(line):
+        return line
+    message: Any = _leniently(line)
+    if not isinstance(message, dict) or cast("Json", message).get("method") != "tools/call":
+        return line
+    params: Any = cast("Json", message).get("params")
+    if not isinstance(params, dict):
+        return line
+    params["arguments"] = _MARK + line.decode("latin-1")
+    return json.dumps(message).encode() + b"\n"
+
+
+def _survives(line: bytes) -> bool:
+    """Whether a host's reader loses nothing of a line."""
+    try:
+        _, delicate, _ = read_json(line, DEFAULT_LIMITS)
+    except Unreadable:
+        return False
+    return not delicate and b"\r" not in line.rstrip()  # which would end the line
+
+
+class Sent:
+    """The message that the call under way came in, as bytes, for the one tool that it calls."""
+
+    def __enter__(self) -> bytes | None:
+        body, request = _under_way.get()
+        self._token = _under_way.set(UnderWay(None, request))  # what the tool calls in its turn was not sent
+        return body
+
+    def __exit__(self, *_: object) -> None:
+        _under_way.reset(self._token)
+
+
+def request_under_way() -> Any:
+    """The SDK's account of the request that is being answered; None for a call from within the process."""
+    return _under_way.get().request
+
+
+def read_sent(contract: Contract, body: bytes, arguments: Json) -> Reading | None:
+    """The arguments of a message as sent; None if those handed over are others. Raises Unreadable."""
+    message, delicate, _ = read_json(body, contract.limits, exact=contract.exact)
+    sent = _arguments(message)
+    plain = _object_in(_arguments(_leniently(body)) if delicate else sent)
+    try:
+        text = _text(arguments)
+    except TypeError:  # Python values, of some middleware
+        return None
+    if plain is not None and _text(plain) != text:
+        return None
+    return sent, delicate, text
+
+
+def _arguments(message: Any) -> Any:
+    """What a message has for arguments; nothing sent is an empty object."""
+    found = message
+    for key in ("params", "arguments"):
+        found = cast("Json", found).get(key) if isinstance(found, dict) else None
+    return {} if found is None else found
+
+
+def _object_in(arguments: Any) -> Json | None:
+    """The object that arguments are, or are the JSON text of."""
+    while isinstance(arguments, str):
+        arguments = _leniently(arguments.encode(errors="replace"))
+    return cast("Json", arguments) if isinstance(arguments, dict) else None
+
+
+def _leniently(body: bytes) -> Any:
+    """What a forgiving reader makes of it, as a host's is; None where even that cannot read it."""
+    try:
+        return json.loads(body.decode(errors="replace"), parse_int=_readable)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _readable(digits: str) -> int | None:
+    return int(digits) if len(digits) <= DEFAULT_LIMITS.max_digits else None
+
+
+def _text(arguments: Any) -> bytes:
+    """By which two objects are told apart, 1 from 1.0 and from true."""
+    try:
+        return orjson.dumps(arguments)
+    except TypeError:  # integers beyond 64 bits, half a surrogate pair
+        return encode(arguments)

@@ -1,0 +1,319 @@
+"""What was sent reaches a guarded tool as it was sent, through whatever the host has in between.
+
+That every shape does, over every transport, is in tests/matrix; here is what stands beside it: sessions and streams,
+limits, authentication, middleware that changes arguments, tools that call tools, and the process's stdin.
+"""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import uvicorn
+from fastmcp import Context, FastMCP
+from fastmcp.server.auth import StaticTokenVerifier
+from fastmcp.server.middleware import Middleware
+from mcp.server.mcpserver import MCPServer
+
+from toolbooth.adapters import fastmcp, mcp_sdk
+from toolbooth.adapters.sent import carried
+
+PRICE = "0.1000000000000000055511151231257827"
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+def pay(price: Decimal, note: str = "", tags: dict[str, int] | None = None) -> str:
+    return f"{price} {note} {tags}"
+
+
+def frame(arguments: str, name: str = "pay") -> bytes:
+    params = f'{{"name": "{name}", "arguments": {arguments}}}'
+    return f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}'.encode()
+
+
+def request(method: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 0, "method": method, "params": params}).encode()
+
+
+# --- over HTTP -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def listening(app: Any) -> Iterator[http.client.HTTPConnection]:
+    """A connection to an app on the loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        running = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+        running.start()
+        connection = http.client.HTTPConnection("127.0.0.1", door.getsockname()[1])
+        try:
+            yield connection
+        finally:
+            connection.close()
+            server.should_exit = True
+            running.join()
+
+
+def post(connection: http.client.HTTPConnection, body: bytes, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection.request("POST", "/mcp", body, {**HEADERS, **{key.replace("_", "-"): headers[key] for key in headers}})
+    answer = connection.getresponse()
+    return answer.status, dict(answer.getheaders()), answer.read()
+
+
+def session(connection: http.client.HTTPConnection, **headers: str) -> dict[str, str]:
+    """The headers of a session that has been opened."""
+    _, answered, _ = post(connection, request("initialize", INITIALIZE), **headers)
+    opened = {"Mcp-Session-Id": answered["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25", **headers}
+    post(connection, b'{"jsonrpc": "2.0", "method": "notifications/initialized"}', **opened)
+    return opened
+
+
+def last(body: bytes) -> dict[str, Any]:
+    """The last message of a reply, which may be a stream."""
+    *_, data = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith((b"data: ", b"{"))]
+    return json.loads(data)
+
+
+def told(reply: dict[str, Any]) -> Any:
+    """The text of a tool result, or the codes of the problems in it."""
+    problems = reply["result"].get("_meta", {}).get("toolbooth", {}).get("problems")
+    return [each["code"] for each in problems] if problems else reply["result"]["content"][0]["text"]
+
+
+def called(connection: http.client.HTTPConnection, arguments: str, name: str = "pay", **headers: str) -> Any:
+    return told(last(post(connection, frame(arguments, name), **headers)[2]))
+
+
+def server_of(host: str, *tools: Any, **how: Any) -> Any:
+    if host == "fastmcp":
+        server = fastmcp.protect(FastMCP("shop", **how))
+        for tool in tools:
+            server.tool(tool)
+        return server
+    made = mcp_sdk.protect(MCPServer("shop", log_level="CRITICAL", **how))
+    for tool in tools:
+        made.add_tool(tool)
+    return made
+
+
+def app_of(server: Any, **how: Any) -> Any:
+    return server.http_app(**how) if isinstance(server, FastMCP) else server.streamable_http_app(**how)
+
+
+HOSTS = pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
+
+
+@HOSTS
+def test_bytes_are_read_exactly_in_a_session_that_answers_by_a_stream(host: str):
+    with listening(app_of(server_of(host, pay))) as connection:
+        headers = session(connection)
+        assert called(connection, f'{{"price": {PRICE}}}', **headers) == f"{PRICE}  None"
+        assert called(connection, '{"price": 1, "price": 2}', **headers) == ["duplicate-key"]
+        assert called(connection, f'{{"price": 1, "tags": {{"a": {2**64}}}}}', **headers) == f"1  {{'a': {2**64}}}"
+
+
+@HOSTS
+def test_a_session_that_is_not_there_is_not_made_up(host: str):
+    with listening(app_of(server_of(host, pay))) as connection:
+        headers = {**session(connection), "Mcp-Session-Id": "0" * 32}
+        assert post(connection, frame('{"price": 1}'), **headers)[0] == 404
+
+
+@HOSTS
+def test_several_messages_at_once_are_refused_as_the_host_does(host: str):
+    body = b"[" + frame('{"price": 1}') + b"," + frame('{"price": 2}') + b"]"
+    bare = FastMCP("shop") if host == "fastmcp" else MCPServer("shop", log_level="CRITICAL")
+    with listening(app_of(server_of(host, pay))) as ours, listening(app_of(bare)) as theirs:
+        answers = [post(each, body, **session(each)) for each in (ours, theirs)]
+        assert answers[0][0] == answers[1][0] == 400
+        assert answers[0][2] == answers[1][2]
+
+
+@HOSTS
+def test_a_body_past_the_hosts_limit_is_not_read(host: str):
+    long = f'{{"price": 1, "note": "{"x" * 5_000_000}"}}'
+    with listening(app_of(server_of(host, pay))) as connection:
+        headers = session(connection)
+        assert post(connection, frame(long), **headers)[0] == 413
+        assert called(connection, '{"price": 1}', **headers) == "1  None"
+
+
+def test_a_limit_that_the_author_has_lowered_holds():
+    app = app_of(server_of("mcp_sdk", pay), max_request_body_size=1_000)
+    with listening(app) as connection:
+        headers = session(connection)
+        assert post(connection, frame(f'{{"price": 1, "note": "{"x" * 1_000}"}}'), **headers)[0] == 413
+        assert called(connection, '{"price": 1}', **headers) == "1  None"
+
+
+def test_nobody_gets_in_without_a_token():
+    verifier = StaticTokenVerifier(tokens={"letmein": {"client_id": "ann", "scopes": []}})
+    with listening(app_of(server_of("fastmcp", pay, auth=verifier))) as connection:
+        assert post(connection, request("initialize", INITIALIZE))[0] == 401
+        headers = session(connection, Authorization="Bearer letmein")
+        assert called(connection, f'{{"price": {PRICE}}}', **headers) == f"{PRICE}  None"
+
+
+@HOSTS
+def test_arguments_sent_as_text_are_an_object_to_all_that_stands_between(host: str):
+    seen: list[Any] = []
+
+    class Watching(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            seen.append(dict(context.message.arguments))
+            return await call_next(context)
+
+    how = {"middleware": [Watching()]} if host == "fastmcp" else {}
+    with listening(app_of(server_of(host, pay, **how))) as connection:
+        headers = session(connection)
+        text = json.dumps(f'{{"price": {PRICE}}}')
+        assert called(connection, text, **headers) == f"{PRICE}  None"
+        assert called(connection, '"{\\"price\\": 1, \\"price\\": 2}"', **headers) == ["duplicate-key"]
+        assert called(connection, '["price"]', **headers) == ["not-an-object"]
+    assert seen == ([{"price": 0.1}, {"price": 2}, {}] if host == "fastmcp" else [])
+
+
+# --- what stands between ----------------------------------------------------------------------------------------
+
+
+class Renoting(Middleware):
+    """Changes what it was given, in place and a level down."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        if context.message.arguments.get("note") == "change":
+            context.message.arguments["tags"]["a"] = 7
+        return await call_next(context)
+
+
+async def renoting(ctx: Any, call_next: Any) -> Any:
+    if ctx.method == "tools/call" and ctx.params["arguments"].get("note") == "change":
+        arguments = {**ctx.params["arguments"], "tags": {"a": 7}}
+        return await call_next(replace(ctx, params={**ctx.params, "arguments": arguments}))
+    return await call_next(ctx)
+
+
+@HOSTS
+def test_what_a_middleware_hands_over_is_what_counts(host: str):
+    how: Any = {"middleware": [Renoting() if host == "fastmcp" else renoting]}
+    with listening(app_of(server_of(host, pay, **how))) as connection:
+        headers = session(connection)
+        changed = '{"price": 2.5, "note": "change", "tags": {"a": 1}}'
+        assert called(connection, changed, **headers) == "2.5 change {'a': 7}"
+        left = f'{{"price": {PRICE}, "note": "leave", "tags": {{"a": 1}}}}'
+        assert called(connection, left, **headers) == f"{PRICE} leave {{'a': 1}}"
+        # Nothing that is done to them makes two keys out of one.
+        twice = '{"price": 1, "price": 2, "note": "change", "tags": {"a": 1}}'
+        assert called(connection, twice, **headers) == ["duplicate-key"]
+
+
+def test_a_call_that_is_tried_again_is_read_exactly_again():
+    tries: list[Decimal] = []
+
+    def fail_once(price: Decimal) -> str:
+        tries.append(price)
+        if len(tries) == 1:
+            raise OSError("not now")
+        return str(price)
+
+    class Again(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            try:
+                return await call_next(context)
+            except Exception:
+                return await call_next(context)
+
+    with listening(app_of(server_of("fastmcp", fail_once, middleware=[Again()]))) as connection:
+        headers = session(connection)
+        assert called(connection, f'{{"price": {PRICE}}}', "fail_once", **headers) == PRICE
+    assert tries == [Decimal(PRICE)] * 2
+
+
+def test_what_a_tool_calls_in_its_turn_was_not_sent():
+    async def pay_in_cents(price: Decimal, ctx: Context) -> str:
+        result = await ctx.fastmcp.call_tool("pay", {"price": float(price)})
+        return result.content[0].text
+
+    with listening(app_of(server_of("fastmcp", pay, pay_in_cents))) as connection:
+        headers = session(connection)
+        assert called(connection, f'{{"price": {PRICE}}}', "pay_in_cents", **headers) == "0.1  None"
+
+
+def test_a_mounted_servers_tool_reads_what_was_sent():
+    child = FastMCP("child")
+    child.tool(pay)
+    parent = fastmcp.protect(FastMCP("parent"))
+    parent.mount(child, namespace="child")
+    with listening(parent.http_app()) as connection:
+        headers = session(connection)
+        assert called(connection, f'{{"price": {PRICE}}}', "child_pay", **headers) == f"{PRICE}  None"
+
+
+# --- stdin -----------------------------------------------------------------------------------------------------
+
+PROGRAM = """
+import os, sys
+from decimal import Decimal
+from fastmcp import FastMCP
+from mcp.server.mcpserver import MCPServer
+from toolbooth.adapters import fastmcp, mcp_sdk
+
+host = sys.argv[1]
+server = fastmcp.protect(FastMCP("shop")) if host == "fastmcp" else mcp_sdk.protect(MCPServer("shop"))
+before = sys.stdin
+
+async def pay(price: Decimal) -> str:
+    return str(price)
+
+async def steal() -> str:
+    return repr(os.read(0, 100))
+
+for tool in (pay, steal):
+    (server.tool if host == "fastmcp" else server.add_tool)(tool)
+server.run("stdio")
+print(sys.stdin is before, repr(sys.stdin.read()), file=sys.stderr)
+"""
+
+
+@HOSTS
+def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
+    command = [sys.executable, "-c", PROGRAM, host]
+    environment = {**os.environ, "FASTMCP_SHOW_SERVER_BANNER": "false", "FASTMCP_LOG_LEVEL": "CRITICAL"}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        answers: list[Any] = []
+        for line in (request("initialize", INITIALIZE), frame("{}", "steal"), frame(f'{{"price": {PRICE}}}')):
+            process.stdin.write(line + b"\r\n")
+            process.stdin.flush()
+            answers.append(json.loads(process.stdout.readline()))
+        rest, said = process.communicate()
+    assert [told(each) for each in answers[1:]] == ["b''", PRICE]
+    assert rest == b""
+    assert said.decode().splitlines()[-1] == "True ''"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        frame('{"price": 1}'),
+        frame('{"price": 1}').replace(b"tools/call", b"tools\\/call") + b"\r",
+        b'{"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "\xff", "n": 1e5}}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": [1e5]}',
+        b'[{"method": "tools/call"}, 1e5]',
+        b'{"method": "tools/call",}',
+        b"",
+    ],
+    ids=["exact", "CRLF", "another method", "params that are no object", "a batch", "no JSON", "the end"],
+)
+def test_a_line_that_loses_nothing_or_is_no_call_goes_on_as_it_is(line: bytes):
+    assert carried(line) == line
