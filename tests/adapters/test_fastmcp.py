@@ -374,7 +374,7 @@ def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
 
     assert schemas(server) == {"find": SEARCH_SCHEMA}
     result = call(server, "find", {"text": "a", "limit": "3"})
-    assert result.structured_content == {"text": "a", "limit": 3, "server": "s", "own": None}
+    assert result.structured_content == {"text": "a", "limit": 3, "server": "s", "own": "mcp"}
     assert result.meta["toolbooth"] == {"repairs": [{"code": "scalar-text", "path": "$.limit"}]}
 
 

@@ -151,7 +151,7 @@ def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
 
     assert schemas(server) == {"find": SEARCH_SCHEMA}
     result = call(server, "find", {"text": "a", "limit": "3"})
-    assert result.structured_content == {"text": "a", "limit": 3, "server": "s", "own": None}
+    assert result.structured_content == {"text": "a", "limit": 3, "server": "s", "own": "mcp"}
 
 
 def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
@@ -261,7 +261,7 @@ async def asking(number: int, own: OwnContext, context: Context) -> dict[str, An
     [
         (underscored, {"_number": "3"}, {"number": 3}),
         (positional, {"number": "3"}, {"number": 3}),
-        (asking, {"number": "3"}, {"number": 3, "own": None, "server": "s"}),
+        (asking, {"number": "3"}, {"number": 3, "own": "mcp", "server": "s"}),
         (functools.partial(count), {"number": "3"}, {"number": 3}),
     ],
     ids=["underscore", "positional", "our-context", "partial"],
