@@ -106,6 +106,8 @@ def test_the_exit_code_says_whether_there_is_something_to_do(tool, options, code
         ),
         (["servers.py"], "'servers.py' should be module:server or file.py:server, e.g. server.py:server"),
         (["sever.py:registry"], "there is no file 'sever.py'"),
+        (["toosl.json"], "toosl.json could not be read: No such file or directory"),
+        (["true"], "true: Connection closed"),
         (["broken.json"], "broken.json is no JSON: Expecting value: line 1 column 1 (char 0)"),
         (
             ["other.json"],

@@ -48,6 +48,7 @@ def schemas(depth: int) -> st.SearchStrategy[Any]:
         "patternProperties": st.dictionaries(st.just("^x"), inner, max_size=1),
         "propertyNames": inner,
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=1),
+        "dependencies": st.dictionaries(NAMES, inner | st.lists(NAMES, max_size=2), max_size=1),
         "items": inner | several,
         "prefixItems": several,
         "contains": inner,
@@ -71,6 +72,46 @@ def schemas(depth: int) -> st.SearchStrategy[Any]:
 
 
 JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string", "format": "uuid"}, {"type": "string", "description": "format: uuid"}),
+        (
+            {"type": "string", "format": "uri", "description": "Where"},
+            {"type": "string", "description": "Where (format: uri)"},
+        ),
+        ({"type": "integer", "enum": [1, 2]}, {"type": "integer", "description": "one of 1, 2"}),
+        ({"type": "number", "exclusiveMinimum": 0}, {"type": "number", "description": "more than 0"}),
+        (
+            {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many, 1 or more"},
+            {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many, 1 or more (at most 50)"},
+        ),
+        (
+            {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": True},
+            {
+                "type": "array",
+                "items": {"type": "string", "maxLength": 3, "description": "at most 3 characters"},
+                "uniqueItems": True,
+                "description": "no item twice",
+            },
+        ),
+        (
+            {"anyOf": [{"type": "string", "const": "a"}, {"type": "null"}], "default": None},
+            {"type": "string", "enum": ["a"]},
+        ),
+        ({"const": 2}, {"type": "integer", "description": "one of 2"}),
+    ],
+)
+def test_a_fix_keeps_what_the_schema_says(schema: dict[str, Any], expected: dict[str, Any]):
+    tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": schema}}}
+    assert fixed(lint([tool])) == [{"name": "t", "inputSchema": {"type": "object", "properties": {"p": expected}}}]
+
+
+def test_what_no_rule_complains_of_stays_as_it_is():
+    tool = {"name": "t", "title": "T", "inputSchema": {"title": "kept", "type": "object", "properties": {}}}
+    assert fixed(lint([tool])) == [tool]
 
 
 @settings(deadline=None, max_examples=150)

@@ -207,13 +207,17 @@ def _found(target: tuple[str, ...], headers: tuple[str, ...], timeout: float) ->
         return _running(list(target), headers, timeout)
     if first.startswith(("http://", "https://")):
         return _running(first, headers, timeout)
-    if first == "-" or (Path(first).is_file() and not first.endswith(".py")):
+    if first == "-" or first.endswith(".json") or (Path(first).is_file() and not _is_program(first)):
         return "", _read(first)
     if ":" in first or first.endswith(".py"):
         return _loaded(first)
     if shutil.which(first):
         return _running([first], headers, timeout)
     raise click.UsageError(f"there is no {first!r} here. {_FORMS}")
+
+
+def _is_program(file: str) -> bool:
+    return file.endswith(".py") or os.access(file, os.X_OK)
 
 
 def _read(file: str) -> Any:
@@ -224,7 +228,9 @@ def _read(file: str) -> Any:
         return json.loads(text)
     except RecursionError:
         raise click.UsageError(_TOO_DEEP) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise click.UsageError(f"{file} could not be read: {error.strerror}") from None
+    except ValueError as error:
         raise click.UsageError(f"{file} is no JSON: {error}") from None
 
 

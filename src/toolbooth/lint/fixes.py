@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolbooth.lint.schemas import Node, Schema, as_dict, nodes
+from toolbooth.lint.schemas import Node, Schema, as_dict, as_list, nodes
 from toolbooth.publish import portable
 
 PHRASES: Mapping[str, str] = {
@@ -64,5 +64,5 @@ def phrase(key: str, value: Any) -> str:
 def shown(value: Any) -> str:
     """A value as it would stand in a text."""
     if isinstance(value, list):
-        return ", ".join(shown(item) for item in value)  # pyright: ignore[reportUnknownVariableType]
+        return ", ".join(shown(item) for item in as_list(value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

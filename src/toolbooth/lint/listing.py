@@ -45,10 +45,6 @@ class Tool:
         return tuple(node for node in self.nodes if node.place == "property" and node.pointer.count("/") == 2)
 
     @property
-    def required(self) -> list[Any]:
-        return as_list(self.root.get("required"))
-
-    @property
     def description(self) -> str:
         written = self.entry.get("description")
         return written if isinstance(written, str) else ""
