@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, cast
@@ -14,14 +14,16 @@ from django.utils.module_loading import autodiscover_modules
 
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django import decorators
-from toolbooth.django.arguments import Arguments, Slot, arguments_of
+from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot, arguments_of
 from toolbooth.django.bodies import text
+from toolbooth.django.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.caller import REFUSALS, caller
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.names import named, title
+from toolbooth.django.names import fitting, named, title
 from toolbooth.django.operations import Operation, Unknowable, describing, operation
+from toolbooth.django.receipts import is_receipted, offer_verify
 from toolbooth.django.replies import refusal
 from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
@@ -87,6 +89,8 @@ def build(chosen: Configuration) -> Catalogue:
         for name, action in named(found.actions, list(made.actions)):
             if made.includes(name):
                 made.add(name, action)
+    for call in made.creates if chosen.bulk_tools else ():
+        made.add_bulk(call)
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
@@ -106,6 +110,7 @@ class _Building:
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
+    creates: list[SyncInvocation] = field(default_factory=list[SyncInvocation])
 
     def __post_init__(self) -> None:
         chosen = self.chosen
@@ -141,19 +146,49 @@ class _Building:
             return
         self.faults += [LeftOut(name, each) for each in described.faults]
         self.left_out += [LeftOut(name, each) for each in arguments.left_out]
+        call = SyncInvocation(
+            tool=name, action=action, arguments=arguments, reader=described.reader, media_type=described.media_type
+        )
+        self._add_call(call, description(described))
+
+    def _add_call(self, call: SyncInvocation, said: str) -> None:
+        name, action, arguments = call.tool, call.action, call.arguments
+        if is_receipted(action):
+            offer_verify(arguments)
+        hidden = partial(withheld, name, action, arguments)
+        if takes_many(call):
+            self.creates.append(call)
+            said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
+        many = Bulk(call=call, compile=partial(contract_of, name, said), most=self.chosen.max_bulk, withheld=hidden)
         self.actions[name] = action
         self.registry.add(
-            contract_of(name, described, arguments),
-            SyncInvocation(
-                tool=name,
-                action=action,
-                arguments=arguments,
-                reader=described.reader,
-                media_type=described.media_type,
-            ),
+            contract_of(name, said, arguments),
+            function_of(call),
             title=title(action),
             annotations=hints(action),
-            withheld=partial(withheld, name, action, arguments),
+            withheld=hidden,
+            form=many.form if action.name == "create" else None,
+        )
+
+    def add_bulk(self, call: SyncInvocation) -> None:
+        """A tool of its own for many rows; what the host has under that name stays what it is."""
+        start, _, end = call.tool.rpartition("__create")
+        name = fitting(f"{start}__bulk_create{end}")
+        if name in self.registry.tools:
+            return
+        words = f"Create many {title(call.action).removeprefix('Create ')}"
+        hidden = partial(withheld, name, call.action, call.arguments)
+        compiles = partial(contract_of, name, f"{words}: all are made, or none.")
+        many = Bulk(call=replace(call, tool=name), compile=compiles, most=self.chosen.max_bulk, withheld=hidden)
+        tool = many.tool(WHOLE_BODY)
+        self.actions[name] = call.action
+        self.registry.add(
+            tool.contract,
+            tool.function,
+            title=words,
+            annotations=hints(call.action),
+            withheld=hidden,
+            form=many.form,
         )
 
 
@@ -169,13 +204,13 @@ def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | Non
     return None
 
 
-def contract_of(name: str, described: Operation, arguments: Arguments) -> Contract:
+def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
     """A contract whose shape the boundary guards, and whose values REST framework validates: once, in the view."""
     narrow = arguments.schema(arguments.properties)
     shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     return Contract(
         name=name,
-        description=description(described),
+        description=said,
         shape=shape,
         describe=lambda: narrow,
         validate=partial(_validated, arguments),

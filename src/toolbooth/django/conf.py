@@ -25,7 +25,7 @@ class Configuration:
     """Origins of browsers that may call, beside the hosts in ALLOWED_HOSTS."""
     max_body: int = 4 * 1024 * 1024
     bulk_tools: bool = False
-    """Publish `..__bulk_create` beside each create, instead of a sentence in its description."""
+    """Publish `…__bulk_create` beside each create, instead of a sentence in its description."""
     max_bulk: int = 1000
     """Rows in one bulk call."""
 

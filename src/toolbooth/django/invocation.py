@@ -49,14 +49,14 @@ class SyncInvocation:
         return who.admitted(self.action, self._match(self._path(values), values).kwargs)
 
     def respond(self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None) -> Any:
-        """What the view answers; where there are `rows`, they are the body. Raises ToolInputError."""
+        """What the view answers; where there are `rows`, settled, they are the body. Raises ToolInputError."""
         sent = self._split(arguments)
         path = self._path(sent["path"])
         match = self._match(path, sent["path"])
         if rows is None:
             body, media_type = self._body(self._settled(who, match, sent["body"]))
         else:
-            body, media_type = body_of([self._settled(who, match, row) for row in rows], self.media_type)
+            body, media_type = body_of(rows, self.media_type)
         headers = {name: text(value) for name, value in sent["header"].items()}
         query = self._query(sent["query"])
         request = inner_request(who.request, self.action.method, path, query, body, media_type, headers)
@@ -65,6 +65,11 @@ class SyncInvocation:
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.
         view = _handler.make_view_atomic(match.func)
         return view(request, *match.args, **match.kwargs)
+
+    def settled(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of a call, as it is sent to the view. Raises ToolInputError."""
+        sent = self._split(arguments)
+        return self._settled(who, self._match(self._path(sent["path"]), sent["path"]), sent["body"])
 
     def _split(self, arguments: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}

@@ -32,7 +32,7 @@ def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[
         if counts[name] > 1:
             name = f"{_app(action)}__{name}"
         seen[name] += 1
-        yield _fitting(name if seen[name] == 1 else f"{name}_{seen[name]}"), action
+        yield fitting(name if seen[name] == 1 else f"{name}_{seen[name]}"), action
 
 
 def title(action: Action) -> str:
@@ -64,7 +64,8 @@ def _words(text: str) -> str:
     return re.sub(r"[_\-]+", " ", text).strip()
 
 
-def _fitting(name: str) -> str:
+def fitting(name: str) -> str:
+    """A name that is not too long."""
     if len(name) <= LONGEST_NAME:
         return name
     mark = hashlib.sha256(name.encode()).hexdigest()[:6]

@@ -116,10 +116,12 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
         withheld: Callable[[], Exception | None] | None = None,
+        form: Callable[[Any], Tool | None] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
         `withheld` says what a caller who may not call the tool is told instead of a refusal; None: this one may.
+        `form` finds another form of the tool, where the arguments as sent ask for it.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -131,6 +133,7 @@ class ToolRegistry:
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
             withheld=withheld,
+            form=form,
         )
         return self._register(made)
 

@@ -1,0 +1,151 @@
+"""Tools called in tests as an agent of a user would call them: `acting_as(user).call("contacts__create", email=...)`.
+
+Every call is one HTTP request through the whole project: middleware, URLs, the boundary, the view, the database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, cast
+
+import orjson
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.urls import NoReverseMatch, reverse
+from rest_framework.test import APIClient
+
+from toolbooth.boundary.decode import Repair
+from toolbooth.boundary.handle import encode
+from toolbooth.boundary.render import META_KEY
+from toolbooth.django.catalogue import forget
+from toolbooth.errors import Problem
+from toolbooth.server import revisions
+
+Json = dict[str, Any]
+
+_META = {
+    revisions.VERSION_KEY: revisions.STATELESS,
+    revisions.CAPABILITIES_KEY: {},
+    revisions.CLIENT_KEY: {"name": "toolbooth.django.testing", "version": "1"},
+}
+_ids = count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CallResult:
+    """What came back, as the agent sees it."""
+
+    text: str
+    """What the model reads."""
+    value: Any
+    """The same as an object, where the call came to one."""
+    is_error: bool
+    problems: tuple[Problem, ...]
+    """Why the call was refused; empty where the view said no in its own words."""
+    repairs: tuple[Repair, ...]
+    corrected: Json | None
+    """The call to send instead, where it could be derived."""
+    status: int
+    """Of the HTTP response."""
+    raw: Json
+    """The whole JSON-RPC reply; empty where the answer was none."""
+
+    def __repr__(self) -> str:
+        found = [f"{each.code} at {each.path}" for each in (*self.problems, *self.repairs)]
+        outcome = "refused" if self.problems else "error" if self.is_error else "repaired" if self.repairs else "passed"
+        return f"<CallResult {outcome}{': ' if found else ''}{', '.join(found)}; {self.text}>"
+
+
+def acting_as(user: Any) -> Agent:
+    """An agent of this user; None: of nobody in particular."""
+    return Agent(user)
+
+
+class Agent:
+    """Lists and calls tools as one user."""
+
+    def __init__(self, user: Any = None) -> None:
+        self._client: Any = APIClient(HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80")
+        self._client.force_authenticate(user)
+
+    def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> CallResult:
+        """Call a tool with these fields; or with arguments as a client sends them: any JSON, or bytes of JSON text."""
+        if arguments is not None and fields:
+            raise TypeError("pass the arguments whole, or field by field")
+        body = arguments if isinstance(arguments, bytes) else encode(fields if arguments is None else arguments)
+        return _seen(*self._post("tools/call", {"name": tool, "arguments": orjson.Fragment(body)}))
+
+    def tools(self) -> dict[str, Json]:
+        """The tools that the user is shown, by name, as `tools/list` gives them."""
+        found: dict[str, Json] = {}
+        params: Json = {}
+        while True:
+            status, reply = self._post("tools/list", params)
+            if "result" not in reply:
+                raise PermissionError(f"the tools were not listed: HTTP {status}, {_words(reply)}")
+            found |= {tool["name"]: tool for tool in reply["result"]["tools"]}
+            if "nextCursor" not in reply["result"]:
+                return found
+            params = {"cursor": reply["result"]["nextCursor"]}
+
+    def _post(self, method: str, params: Json) -> tuple[int, Json]:
+        message = {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": {**params, "_meta": _META}}
+        headers = {"MCP-Protocol-Version": revisions.STATELESS, "Mcp-Method": method}
+        if "name" in params:
+            headers["Mcp-Name"] = params["name"]
+        response = self._client.generic(
+            "POST",
+            endpoint_path(),
+            orjson.dumps(message),
+            content_type="application/json",
+            secure=settings.SECURE_SSL_REDIRECT,
+            headers=headers,
+        )
+        is_json = response.headers.get("Content-Type", "").startswith("application/json")
+        return response.status_code, response.json() if is_json else {"text": response.content.decode()}
+
+
+def endpoint_path() -> str:
+    """Where the project has its MCP endpoint. Raises LookupError."""
+    try:
+        return reverse("toolbooth:mcp")
+    except NoReverseMatch:
+        line = 'path("mcp/", include("toolbooth.django.urls"))'
+        raise LookupError(f"the project has no MCP endpoint; add {line} to its urlpatterns") from None
+
+
+def _host() -> str:
+    """A host that the project answers for: the one of Django's own tests where it can be."""
+    named = [each.removeprefix(".") for each in settings.ALLOWED_HOSTS if each != "*"]
+    if "testserver" in named or "*" in settings.ALLOWED_HOSTS:
+        return "testserver"
+    return named[0] if named else "localhost"
+
+
+def _seen(status: int, reply: Json) -> CallResult:
+    result: Json = reply.get("result", {})
+    error: Json = reply.get("error", {})
+    ours = cast("Json", (error.get("data") or {}) if error else result.get("_meta", {})).get(META_KEY, {})
+    return CallResult(
+        text=_words(reply) if not result else "\n".join(part.get("text", "") for part in result["content"]),
+        value=result.get("structuredContent"),
+        is_error=not result or result.get("isError", False),
+        problems=tuple(Problem(**each) for each in ours.get("problems", ())),
+        repairs=tuple(Repair(**each) for each in ours.get("repairs", ())),
+        corrected=ours.get("corrected"),
+        status=status,
+        raw=reply,
+    )
+
+
+def _words(reply: Json) -> str:
+    return reply["error"]["message"] if "error" in reply else reply.get("text", "")
+
+
+def _forget(**_: Any) -> None:
+    forget()
+
+
+# What a test overrides, URLs and settings, is what its calls meet.
+setting_changed.connect(_forget, dispatch_uid="toolbooth.django.testing")
