@@ -26,7 +26,7 @@ CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers coverage docs clients conformance rooms bench clean
+.PHONY: help demo test check lint types layers coverage docs clients conformance oracle rooms bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -37,7 +37,7 @@ demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what c
 test: $(READY_DEV) ## run the tests
 	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
 
-check: lint types layers coverage docs clients conformance rooms ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle rooms ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -65,6 +65,9 @@ clients: $(READY_DEV) ## the TypeScript client and the Inspector against every s
 conformance: $(READY_DEV) ## the official MCP conformance suite, also before and after protect
 	$(BIN)/python scripts/conformance.py
 
+oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
+	$(BIN)/python oracle/run.py $(ARGS)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -72,7 +75,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .conformance build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .conformance .oracle build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -1,0 +1,19 @@
+"""Gemini's own schema language, read as JSON Schema, so that values can be held to it."""
+
+from typing import Any
+
+
+def as_json_schema(schema: Any) -> Any:
+    """It says types in capitals, and null by `nullable`; all else it says as JSON Schema does."""
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: value for key, value in schema.items() if key != "nullable"}
+    if isinstance(made.get("type"), str):
+        made["type"] = made["type"].lower()
+    if "properties" in made:
+        made["properties"] = {name: as_json_schema(each) for name, each in made["properties"].items()}
+    if "items" in made:
+        made["items"] = as_json_schema(made["items"])
+    if "anyOf" in made:
+        made["anyOf"] = [as_json_schema(each) for each in made["anyOf"]]
+    return {"anyOf": [made, {"type": "null"}]} if schema.get("nullable") else made

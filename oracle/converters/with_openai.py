@@ -1,0 +1,20 @@
+"""openai: its strict schemas. Its helpers take models, so a model is made whose schema is the tool's."""
+
+from typing import Any
+
+import openai
+from loop import Tool, run
+from pydantic import BaseModel
+
+
+def strict(tool: Tool) -> Any:
+    class Published(BaseModel):
+        @classmethod
+        def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
+            return tool["inputSchema"]
+
+    return openai.pydantic_function_tool(Published, name=tool["name"])["function"]["parameters"]
+
+
+if __name__ == "__main__":
+    run({"openai strict": strict})
