@@ -149,8 +149,9 @@ def test_a_proxied_tool_is_held_to_its_schema():
     remote.tool(count)
     server = FastMCP("s")
     server.mount(create_proxy(remote), namespace="far")
+    published = schemas(server)
     protect(server)
-    assert schemas(server) == {"far_count": COUNT_SCHEMA}
+    assert schemas(server) == published  # in the words of who wrote it
     repaired = call(server, "far_count", {"number": "3"})
     assert repaired.structured_content == {"number": 3}
     assert repaired.meta["toolbooth"] == REPAIRED["toolbooth"]

@@ -171,8 +171,10 @@ def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
         async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
             return self.fn_metadata.convert_result(arguments)
 
-    server = protect(MCPServer("s", tools=[Echo.from_function(count)]))
-    assert schemas(server) == {"count": COUNT_SCHEMA}
+    server = MCPServer("s", tools=[Echo.from_function(count)])
+    published = schemas(server)
+    protect(server)
+    assert schemas(server) == published  # in the words of who wrote it
     result = call(server, "count", {"number": "3"})
     assert result.structured_content == {"number": 3}
     assert result.meta["toolbooth"] == REPAIRED

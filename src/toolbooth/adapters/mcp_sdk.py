@@ -115,8 +115,8 @@ class GuardedTool(Tool):
     def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
         """The same tool to the SDK, but for its parameters and the way they are validated."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
-        same["parameters"] = input_schema(contract)
-        if contract.function is not None:
+        if contract.function is not None:  # a schema that somebody wrote is published in their words
+            same["parameters"] = input_schema(contract)
             same["fn"] = contract.function
             same["is_async"] = is_async(contract.function)
             same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
