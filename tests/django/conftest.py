@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from django.apps import apps
 from django.core.cache import cache
 from django.db import connections
-from django.test import Client
+from django.test import Client, override_settings
 
 HERE = Path(__file__).resolve().parent
 for folder in (HERE / "project", HERE.parent.parent / "examples" / "crm"):
@@ -92,3 +93,16 @@ def calling(name: str | None, **defaults: Any) -> Mcp:
         return reply.json()["result"] if "result" in reply.json() else reply.json()
 
     return call
+
+
+@pytest.fixture
+def settings_of(db: None) -> Iterator[Callable[..., None]]:
+    """Overrides settings until the test ends, and has the catalogue built by them."""
+    with ExitStack() as stack:
+
+        def override(**changed: Any) -> None:
+            stack.enter_context(override_settings(**changed))
+            forget()
+
+        yield override
+    forget()

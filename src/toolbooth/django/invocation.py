@@ -154,7 +154,8 @@ class AsyncInvocation(SyncInvocation):
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
     """Whether an address was read as it was written: `5.json` is not row 5 in another format."""
-    captured: Mapping[str, Any] = cast("Any", match).captured_kwargs or {}
+    given: Mapping[str, Any] = cast("Any", match).extra_kwargs or {}
+    captured = {name: each for name, each in match.kwargs.items() if name not in given}
     if captured.keys() != values.keys():
         return False
     return all(not isinstance(each, str) or each == text(values[name]) for name, each in captured.items())

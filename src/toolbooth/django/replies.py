@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,7 @@ logger = logging.getLogger("toolbooth.django")
 MOST_TEXT = 1024 * 1024
 """Characters that are taken from an answer that is not JSON."""
 
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
 NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
 
@@ -48,15 +49,28 @@ def value_of(
 def encoded(value: Any, tool: str) -> Any:
     """What the view gave, as REST would have sent it: written once. Raises ToolError."""
     try:
-        return orjson.Fragment(orjson.dumps(value, default=_encoder.default, option=_OPTIONS))
+        return orjson.Fragment(orjson.dumps(value, default=_plainly, option=_OPTIONS))
     except TypeError:
         pass  # integers beyond 64 bits, or what nobody can send
     try:
-        return orjson.Fragment(to_json(value, fallback=_encoder.default, inf_nan_mode="null"))
+        plain = json.loads(json.dumps(value, cls=JSONEncoder))
+        return orjson.Fragment(to_json(plain, inf_nan_mode="null"))
     except Exception as error:
         logger.exception("tool %r returned what cannot be sent", tool)
         message = "it ran to its end, but what it returned cannot be sent; look at what it did before calling it again"
         raise ToolError(tool, message) from error
+
+
+def _plainly(value: Any) -> Any:
+    """What is not JSON by itself, as REST framework writes it; a mapping by what it says of itself, as `json` does."""
+    if isinstance(value, dict):
+        return dict(cast("dict[Any, Any]", value).items())
+    if isinstance(value, str):
+        return str.__str__(value)  # of an enumeration, its value
+    for kind in (int, float, list, tuple):
+        if isinstance(value, kind):
+            return kind(cast("Any", value))
+    return _encoder.default(value)
 
 
 def as_json(value: Any) -> Any:
@@ -147,16 +161,15 @@ def _problems(response: Any, arguments: Arguments, action: Action | None) -> Ite
     data: Any = getattr(response, "data", None)
     if data is None and not response.streaming and response.get("Content-Type", "").startswith("text/plain"):
         data = response.content.decode(errors="replace")[:1000]
-    if arguments.whole and isinstance(data, list):
-        yield from problems_in(data, f"$.{WHOLE_BODY}")
-    elif isinstance(data, Mapping):
+    if isinstance(data, Mapping):
         in_query = action is not None and action.method in ("GET", "DELETE")
         names = arguments.named("query" if in_query else "body")
         for key, each in cast("Mapping[Any, Any]", data).items():
             whole = key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
-            yield from problems_in(each, "$" if whole else f"$.{names.get(key, key)}")
+            here = f"$.{WHOLE_BODY}[{key}]" if isinstance(key, int) else f"$.{names.get(key, key)}"
+            yield from problems_in(each, "$" if whole else here)
     else:
-        yield from problems_in(data, "$")
+        yield from problems_in(data, f"$.{WHOLE_BODY}" if arguments.whole else "$")
 
 
 def problems_in(data: Any, path: str) -> Iterator[Problem]:

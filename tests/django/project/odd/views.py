@@ -3,11 +3,13 @@
 import datetime
 import decimal
 import io
+import json
 import uuid
 from typing import Any
 
 from django.db import transaction
 from django.http import FileResponse, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -37,6 +39,7 @@ from odd.serializers import (
     ThingSerializer,
     TreeSerializer,
 )
+from sales.models import Deal
 from toolbooth.django.decorators import mcp_ignore
 
 # --- schemas ---
@@ -70,13 +73,17 @@ class ThingViewSet(viewsets.ModelViewSet):
     search_fields = ["^title", "handle"]
 
 
+def _exactly(value: Any) -> Any:
+    return sorted(value) if isinstance(value, set) else str(value)
+
+
 class Echo(generics.GenericAPIView):
     """Answers with what its serializer made of the body."""
 
     def post(self, request: Request) -> Response:
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        return Response({"read": serializer.validated_data})
+        return Response({"read": json.loads(json.dumps(serializer.validated_data, default=_exactly))})
 
 
 class FancyView(Echo):
@@ -305,6 +312,9 @@ class Answers(viewsets.ViewSet):
                 "day": datetime.date(2026, 1, 2),
                 "span": datetime.timedelta(hours=1),
                 "lazy": gettext_lazy("hello"),
+                "safe": mark_safe("<b>"),
+                "choice": Deal.Stage.WON,
+                "level": Thing.Rank.HIGH,
                 "set": {1},
                 "bytes": b"abc",
                 "nan": float("nan"),

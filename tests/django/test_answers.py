@@ -1,0 +1,138 @@
+"""Whatever a view answers is a result that is an object, or an error that the agent can read."""
+
+import json
+import logging
+
+import pytest
+
+from odd.models import Log
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [
+        ("page", {"status": 200, "content_type": "text/html; charset=utf-8", "text": "<p>hello</p>"}),
+        (
+            "file",
+            {
+                "status": 200,
+                "content_type": "application/octet-stream",
+                "content_disposition": 'inline; filename="a.bin"',
+                "note": "the content is not sent over MCP; fetch it over REST",
+            },
+        ),
+        ("redirect", {"status": 302, "location": "/elsewhere/", "content_type": "text/html; charset=utf-8"}),
+        ("stream", {"status": 200, "content_type": "text/csv", "text": "a,b\n1,2\n"}),
+        ("array", {"results": [1, 2], "headers": {"X-Total": "2"}}),
+        ("scalar", {"value": "hello"}),
+        ("nothing", {"status": 204}),
+        (
+            "everything",
+            {
+                "decimal": 1.1,
+                "uuid": "00000000-0000-0000-0000-000000000001",
+                "moment": "2026-01-02T03:04:05.678901Z",
+                "day": "2026-01-02",
+                "span": "3600.0",
+                "lazy": "hello",
+                "safe": "<b>",
+                "choice": "won",
+                "level": 2,
+                "set": [1],
+                "bytes": "abc",
+                "nan": None,
+                "big": 2**70,
+                "rows": [["one"]],
+                "3": "three",
+            },
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_answer_is_an_object_whatever_the_view_gave(mcp, action, told):
+    Log.objects.create(line="one")
+    result = mcp(f"answers__{action}")
+    assert result["structuredContent"] == told
+    assert json.loads(result["content"][0]["text"]) == told
+    assert result["isError"] is False
+
+
+def test_what_cannot_be_sent_is_no_reason_to_call_again(mcp, caplog):
+    result = mcp("answers__unsendable")
+    assert result["isError"] is True
+    assert result["content"][0]["text"] == (
+        "Tool 'answers__unsendable' failed: it ran to its end, but what it returned cannot be sent; "
+        "look at what it did before calling it again"
+    )
+    assert [each.line for each in Log.objects.all()] == ["kept"]
+    assert "tool 'answers__unsendable' returned what cannot be sent" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("action", "logged"),
+    [("unavailable", "the view answered 503"), ("crash", "database is at 10.0.0.1")],
+)
+def test_a_failure_of_the_server_is_logged_and_masked(mcp, caplog, action, logged):
+    with caplog.at_level(logging.ERROR):
+        assert mcp(f"answers__{action}") == {
+            "content": [{"type": "text", "text": f"Tool 'answers__{action}' failed unexpectedly."}],
+            "isError": True,
+        }
+    assert logged in caplog.text
+
+
+def test_a_refusal_that_is_not_about_the_arguments_is_told_in_the_views_words(mcp):
+    problem = {"code": "invalid", "path": "$", "message": "somebody was quicker"}
+    assert mcp("answers__conflict") == {
+        "content": [{"type": "text", "text": "Tool 'answers__conflict' failed: somebody was quicker"}],
+        "isError": True,
+        "structuredContent": {"details": {"status": 409, "problems": [problem]}},
+    }
+
+
+def test_a_refusal_in_plain_text_is_told(mcp):
+    text = "Refused: 1 problem in the arguments of 'answers__bad'.\n- $: not like this"
+    assert mcp("answers__bad")["content"] == [{"type": "text", "text": text}]
+
+
+def test_problems_stand_where_they_were_sent(mcp):
+    line = {"product": "", "price": "1.234"}
+    sent = {"title": "x" * 121, "company": 99, "lines": [{"product": "p", "price": 1}, line]}
+    problems = mcp("deals__create", sent)["_meta"]["toolbooth"]["problems"]
+    assert [(each["code"], each["path"]) for each in problems] == [
+        ("invalid", "$.title"),
+        ("invalid", "$.company"),
+        ("invalid", "$.lines[1].product"),
+        ("invalid", "$.lines[1].price"),
+    ]
+
+
+def test_a_missing_field_is_told_with_those_that_are_declared(mcp):
+    assert mcp("deals__create", {"title": "Big"})["content"][0]["text"] == (
+        "Refused: 1 problem in the arguments of 'deals__create'. Nothing was done.\n"
+        "- $.company: is required, but was not sent\n"
+        'Declared fields: "title", "company", "closes_on", "lines".'
+    )
+
+
+def test_a_missing_row_is_told(mcp):
+    result = mcp("deals__retrieve", {"id": 5})
+    assert result["content"][0]["text"] == "Tool 'deals__retrieve' failed: No Deal matches the given query."
+    assert result["structuredContent"]["details"]["status"] == 404
+
+
+def test_a_problem_with_a_filter_is_told_by_its_name(mcp):
+    problems = mcp("things__list", {"code": "no-uuid"})["_meta"]["toolbooth"]["problems"]
+    assert problems == [{"code": "invalid", "path": "$.code", "message": "Enter a valid UUID."}]
+
+
+def test_a_problem_in_a_list_that_is_the_body_is_told_by_its_index(mcp):
+    problems = mcp("lists__post", {"objects": [{"line": "a"}, {"line": ""}]})["_meta"]["toolbooth"]["problems"]
+    assert [(each["path"], each["message"]) for each in problems] == [
+        ("$.objects[1].line", "This field may not be blank.")
+    ]
+
+
+def test_a_field_called_detail_is_a_field(mcp):
+    problems = mcp("protocol__post", {"detail": "x"})["_meta"]["toolbooth"]["problems"]
+    assert [each["path"] for each in problems] == ["$.detail"]

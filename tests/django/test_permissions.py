@@ -1,0 +1,147 @@
+"""What REST refuses, MCP refuses; who may not call a tool does not see it (`evidence/peers.md`, permissions)."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from odd import views
+from odd.models import Log, Secret, Site
+
+
+@pytest.fixture
+def bob(db):
+    return User.objects.create_user("bob", password="pw")
+
+
+def listed(user, **headers):
+    client = Client(headers={"Authorization": user, **headers} if user else headers)
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+    assert reply.status_code == 200, reply.content
+    return {tool["name"] for tool in reply.json()["result"]["tools"]}
+
+
+BASIC = {"ann": "Basic YW5uOnB3", "bob": "Basic Ym9iOnB3"}
+
+
+def status(result):
+    return result["structuredContent"]["details"]["status"]
+
+
+def test_rows_that_initial_restricts_are_restricted(mcp, mcp_as, ann, bob):
+    secret = Secret.objects.create(owner=ann, body="mine")
+    bobs = mcp_as("bob")
+    assert bobs("restricted__list")["structuredContent"]["results"] == []
+    assert status(bobs("restricted__retrieve", {"id": secret.pk})) == 404
+    assert status(bobs("restricted__partial_update", {"id": secret.pk, "body": "bobs"})) == 404
+    assert status(bobs("restricted__destroy", {"id": secret.pk})) == 404
+    assert mcp("restricted__retrieve", {"id": secret.pk})["structuredContent"] == {"id": secret.pk, "body": "mine"}
+
+
+def test_rows_that_get_queryset_restricts_are_restricted(mcp, mcp_as, bob):
+    note = mcp("notes__create", {"title": "mine"})["structuredContent"]["id"]
+    assert mcp_as("bob")("notes__list")["structuredContent"]["count"] == 0
+    assert status(mcp_as("bob")("notes__destroy", {"id": note})) == 404
+
+
+def test_object_permissions_hold(mcp_as, ann, bob):
+    secret = Secret.objects.create(owner=ann, body="mine")
+    for name, sent in [("retrieve", {}), ("partial_update", {"body": "bobs"}), ("destroy", {})]:
+        result = mcp_as("bob")(f"owners__{name}", {"id": secret.pk, **sent})
+        assert (status(result), result["content"][0]["text"]) == (403, f"Tool 'owners__{name}' failed: it is not yours")
+    secret.refresh_from_db()
+    assert secret.body == "mine"
+
+
+def test_perform_create_sets_the_owner_and_may_refuse(mcp, ann):
+    assert mcp("owners__create", {"body": "hello"})["isError"] is False
+    assert list(Secret.objects.values_list("owner", "body")) == [(ann.pk, "hello")]
+    assert status(mcp("owners__create", {"body": "forbidden"})) == 403
+    assert Secret.objects.count() == 1
+
+
+def test_model_permissions_hold_in_list_and_call(mcp_as, bob):
+    # DjangoModelPermissions lets every known user read, and only those with the permission write.
+    writing = {f"permitted__{name}" for name in ("create", "update", "partial_update", "destroy")}
+    assert listed(BASIC["bob"]) & writing == set()
+    assert "permitted__list" in listed(BASIC["bob"])
+    assert status(mcp_as("bob")("permitted__create", {"line": "x"})) == 403
+    assert Log.objects.count() == 0
+    bob.user_permissions.add(Permission.objects.get(codename="add_log"))
+    assert listed(BASIC["bob"]) & writing == {"permitted__create"}
+    assert mcp_as("bob")("permitted__create", {"line": "x"})["isError"] is False
+
+
+def test_who_may_not_call_a_tool_is_not_told_its_fields(mcp_as, bob):
+    result = mcp_as("bob")("permitted__create", {"data": {"lyne": "x"}})
+    assert result["content"][0]["text"] == (
+        "Tool 'permitted__create' failed: You do not have permission to perform this action."
+    )
+
+
+def test_throttles_count_calls_and_nothing_else(mcp):
+    for _ in range(5):
+        assert "throttled__list" in listed(BASIC["ann"])
+    mcp("throttled__list", {"no_such_filter": 1})
+    assert [mcp("throttled__list")["isError"] for _ in range(4)] == [False, False, False, True]
+    assert "Request was throttled" in mcp("throttled__list")["content"][0]["text"]
+    assert status(mcp("throttled__list")) == 429
+
+
+def test_only_staff_sees_and_calls_what_is_for_staff(mcp, ann):
+    assert "staff__get" not in listed(BASIC["ann"])
+    assert status(mcp("staff__get")) == 403
+    User.objects.filter(pk=ann.pk).update(is_staff=True)
+    assert "staff__get" in listed(BASIC["ann"])
+    assert mcp("staff__get")["structuredContent"] == {"ok": True}
+
+
+def test_a_permission_that_looks_at_the_address_is_decided_by_the_call(mcp, ann):
+    mine = Site.objects.create(slug="mine", name="m", owner=ann)
+    other = Site.objects.create(slug="other", name="o")
+    assert "sitelogs__list" in listed(BASIC["ann"])
+    assert "sitelogs__list" not in listed(None)
+    assert mcp("sitelogs__list", {"site_pk": mine.pk})["isError"] is False
+    assert status(mcp("sitelogs__list", {"site_pk": other.pk})) == 403
+
+
+def test_nobody_in_particular_sees_what_is_open(mcp_as):
+    assert listed(None) == {"open__list", "open__create"}
+    assert mcp_as(None)("open__create", {"line": "hello"})["isError"] is False
+
+
+def test_each_view_has_its_own_way_of_knowing_its_callers(ann):
+    assert listed(None, **{"X-Key": "right"}) == {"open__list", "open__create", "key__list"}
+    assert "key__list" not in listed(BASIC["ann"])
+
+
+@pytest.mark.parametrize("sent", [{"label": "x"}, {"labl": "x"}, {"label": "x", "site": {"slug": "s"}}])
+@pytest.mark.parametrize("login", [None, True])
+def test_a_password_is_checked_once_in_a_call(mcp, settings_of, monkeypatch, sent, login):
+    Site.objects.create(slug="s", name="S")
+    settings_of(TOOLBOOTH={"LOGIN_REQUIRED": login, "INCLUDE": ["counted__*"]})
+    monkeypatch.setattr(views.CountingAuthentication, "checked", 0)
+    assert mcp("counted__create", sent)["isError"] is ("labl" in sent)
+    assert views.CountingAuthentication.checked == 1
+
+
+def test_a_password_is_checked_once_in_a_list(ann, settings_of, monkeypatch):
+    settings_of(TOOLBOOTH={"INCLUDE": ["counted__*"]})
+    monkeypatch.setattr(views.CountingAuthentication, "checked", 0)
+    assert len(listed(BASIC["ann"])) == 6
+    assert views.CountingAuthentication.checked == 1
+
+
+def test_a_view_knows_its_caller_as_over_rest(mcp, settings_of):
+    settings_of(TOOLBOOTH={"LOGIN_REQUIRED": True})
+    assert mcp("who__get")["structuredContent"] == {
+        "user": "ann",
+        "authenticator": "BasicAuthentication",
+        "address": "http://testserver/odd/who/",
+        "language": None,
+        "accept": "application/json, */*",
+        "mcp": [],
+        "marked": None,
+    }
