@@ -67,9 +67,9 @@ def _plainly(value: Any) -> Any:
         return dict(cast("dict[Any, Any]", value).items())
     if isinstance(value, str):
         return str.__str__(value)  # of an enumeration, its value
-    for kind in (int, float, list, tuple):
+    for kind in cast("tuple[Any, ...]", (int, float, list, tuple)):
         if isinstance(value, kind):
-            return kind(cast("Any", value))
+            return kind(value)
     return _encoder.default(value)
 
 
