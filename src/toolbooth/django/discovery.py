@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from django.urls import URLResolver, get_resolver
 from drf_spectacular.generators import EndpointEnumerator
+from drf_spectacular.settings import spectacular_settings
 from rest_framework.views import APIView
 
 IGNORED = "toolbooth_ignored"
@@ -23,6 +24,12 @@ _ACTIONS = {
     "DELETE": ("destroy",),
 }
 """What generic views call what they do for a method."""
+
+_FORMAT_SUFFIX = "<drf_format_suffix"
+"""In the patterns of the same views with `.json` behind them."""
+
+_PAGE = "it renders only HTML: a page for people"
+_HOOK = "a hook in SPECTACULAR_SETTINGS leaves it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +66,10 @@ def discover() -> Found:
     names = dict(_names(get_resolver()))
     enumerator = _Enumerator()
     actions: list[Action] = []
-    for path, regex, method, callback in cast("list[Any]", enumerator.get_api_endpoints()):
-        if method not in METHODS:
-            continue
-        if _is_ignored(callback, method):
-            enumerator.hidden.append((f"{method} {path}", "@mcp_ignore"))
+    for path, regex, method, callback in enumerator.endpoints():
+        reason = "@mcp_ignore" if _is_ignored(callback, method) else _PAGE if _is_page(callback) else None
+        if reason is not None:
+            enumerator.hidden.append((f"{method} {path}", reason))
             continue
         base = callback.initkwargs.get("basename") or _base(names.get(callback)) or _class_name(callback.cls)
         name = _action(callback, method)
@@ -78,6 +84,21 @@ class _Enumerator(EndpointEnumerator):
         super().__init__()
         self.hidden: list[tuple[str, str]] = []
 
+    def endpoints(self) -> list[Any]:
+        """What can be called: a path, its pattern, a method and a view for each."""
+        every = cast("list[Any]", cast("Any", self)._get_api_endpoints(None, ""))
+        # A project's hooks say what is documented: what they drop is not published, what they rename keeps its address.
+        kept = {(regex, method) for _, regex, method, _ in _hooked([*every])}
+        found: dict[tuple[str, str], Any] = {}
+        for path, regex, method, callback in every:
+            if method not in METHODS or _FORMAT_SUFFIX in regex:
+                continue
+            if (regex, method) in kept:
+                found.setdefault((path, method), (path, regex, method, callback))
+            else:
+                self.hidden.append((f"{method} {path}", _HOOK))
+        return list(found.values())
+
     def should_include_endpoint(self, path: str, callback: Any) -> bool:
         included = cast("bool", cast("Any", super()).should_include_endpoint(path, callback))
         cls: Any = getattr(callback, "cls", None)
@@ -87,6 +108,19 @@ class _Enumerator(EndpointEnumerator):
         if is_own and not included and not path.rstrip("/").endswith("{format}"):
             self.hidden.append((path, "its author set schema = None"))
         return included
+
+
+def _hooked(endpoints: list[Any]) -> list[Any]:
+    hooks: list[Any] = cast("Any", spectacular_settings).PREPROCESSING_HOOKS
+    for hook in hooks:
+        endpoints = hook(endpoints=endpoints)
+    return endpoints
+
+
+def _is_page(callback: Any) -> bool:
+    """Whether a view is made for people: what its template is given was never meant to be sent whole."""
+    renderers = callback.initkwargs.get("renderer_classes", callback.cls.renderer_classes)
+    return bool(renderers) and all(each.media_type == "text/html" for each in renderers)
 
 
 def _is_ignored(callback: Any, method: str) -> bool:

@@ -1,0 +1,91 @@
+"""What `make hosts` found in projects that nobody here wrote, each shown small."""
+
+from typing import Any
+
+from django.urls import include, path
+from drf_spectacular.settings import patched_settings
+from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter
+from rest_framework.urlpatterns import format_suffix_patterns
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSet
+
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.discovery import discover
+
+
+def urls(*patterns: Any) -> Any:
+    """A URLconf of these patterns alone, and the endpoint."""
+    return type("Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]})
+
+
+def found() -> set[tuple[str, str]]:
+    return {(action.method, action.path) for action in discover().actions}
+
+
+class Known(APIView):
+    def get(self, request, format=None, **kwargs):
+        return Response({"known": True})
+
+
+class Page(APIView):
+    renderer_classes = [TemplateHTMLRenderer]
+
+    def get(self, request):
+        return Response({"for": "the template"}, template_name="page.html")
+
+
+class Both(Known):
+    renderer_classes = [TemplateHTMLRenderer, JSONRenderer]
+
+
+class Several(ViewSet):
+    def list(self, request):
+        return Response([])
+
+
+def test_the_same_view_with_a_format_behind_it_is_no_second_tool(settings_of):
+    router = DefaultRouter()
+    router.register("several", Several, "several")
+    settings_of(
+        ROOT_URLCONF=urls(
+            *format_suffix_patterns([path("", Known.as_view()), path("known/<int:pk>/", Known.as_view())]),
+            *format_suffix_patterns([path("only/", Known.as_view())], allowed=["json", "html"]),
+            path("export/<str:format>", Known.as_view()),
+            path("", include(router.urls)),
+        )
+    )
+    assert found() == {
+        ("GET", "/"),
+        ("GET", "/known/{pk}/"),
+        ("GET", "/only/"),
+        ("GET", "/export/{format}"),
+        ("GET", "/several/"),
+    }
+    assert catalogue().left_out == ()
+
+
+def test_a_page_for_people_is_no_tool_and_is_reported(settings_of):
+    settings_of(ROOT_URLCONF=urls(path("page/", Page.as_view()), path("both/", Both.as_view())))
+    assert found() == {("GET", "/both/")}
+    assert [(each.what, each.why) for each in catalogue().left_out] == [
+        ("GET /page/", "it renders only HTML: a page for people")
+    ]
+
+
+def only_known(endpoints):
+    """A hook that drops what is internal, and shortens the rest."""
+    kept = [each for each in endpoints if "internal" not in each[0]]
+    return [(address.removeprefix("/api"), *rest) for address, *rest in kept]
+
+
+def test_what_a_hook_of_spectacular_drops_is_reported_and_what_it_renames_keeps_its_address(settings_of, mcp):
+    settings_of(
+        ROOT_URLCONF=urls(path("api/known/", Known.as_view()), path("api/internal/", Known.as_view(), name="inner"))
+    )
+    with patched_settings({"PREPROCESSING_HOOKS": [only_known]}):
+        assert mcp("known__get")["structuredContent"] == {"known": True}
+        assert [(each.what, each.why) for each in catalogue().left_out] == [
+            ("GET /api/internal/", "a hook in SPECTACULAR_SETTINGS leaves it out")
+        ]
