@@ -1,0 +1,515 @@
+"""Many rows in one call: each passes the boundary, all are made or none, and the answer stays small."""
+
+import json
+
+import pytest
+from django.db import connection, connections, transaction
+from django.urls import include, path
+from rest_framework import generics, mixins, permissions, serializers, status, throttling, viewsets
+from rest_framework.authentication import BasicAuthentication
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from odd.models import Log, Site
+from odd.serializers import SiteSerializer
+from sales.models import Company, Contact, Tag
+from sales.serializers import CompanySerializer, ContactSerializer
+from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
+from toolbooth.django.testing import acting_as
+
+
+class TakesListsByCreate(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """As many hosts write it."""
+
+    queryset = Company.objects.all()
+    serializer_class = CompanySerializer
+
+    def create(self, request, *args, **kwargs):
+        many = isinstance(request.data, list)
+        Log.objects.create(line=f"{'list' if many else 'one'}: {json.dumps(request.data)}")
+        serializer = self.get_serializer(data=request.data, many=many)
+        serializer.is_valid(raise_exception=True)
+        self.perform_create(serializer)
+        return Response(serializer.data, status=status.HTTP_201_CREATED)
+
+
+class TakesListsByGetSerializer(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """As NetBox writes it."""
+
+    queryset = Contact.objects.all()
+    serializer_class = ContactSerializer
+
+    def get_serializer(self, *args, **kwargs):
+        if isinstance(kwargs.get("data"), list):
+            kwargs["many"] = True
+        return super().get_serializer(*args, **kwargs)
+
+    def perform_create(self, serializer):
+        Log.objects.create(line=type(serializer).__name__)
+        serializer.save()
+
+
+class AnswersInItsOwnWay(TakesListsByCreate):
+    def create(self, request, *args, **kwargs):
+        if isinstance(request.data, list):
+            return Response({"job": 7}, status=status.HTTP_202_ACCEPTED)
+        return super().create(request, *args, **kwargs)
+
+
+class LooksLikeIt(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """Speaks of lists, and takes none."""
+
+    queryset = Company.objects.all()
+    serializer_class = CompanySerializer
+
+    def create(self, request, *args, **kwargs):
+        Log.objects.create(line="came in")
+        if isinstance(self.queryset, list):
+            raise AssertionError
+        return super().create(request, *args, **kwargs)
+
+
+class FailsOnLists(LooksLikeIt):
+    def create(self, request, *args, **kwargs):
+        if isinstance(request.data.get("name"), list):
+            raise AssertionError
+        return super().create(request, *args, **kwargs)
+
+
+class TakesOnlyLists(generics.GenericAPIView):
+    """The body is a list, and drf-spectacular knows it."""
+
+    queryset = Company.objects.all()
+    serializer_class = CompanySerializer
+
+    def get_serializer(self, *args, **kwargs):
+        return super().get_serializer(*args, many=True, **kwargs)
+
+    def post(self, request):
+        return self.create(request)
+
+    def create(self, request):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        serializer.save()
+        return Response(serializer.data, status=status.HTTP_201_CREATED)
+
+
+class Words(serializers.Serializer):
+    word = serializers.CharField()
+    data = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class WordView(generics.CreateAPIView):
+    """A field of its own is called `data`; what it makes is no row."""
+
+    serializer_class = Words
+
+    def create(self, request, *args, **kwargs):
+        words = Words(data=request.data)
+        words.is_valid(raise_exception=True)
+        Log.objects.create(line=words.validated_data["word"])
+        if words.validated_data["word"] == "taken":
+            return Response({"detail": "taken"}, status=status.HTTP_409_CONFLICT)
+        if words.validated_data["word"] == "forbidden":
+            self.permission_denied(request, "not this word")
+        if words.validated_data["word"] == "breaks":
+            raise RuntimeError("broken")
+        return Response({"said": words.validated_data})
+
+
+class OfSite(viewsets.ModelViewSet):
+    """Below another row: the site is in the address."""
+
+    queryset = Site.objects.all()
+    serializer_class = SiteSerializer
+
+    def perform_create(self, serializer):
+        serializer.save(name=f"{self.kwargs['area']}: {serializer.validated_data['name']}")
+
+
+class Slow(BasicAuthentication):
+    asked = 0
+
+    def authenticate_credentials(self, *args, **kwargs):
+        Slow.asked += 1
+        return super().authenticate_credentials(*args, **kwargs)
+
+
+class Guarded(CompanyViewSet):
+    authentication_classes = [Slow]
+    permission_classes = [permissions.DjangoModelPermissions]
+
+
+class FewADay(throttling.UserRateThrottle):
+    rate = "3/day"
+
+
+class Throttled(CompanyViewSet):
+    throttle_classes = [FewADay]
+
+
+class Urls:
+    router = SimpleRouter()
+    router.register("contacts", ContactViewSet, "contacts")
+    router.register("companies", CompanyViewSet, "companies")
+    router.register("deals", DealViewSet, "deals")
+    router.register("notes", NoteViewSet, "notes")
+    router.register("bycreate", TakesListsByCreate, "bycreate")
+    router.register("bygetserializer", TakesListsByGetSerializer, "bygetserializer")
+    router.register("ownway", AnswersInItsOwnWay, "ownway")
+    router.register("lookslikeit", LooksLikeIt, "lookslikeit")
+    router.register("fails", FailsOnLists, "fails")
+    router.register("guarded", Guarded, "guarded")
+    router.register("throttled", Throttled, "throttled")
+    router.register(r"in/(?P<area>\w+)/sites", OfSite, "sites")
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("onlylists/", TakesOnlyLists.as_view(), name="onlylists"),
+        path("words/", WordView.as_view(), name="words"),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
+
+
+class Few:
+    router = SimpleRouter()
+    router.register("contacts", ContactViewSet, "contacts")
+    urlpatterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+
+
+@pytest.fixture
+def call(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls)
+    return acting_as(ann).call
+
+
+@pytest.fixture
+def call_few(settings_of, ann):
+    settings_of(ROOT_URLCONF=Few)
+    return acting_as(ann).call
+
+
+TWO = [{"email": "ann@x.io", "first_name": "Ann"}, {"email": "bob@x.io", "notes": "n"}]
+
+
+def contacts():
+    return sorted(Contact.objects.values_list("email", "first_name", "notes"))
+
+
+# --- what a list of rows is ---
+
+
+@pytest.mark.parametrize("key", ["objects", "data", "items", "_items", "body"])
+@pytest.mark.parametrize("form", ["list", "list as text", "all as text", "all as text, twice"])
+def test_a_list_under_one_of_five_keys_is_that_many_rows(call_few, key, form):
+    sent = {
+        "list": {key: TWO},
+        "list as text": {key: json.dumps(TWO)},
+        "all as text": json.dumps({key: TWO}),
+        "all as text, twice": json.dumps(json.dumps({key: TWO})),
+    }[form]
+    result = call_few("contacts__create", sent)
+    assert contacts() == [("ann@x.io", "Ann", ""), ("bob@x.io", "", "n")]
+    assert result.value == {"created": 2, "ids": [str(Contact.objects.get(email=each["email"]).pk) for each in TWO]}
+    assert [each.code for each in result.repairs] == ([] if form == "list" else ["json-text"])
+
+
+def test_sixty_rows_are_answered_with_their_ids_and_little_more(call_few):
+    result = call_few("contacts__create", objects=[{"email": f"{n}@x.io"} for n in range(60)])
+    ids = [str(Contact.objects.get(email=f"{n}@x.io").pk) for n in range(60)]
+    assert result.value == {"created": 60, "ids": ids}
+    assert len(result.text) - len(json.dumps(ids, separators=(",", ":"))) <= 120
+
+
+def test_verify_gives_the_rows_whole(call):
+    result = call("companies__create", {"objects": [{"name": "Acme"}], "verify": True})
+    acme = Company.objects.get()
+    assert result.value == {"results": [{"id": acme.pk, "name": "Acme", "website": "", "employees": None}]}
+
+
+def test_what_a_client_adds_is_no_second_key(call):
+    result = call("companies__create", {"objects": [{"name": "Acme"}], "toolCallId": "c1"})
+    assert (result.value["created"], [each.code for each in result.repairs]) == (1, ["client-key"])
+
+
+def test_a_url_kwarg_stands_beside_the_rows(call):
+    rows = [{"slug": "hq", "name": "HQ"}, {"slug": "lab", "name": "Lab"}]
+    assert call("sites__create", {"area": "north", "objects": rows}).value["created"] == 2
+    assert sorted(Site.objects.values_list("slug", "name")) == [("hq", "north: HQ"), ("lab", "north: Lab")]
+    missing = call("sites__create", {"objects": rows})
+    assert [(each.code, each.path) for each in missing.problems] == [("missing", "$.area")]
+
+
+def test_a_declared_field_of_that_name_wins(call):
+    assert call("words__create", {"word": "a", "data": ["b"]}).value == {"said": {"word": "a", "data": ["b"]}}
+    refused = call("words__create", {"data": ["b"]})
+    assert [(each.code, each.path) for each in refused.problems] == [("missing", "$.word")]
+    assert call("words__create", {"items": [{"word": "c"}]}).value == {
+        "created": 1,
+        "results": [{"said": {"word": "c"}}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "problems"),
+    {
+        "an object": ({"objects": TWO[0]}, [("nested-wrapper", "$.objects")]),
+        "an object as text": ({"data": json.dumps(TWO[0])}, [("nested-wrapper", "$.data")]),
+        "in a wrapper": ({"data": {"objects": TWO}}, [("nested-wrapper", "$.data")]),
+        "beside a field": ({"email": "c@x.io", "objects": TWO}, [("unknown-key", "$.objects")]),
+        "two lists": ({"objects": TWO, "data": TWO}, [("unknown-key", "$.objects"), ("unknown-key", "$.data")]),
+        "beside what is unknown": ({"objects": TWO, "atomic": True}, [("unknown-key", "$.atomic")]),
+        "another key": ({"contacts": TWO}, [("unknown-key", "$.contacts")]),
+        "numbers": ({"objects": [1]}, [("wrong-type", "$.objects[0]")]),
+        "no rows": ({"objects": []}, [("invalid", "$.objects")]),
+        "a wrapper in a row": ({"objects": [TWO[0], {"data": TWO[1]}]}, [("nested-wrapper", "$.objects[1].data")]),
+        "a wrapper in a row, as text": (
+            {"objects": [TWO[0], {"body": json.dumps(TWO[1])}]},
+            [("nested-wrapper", "$.objects[1].body")],
+        ),
+        "half a row in a wrapper": (
+            {"objects": [{"email": "a@x.io", "fields": {"notes": "n"}}]},
+            [("nested-wrapper", "$.objects[0].fields")],
+        ),
+        "a misspelt field in a row": (
+            {"objects": [TWO[0], {"emial": "c@x.io"}]},
+            [("unknown-key", "$.objects[1].emial")],
+        ),
+        "a re-cased field in a row": ({"items": [{"firstName": "Ann"}]}, [("unknown-key", "$.items[0].firstName")]),
+    }.values(),
+    ids=lambda each: None,
+)
+def test_anything_else_is_refused_and_makes_no_row(call_few, sent, problems):
+    result = call_few("contacts__create", sent)
+    assert [(each.code, each.path) for each in result.problems] == problems
+    assert contacts() == []
+
+
+def test_the_corrected_call_has_every_row(call):
+    result = call("contacts__create", {"objects": [TWO[0], {"data": TWO[1]}]})
+    assert result.corrected == {"objects": TWO}
+
+
+def test_more_rows_than_the_limit_are_refused_with_the_limit(settings_of, call):
+    settings_of(TOOLBOOTH={"MAX_BULK": 2})
+    result = call("companies__create", objects=[{"name": f"c{n}"} for n in range(3)])
+    assert result.text.splitlines()[1] == "- $.objects: takes 1 to 2 rows in one call, not 3"
+    assert Company.objects.count() == 0
+
+
+def test_the_description_says_it_in_one_sentence(call, ann):
+    tools = acting_as(ann).tools()
+    assert tools["contacts__create"]["description"] == (
+        'Create contacts. People to write to. Many at once: {"objects": [{…}, …]}; all are made, or none.'
+    )
+    assert "Many at once" not in tools["contacts__update"]["description"]
+
+
+# --- all, or none ---
+
+
+@pytest.fixture(params=[True, False], ids=["atomic", "not-atomic"])
+def atomic(request, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", request.param)
+
+
+def test_the_problems_of_all_rows_come_by_index_in_one_reply(call, atomic):
+    Company.objects.create(name="Old")
+    rows = [{"name": "New"}, {"name": "Old"}, {"name": "New"}, {}, {"name": "Far", "website": "no", "employees": -1}]
+    result = call("companies__create", items=rows)
+    assert [(each.code, each.path, each.message) for each in result.problems] == [
+        ("invalid", "$.items[1].name", "company with this name already exists."),
+        ("invalid", "$.items[2].name", "company with this name already exists."),
+        ("missing", "$.items[3].name", "is required, but was not sent"),
+        ("invalid", "$.items[4].website", "Enter a valid URL."),
+        ("invalid", "$.items[4].employees", "Ensure this value is greater than or equal to 0."),
+    ]
+    assert [each.name for each in Company.objects.all()] == ["Old"]
+    assert "Nothing was done." in result.text
+
+
+def test_relations_are_named_by_object_in_rows_and_nested_rows(call):
+    acme = Company.objects.create(name="Acme")
+    Tag.objects.create(slug="vip", title="VIP")
+    assert not call("contacts__create", objects=[{"company": {"name": "Acme"}, "tags": [{"slug": "vip"}]}]).is_error
+    made = Contact.objects.get()
+    assert (made.company, [each.slug for each in made.tags.all()]) == (acme, ["vip"])
+    result = call("contacts__create", objects=[{}, {"company": {"name": "No"}}, {"tags": ["vip", {"slug": "no"}]}])
+    assert [(each.path, each.message) for each in result.problems] == [
+        ("$.objects[1].company", "there is no company with name 'No'"),
+        ("$.objects[2].tags[1]", "there is no tag with slug 'no'"),
+    ]
+    lines = [{"product": "tea", "price": "2.50"}, {"product": "x", "price": "dear"}]
+    result = call("deals__create", data=[{"title": "t", "company": {"name": "Acme"}, "lines": lines}])
+    assert [each.path for each in result.problems] == ["$.data[0].lines[1].price"]
+    assert Contact.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    {
+        "taken": "- $.objects[1].detail: taken",
+        "forbidden": "Tool 'words__create' failed: not this word",
+        "breaks": "Tool 'words__create' failed unexpectedly.",
+    }.items(),
+)
+def test_a_row_that_fails_in_any_way_undoes_the_others(call, atomic, last, told):
+    result = call("words__create", objects=[{"word": "first"}, {"word": last}])
+    assert result.is_error
+    assert told in result.text
+    assert Log.objects.count() == 0
+
+
+def test_what_is_done_on_commit_is_done_once_all_rows_are_made(call, monkeypatch):
+    done = []
+    monkeypatch.setattr(
+        CompanyViewSet,
+        "perform_create",
+        lambda self, serializer: (
+            serializer.save(),
+            transaction.on_commit(lambda: done.append(serializer.data["name"])),
+        ),
+    )
+    call("companies__create", objects=[{"name": "a"}, {"name": "a"}])
+    assert done == []
+    call("companies__create", objects=[{"name": "a"}, {"name": "b"}])
+    assert done == ["a", "b"]
+
+
+def test_rows_in_other_databases_are_undone_too_and_one_out_of_reach_is_no_hindrance(call, monkeypatch, tmp_path):
+    for alias, place in {"other": tmp_path / "other.sqlite3", "gone": tmp_path / "no" / "folder.sqlite3"}.items():
+        settings = {**connections.settings["default"], "NAME": str(place), "ATOMIC_REQUESTS": False}
+        monkeypatch.setitem(connections.settings, alias, settings)
+    with connections["other"].schema_editor() as editor:
+        editor.create_model(Log)
+    monkeypatch.setattr(
+        CompanyViewSet,
+        "perform_create",
+        lambda self, serializer: Log.objects.using("other").create(line=serializer.save().name),
+    )
+    try:
+        call("companies__create", objects=[{"name": "a"}, {"name": "a"}])
+        assert Log.objects.using("other").count() == 0
+        call("companies__create", objects=[{"name": "a"}, {"name": "b"}])
+        assert Log.objects.using("other").count() == 2
+    finally:
+        for alias in ("other", "gone"):
+            connections[alias].close()
+            del connections[alias]
+
+
+def test_the_owner_is_set_row_by_row_as_over_rest(call, ann):
+    assert call("notes__create", objects=[{"title": "a"}, {"title": "b"}]).value["created"] == 2
+    assert {(note.title, note.owner) for note in ann.note_set.all()} == {("a", ann), ("b", ann)}
+
+
+def test_who_calls_is_asked_once_and_permissions_hold(mcp, settings_of):
+    settings_of(ROOT_URLCONF=Urls)
+    Slow.asked = 0
+    result = mcp("guarded__create", {"objects": [{"name": f"c{n}"} for n in range(5)]})
+    assert result["isError"] is True
+    assert "permission" in result["content"][0]["text"]
+    assert (Slow.asked, Company.objects.count()) == (1, 0)
+
+
+def test_every_row_counts_for_a_throttle(call):
+    assert call("throttled__create", objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
+    assert "throttled" in call("throttled__create", objects=[{"name": "c"}, {"name": "d"}]).text
+    assert Company.objects.count() == 2
+
+
+# --- hosts that take lists themselves ---
+
+
+def test_a_host_that_takes_lists_gets_the_list_unchanged(call):
+    rows = [{"name": "a"}, {"name": "b", "employees": 3}]
+    result = call("bycreate__create", objects=rows)
+    assert [each.line for each in Log.objects.all()] == [f"list: {json.dumps(rows)}"]
+    assert result.value == {"created": 2, "ids": list(Company.objects.order_by("name").values_list("pk", flat=True))}
+    refused = call("bycreate__create", objects=[{"name": "c"}, {"name": "a"}, {"nmae": "d"}])
+    assert [each.path for each in refused.problems] == ["$.objects[2].nmae"]
+    refused = call("bycreate__create", objects=[{"name": "c"}, {"name": "a"}])
+    assert [(each.path, each.message) for each in refused.problems] == [
+        ("$.objects[1].name", "company with this name already exists.")
+    ]
+    assert Company.objects.count() == 2
+
+
+def test_a_host_whose_serializer_takes_lists_gets_them_with_relations_by_key(call):
+    Company.objects.create(name="Acme")
+    rows = [{"email": "a@x.io", "company": {"name": "Acme"}}, {"email": "b@x.io"}]
+    assert call("bygetserializer__create", data=rows).value["created"] == 2
+    assert [each.line for each in Log.objects.all()] == ["ListSerializer"]
+    assert Contact.objects.get(email="a@x.io").company.name == "Acme"
+    refused = call("bygetserializer__create", data=[rows[1], {"company": {"name": "No"}}, {"company": {"name": "Nor"}}])
+    assert [each.path for each in refused.problems] == ["$.data[1].company", "$.data[2].company"]
+
+
+def test_a_host_answers_a_list_in_its_own_way(call):
+    assert call("ownway__create", objects=[{"name": "a"}]).value == {"job": 7}
+
+
+@pytest.mark.parametrize("tool", ["lookslikeit__create", "fails__create"])
+def test_a_host_that_refuses_a_list_as_such_gets_its_rows_one_by_one(call, tool):
+    assert call(tool, objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
+    assert sorted(each.name for each in Company.objects.all()) == ["a", "b"]
+    assert Log.objects.count() == 2, "what the attempt with the list wrote was undone"
+
+
+@pytest.mark.parametrize("key", ["objects", "data"])
+def test_a_host_that_takes_nothing_but_lists_has_the_same_receipt(call, key):
+    result = call("onlylists__create", {key: [{"name": "a"}, {"name": "b"}]})
+    assert result.value == {"created": 2, "ids": [each.pk for each in Company.objects.order_by("name")]}
+    refused = call("onlylists__create", {key: [{"name": "c"}, {"name": "a"}]})
+    assert [each.path for each in refused.problems] == [f"$.{key}[1].name"]
+    assert Company.objects.count() == 2
+
+
+# --- separate tools ---
+
+
+def test_bulk_tools_are_published_where_they_are_asked_for(settings_of, call, ann):
+    settings_of(TOOLBOOTH={"BULK_TOOLS": True, "MAX_BULK": 3})
+    tools = acting_as(ann).tools()
+    assert "Many at once" not in tools["companies__create"]["description"]
+    published = tools["companies__bulk_create"]
+    assert (published["title"], published["description"]) == (
+        "Create many companies",
+        "Create many companies: all are made, or none.",
+    )
+    rows = published["inputSchema"]["properties"]["objects"]
+    assert (rows["minItems"], rows["maxItems"], rows["items"]["required"]) == (1, 3, ["name"])
+    assert set(rows["items"]["properties"]) == {"name", "website", "employees"}
+    assert published["inputSchema"]["required"] == ["objects"]
+    assert call("companies__bulk_create", objects=[{"name": "a"}]).value["created"] == 1
+    assert call("companies__bulk_create", data=[{"name": "b"}]).value["created"] == 1
+    assert call("companies__create", objects=[{"name": "c"}]).value["created"] == 1
+    nothing = call("companies__bulk_create", {})
+    assert [(each.code, each.path) for each in nothing.problems] == [("missing", "$.objects")]
+    assert "onlylists__bulk_create" not in tools
+
+
+def test_a_hosts_own_bulk_create_keeps_its_name(settings_of, ann):
+    class Own(CompanyViewSet):
+        @action(detail=False, methods=["post"], serializer_class=Words)
+        def bulk_create(self, request):
+            return Response({"mine": request.data["word"]})
+
+    class Clashing:
+        router = SimpleRouter()
+        router.register("companies", Own, "companies")
+        urlpatterns = [path("zzz/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+
+    settings_of(ROOT_URLCONF=Clashing, TOOLBOOTH={"BULK_TOOLS": True})
+    assert acting_as(ann).call("companies__bulk_create", word="w").value == {"mine": "w"}
+
+
+def test_who_may_not_create_is_not_shown_the_bulk_tool(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
+    tools = acting_as(ann).tools()
+    assert "guarded__create" not in tools
+    assert "guarded__bulk_create" not in tools
+    refused = acting_as(ann).call("guarded__bulk_create", nonsense=1)
+    assert refused.problems == ()
+    assert "permission" in refused.text
