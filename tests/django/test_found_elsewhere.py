@@ -84,7 +84,7 @@ def test_what_a_hook_of_spectacular_drops_is_reported_and_what_it_renames_keeps_
     settings_of(
         ROOT_URLCONF=urls(path("api/known/", Known.as_view()), path("api/internal/", Known.as_view(), name="inner"))
     )
-    with patched_settings({"PREPROCESSING_HOOKS": [only_known]}):
+    with patched_settings({"PREPROCESSING_HOOKS": [f"{__name__}.only_known"]}):
         assert mcp("known__get")["structuredContent"] == {"known": True}
         assert [(each.what, each.why) for each in catalogue().left_out] == [
             ("GET /api/internal/", "a hook in SPECTACULAR_SETTINGS leaves it out")
