@@ -6,7 +6,6 @@ It is sync, for WSGI and ASGI alike: Django runs it in its thread for sync code,
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -69,7 +68,7 @@ def _is_own(origin: str) -> bool:
     allowed: list[str] = settings.ALLOWED_HOSTS
     if settings.DEBUG and not allowed:
         allowed = [".localhost", "127.0.0.1", "[::1]"]
-    host, _ = split_domain_port(urlsplit(origin).netloc.lower())
+    host, _ = split_domain_port(origin.lower().rpartition("//")[2])
     return "*" not in allowed and validate_host(host, allowed)
 
 

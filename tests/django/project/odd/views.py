@@ -510,3 +510,13 @@ class WhoView(APIView):
                 "marked": getattr(request._request, "marked", None),
             }
         )
+
+
+def marking(get_response: Any) -> Any:
+    """Middleware that leaves something on the request."""
+
+    def middleware(request: Any) -> Any:
+        request.marked = "by middleware"
+        return get_response(request)
+
+    return middleware
