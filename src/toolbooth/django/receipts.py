@@ -30,6 +30,9 @@ _SCHEMA = {"type": "boolean", "description": "Answer with the whole object"}
 _stock: Any = serializers.Serializer
 """REST framework's own serializer, whose generic type says nothing here."""
 
+_FORMS = (serializers.RelatedField, serializers.BaseSerializer, serializers.SerializerMethodField)
+"""Fields that may show a row in other words than it is sent in."""
+
 _WRITES = frozenset(("create", "update", "partial_update"))
 _CALLED = ("name", "title", "display", "slug")
 """Fields by which people know a row."""
@@ -82,9 +85,12 @@ class Receipted:
             told, others = before.compared(value, saved, names)
         elif self.call.action.method == "POST":
             told["defaulted"] = [name for name in body if name not in sent]
-            told["note"] = "" if names else "No field was sent: the row has nothing but defaults."
+            if not names:
+                told["note"] = "No field was sent: the row has nothing but defaults."
             others = {name: each for name, each in stored.items() if name not in names and name not in made}
         told["stored_as"] = _otherwise({name: sent[name] for name in names}, stored, saved.fields)
+        if "note" in told and told["stored_as"]:
+            told["note"] = "Nothing changed: the view stored something else."
         told["set"] = [name for name in told["set"] if name not in told["stored_as"]]
         told["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
         return {**made, **{key: each for key, each in told.items() if each or key in ("set", "defaulted")}}
@@ -192,10 +198,12 @@ def _same(sent: Any, stored: Any, field: Any) -> bool:
         return True
     if isinstance(field, serializers.JSONField):
         return False
+    if _is_only_shown(field):
+        return True  # sent by key and shown in some other form: nothing says that it is another row
     if isinstance(sent, Mapping):
         return _same_object(cast("Json", sent), stored, field)
     if isinstance(stored, Mapping):  # a row that is sent by key and shown whole
-        return any(str(sent) == str(each) for each in cast("Json", stored).values())
+        return str(cast("Json", stored).get("id", sent)) == str(sent)
     if isinstance(sent, list) or isinstance(stored, list):
         lists = isinstance(sent, list) and isinstance(stored, list)
         return lists and _same_list(cast("list[Any]", sent), cast("list[Any]", stored), field)
@@ -205,6 +213,11 @@ def _same(sent: Any, stored: Any, field: Any) -> bool:
         return field.to_internal_value(sent) == field.to_internal_value(stored)
     except Exception:  # shown in a form that it does not take
         return str(sent) == str(stored)
+
+
+def _is_only_shown(field: Any) -> bool:
+    one: Any = getattr(field, "child_relation", field)
+    return isinstance(one, _FORMS) and bool(cast("Any", one).read_only)
 
 
 def _same_object(sent: Json, stored: Any, field: Any) -> bool:

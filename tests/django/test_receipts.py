@@ -1,0 +1,436 @@
+"""What a write is answered with, and that it is true: every receipt is held against the row."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import include, path
+from rest_framework import generics, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from odd.models import Device, Part, Site, Thing
+from sales.models import Company, Contact, Deal, Tag
+from sales.serializers import CompanySerializer, ContactSerializer
+from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
+from toolbooth.django.testing import acting_as
+
+
+class ThingSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Thing
+        exclude = ["scan"]
+
+
+class ThingViewSet(viewsets.ModelViewSet):
+    queryset = Thing.objects.all()
+    serializer_class = ThingSerializer
+
+
+class VerifySerializer(serializers.ModelSerializer):
+    """Has a field of its own called `verify`."""
+
+    verify = serializers.CharField(source="notes", required=False)
+
+    class Meta:
+        model = Contact
+        fields = ["id", "email", "verify"]
+
+
+class VerifyViewSet(viewsets.ModelViewSet):
+    queryset = Contact.objects.all()
+    serializer_class = VerifySerializer
+
+
+class SiteSerializer(serializers.ModelSerializer):
+    """Makes its slug itself, shows no key, and counts what is below."""
+
+    devices = serializers.SerializerMethodField()
+    history = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Site
+        fields = ["slug", "name", "devices", "history"]
+        read_only_fields = ["slug"]
+
+    def get_devices(self, site):
+        return site.devices.count()
+
+    def get_history(self, site):
+        return ["x" * 500]
+
+    def create(self, validated_data):
+        return Site.objects.create(slug=validated_data["name"].lower(), **validated_data)
+
+
+class SiteViewSet(viewsets.ModelViewSet):
+    queryset = Site.objects.all()
+    serializer_class = SiteSerializer
+    lookup_field = "slug"
+
+
+class DeviceSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Device
+        fields = ["serial", "label", "site", "parts"]
+
+
+class ShownDevice(serializers.ModelSerializer):
+    """What is read is another serializer than what is written: relations whole."""
+
+    site = SiteSerializer()
+    parts = serializers.StringRelatedField(many=True)
+
+    class Meta:
+        model = Device
+        fields = ["serial", "label", "site", "parts"]
+
+
+class DeviceViewSet(viewsets.ModelViewSet):
+    queryset = Device.objects.all()
+    serializer_class = DeviceSerializer
+
+    def create(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(ShownDevice(serializer.save()).data, status=201)
+
+    def update(self, request, *args, **kwargs):
+        serializer = self.get_serializer(self.get_object(), data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        return Response(ShownDevice(serializer.save()).data)
+
+
+class Overruling(CompanyViewSet):
+    """Stores what it pleases."""
+
+    def perform_create(self, serializer):
+        serializer.save(employees=0)
+
+    def perform_update(self, serializer):
+        pass
+
+
+class OwnAnswer(CompanyViewSet):
+    def create(self, request, *args, **kwargs):
+        super().create(request, *args, **kwargs)
+        return Response({"token": "shown once"}, status=201)
+
+    @action(detail=True, methods=["post"], serializer_class=CompanySerializer)
+    def rename(self, request, pk=None):
+        company = self.get_object()
+        serializer = self.get_serializer(company, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        serializer.save()
+        return Response(serializer.data)
+
+
+class OneContact(generics.UpdateAPIView):
+    """The caller's own row: there is nothing in the address to find it by."""
+
+    serializer_class = ContactSerializer
+
+    def get_object(self):
+        return Contact.objects.get()
+
+
+class PutDefaults(serializers.ModelSerializer):
+    kind = serializers.ChoiceField(choices=["small", "large"], default="small")
+
+    class Meta:
+        model = Thing
+        fields = ["id", "title", "kind"]
+
+
+class PutViewSet(viewsets.ModelViewSet):
+    queryset = Thing.objects.all()
+    serializer_class = PutDefaults
+
+
+class Urls:
+    router = SimpleRouter()
+    router.register("contacts", ContactViewSet, "contacts")
+    router.register("companies", CompanyViewSet, "companies")
+    router.register("deals", DealViewSet, "deals")
+    router.register("notes", NoteViewSet, "notes")
+    router.register("things", ThingViewSet, "things")
+    router.register("verify", VerifyViewSet, "verify")
+    router.register("sites", SiteViewSet, "sites")
+    router.register("devices", DeviceViewSet, "devices")
+    router.register("overruling", Overruling, "overruling")
+    router.register("own", OwnAnswer, "own")
+    router.register("put", PutViewSet, "put")
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("me/", OneContact.as_view(), name="me"),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
+
+
+@pytest.fixture
+def call(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls)
+    return acting_as(ann).call
+
+
+# --- create ---
+
+
+def test_a_create_says_what_was_set_and_what_was_defaulted(call):
+    value = call("contacts__create", email="ann@x.io", subscribed=True).value
+    made = Contact.objects.get()
+    assert value == {
+        "id": str(made.pk),
+        "set": ["email", "subscribed"],
+        "defaulted": ["first_name", "last_name", "company", "tags", "notes", "profile"],
+    }
+    assert (made.email, made.subscribed, made.first_name) == ("ann@x.io", True, "")
+
+
+def test_a_create_with_nothing_sent_says_so(call):
+    value = call("contacts__create", {}).value
+    assert (value["set"], value["note"]) == ([], "No field was sent: the row has nothing but defaults.")
+
+
+def test_what_was_stored_otherwise_than_sent_is_shown(call):
+    value = call("overruling__create", name="  Acme ", employees=5).value
+    made = Company.objects.get()
+    assert (made.name, made.employees) == ("Acme", 0)
+    assert value == {
+        "id": made.pk,
+        "name": "Acme",
+        "set": [],
+        "defaulted": ["website"],
+        "stored_as": {"name": "Acme", "employees": 0},
+    }
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"price": 5},
+        {"price": "5.50"},
+        {"moment": "2026-01-02T03:04:05+02:00"},
+        {"day": "2026-01-02"},
+        {"hour": "10:30"},
+        {"span": "01:00:00"},
+        {"span": "3600"},
+        {"code": "6b7e67eb0000400080000000000000aa"},
+        {"rank": 2},
+        {"ratio": 1},
+        {"active": False},
+        {"big": 2**60},
+        {"document": {"a": [1, {"b": None}]}},
+        {"document": [1, "x"]},
+        {"address": "2001:db8::1"},
+    ],
+    ids=json.dumps,
+)
+def test_the_same_value_in_another_form_is_what_was_sent(call, sent):
+    value = call("things__create", title="t", **sent).value
+    assert value["set"] == ["title", *sent], value
+    assert "stored_as" not in value
+
+
+def test_relations_are_the_same_by_key_and_by_object(call):
+    acme = Company.objects.create(name="Acme")
+    Tag.objects.create(slug="a", title="A")
+    Tag.objects.create(slug="b", title="B")
+    for tags in (["b", "a"], [{"slug": "a"}, "b"], ["a", "a", "b"]):
+        value = call("contacts__create", company={"name": "Acme"}, tags=tags).value
+        assert value["set"] == ["company", "tags"], value
+        made = Contact.objects.get(pk=value["id"])
+        assert (made.company, {each.slug for each in made.tags.all()}) == (acme, {"a", "b"})
+
+
+def test_nested_rows_are_what_was_sent(call):
+    acme = Company.objects.create(name="Acme").pk
+    value = call("deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2.5}]).value
+    deal = Deal.objects.get()
+    assert value == {
+        "id": deal.pk,
+        "title": "t",
+        "set": ["title", "company", "lines"],
+        "defaulted": ["closes_on"],
+        "assigned": {"stage": "open", "reason": ""},
+    }
+    value = call("deals__create", title="t", company=acme, lines=[{"product": " tea ", "price": 2.5}]).value
+    assert value["stored_as"] == {"lines": [{"product": "tea", "quantity": 1, "price": "2.50"}]}
+
+
+def test_identity_is_the_key_what_it_is_looked_up_by_and_what_people_call_it(call):
+    value = call("sites__create", name="HQ").value
+    made = Site.objects.get()
+    assert value == {
+        "id": made.pk,
+        "slug": "hq",
+        "name": "HQ",
+        "set": ["name"],
+        "defaulted": [],
+        "assigned": {"devices": 0},
+    }
+
+
+def test_a_row_shown_by_another_serializer_is_still_compared(call):
+    site = Site.objects.create(slug="hq", name="HQ")
+    Part.objects.create(number="1", token="t")
+    value = call("devices__create", label="d", site={"slug": "hq"}, parts=["1"]).value
+    made = Device.objects.get()
+    assert (made.site, made.parts.get().pk, value["serial"]) == (site, "1", str(made.pk))
+    assert {"label", "site"} <= set(value["set"])
+    same = call("devices__partial_update", serial_in_path=str(made.pk), label="d", site=site.pk, parts=["1"]).value
+    assert same["unchanged"] == ["label", "site", "parts"]
+    assert same["note"] == "Nothing changed: the row held all this already."
+
+
+def test_a_long_value_does_not_make_a_long_receipt(call):
+    text = "word " * 2000
+    result = call("contacts__create", notes=text, email="a@x.io")
+    assert Contact.objects.get().notes == text.strip()
+    assert result.value["stored_as"]["notes"] == text[:99] + "…"
+    assert len(result.text) < 500
+
+
+def test_a_create_costs_no_query_more_than_the_view_alone(call, rest):
+    call("contacts__create", email="first@x.io")
+    with CaptureQueriesContext(connection) as alone:
+        call("contacts__create", email="a@x.io", verify=True)
+    with CaptureQueriesContext(connection) as receipted:
+        call("contacts__create", email="b@x.io")
+    assert len(receipted) == len(alone)
+
+
+# --- update ---
+
+
+@pytest.fixture
+def contact():
+    return Contact.objects.create(email="ann@x.io", first_name="Ann")
+
+
+@pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
+def test_an_update_says_what_it_changed_and_what_was_so_already(call, contact, tool):
+    value = call(tool, id=str(contact.pk), email="ann@x.io", first_name="Anna").value
+    assert value == {"id": str(contact.pk), "set": ["first_name"], "unchanged": ["email"]}
+    contact.refresh_from_db()
+    assert (contact.email, contact.first_name) == ("ann@x.io", "Anna")
+
+
+@pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
+def test_an_update_that_changed_nothing_says_so(call, contact, tool):
+    value = call(tool, id=str(contact.pk), first_name="Ann", tags=[], profile={}, company=None).value
+    assert value == {
+        "id": str(contact.pk),
+        "set": [],
+        "unchanged": ["first_name", "company", "tags", "profile"],
+        "note": "Nothing changed: the row held all this already.",
+    }
+    assert call(tool, id=str(contact.pk)).value["note"] == "Nothing changed: no field was sent."
+
+
+def test_relations_and_nested_rows_are_compared_with_what_they_were(call, contact):
+    acme = Company.objects.create(name="Acme").pk
+    Tag.objects.create(slug="vip", title="V")
+    sent = {"id": str(contact.pk), "company": {"name": "Acme"}, "tags": ["vip"]}
+    assert call("contacts__partial_update", sent).value["set"] == ["company", "tags"]
+    assert call("contacts__partial_update", sent).value["unchanged"] == ["company", "tags"]
+    deal = call("deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2}]).value["id"]
+    same = call("deals__partial_update", id=deal, lines=[{"product": "tea", "price": "2.00", "quantity": 1}]).value
+    assert (same["set"], same["unchanged"]) == ([], ["lines"])
+    other = call("deals__partial_update", id=deal, lines=[{"product": "tea", "price": 3}]).value
+    assert other["set"] == ["lines"]
+
+
+def test_a_view_that_stores_nothing_cannot_look_like_success(call):
+    company = Company.objects.create(name="Acme")
+    value = call("overruling__partial_update", id=company.pk, name="Zenith").value
+    assert value == {
+        "id": company.pk,
+        "name": "Acme",
+        "set": [],
+        "unchanged": ["name"],
+        "note": "Nothing changed: the view stored something else.",
+        "stored_as": {"name": "Acme"},
+    }
+
+
+def test_a_default_that_a_put_brings_is_told(call):
+    thing = Thing.objects.create(title="t", kind="large")
+    value = call("put__update", id=thing.pk, title="t").value
+    thing.refresh_from_db()
+    assert thing.kind == "small"
+    assert value == {"id": thing.pk, "title": "t", "set": [], "unchanged": ["title"], "assigned": {"kind": "small"}}
+
+
+def test_the_callers_own_row_needs_nothing_to_be_found_by(call, contact):
+    assert call("me__partial_update", first_name="Ann").value["note"].startswith("Nothing changed")
+    assert call("me__partial_update", first_name="Anna").value["set"] == ["first_name"]
+
+
+def test_an_update_reads_the_row_once_more_and_no_more(call):
+    company = Company.objects.create(name="Acme")
+    call("companies__partial_update", id=company.pk, website="https://a.example")
+    with CaptureQueriesContext(connection) as alone:
+        call("companies__partial_update", id=company.pk, website="https://b.example", verify=True)
+    with CaptureQueriesContext(connection) as receipted:
+        call("companies__partial_update", id=company.pk, website="https://c.example")
+    assert len(receipted) == len(alone) + 1
+
+
+def test_a_row_that_is_not_there_or_not_theirs_is_refused_as_over_rest(call, mcp_as):
+    gone = call("companies__partial_update", id=99, name="x")
+    assert gone.is_error
+    assert "No Company matches" in gone.text
+    note = call("notes__create", title="mine").value
+    assert call("notes__partial_update", id=note["id"], title="mine").value["unchanged"] == ["title"]
+
+
+# --- verify, and what is no receipt ---
+
+
+@pytest.mark.parametrize("verify", [True, "true"])
+def test_verify_gives_the_whole_object(call, contact, verify):
+    value = call("contacts__partial_update", id=str(contact.pk), notes="n", verify=verify).value
+    assert value == {
+        "id": str(contact.pk),
+        "email": "ann@x.io",
+        "first_name": "Ann",
+        "last_name": "",
+        "company": None,
+        "tags": [],
+        "notes": "n",
+        "profile": {},
+        "subscribed": False,
+    }
+    assert "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=False).value
+    assert "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=None).value
+
+
+def test_a_hosts_own_field_called_verify_is_its_own(call):
+    value = call("verify__create", email="a@x.io", verify="by hand").value
+    assert Contact.objects.get().notes == "by hand"
+    assert value["set"] == ["email", "verify"]
+    rows = [{"email": "b@x.io", "verify": "too"}]
+    assert call("verify__create", objects=rows).value["created"] == 1
+    assert Contact.objects.get(email="b@x.io").notes == "too"
+
+
+def test_what_is_no_row_is_answered_as_the_view_answers(call):
+    assert call("own__create", name="Acme").value == {"token": "shown once"}
+    company = Company.objects.get()
+    assert call("own__rename", id=company.pk, name="Zenith").value == {
+        "id": company.pk,
+        "name": "Zenith",
+        "website": "",
+        "employees": None,
+    }
+
+
+def test_only_writes_of_rows_take_verify(call, ann):
+    tools = acting_as(ann).tools()
+    takes = {name for name, tool in tools.items() if "verify" in tool["inputSchema"]["properties"]}
+    writes = {name for name in tools if name.endswith(("__create", "__update", "__partial_update"))}
+    assert takes == writes
+    assert tools["verify__create"]["inputSchema"]["properties"]["verify"]["type"] == "string"
