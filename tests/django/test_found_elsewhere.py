@@ -2,17 +2,20 @@
 
 from typing import Any
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
+from rest_framework.generics import RetrieveAPIView
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter
+from rest_framework.serializers import Serializer
 from rest_framework.urlpatterns import format_suffix_patterns
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
 from toolbooth.django.catalogue import catalogue
 from toolbooth.django.discovery import discover
+from toolbooth.django.testing import acting_as
 
 
 def urls(*patterns: Any) -> Any:
@@ -89,3 +92,42 @@ def test_what_a_hook_of_spectacular_drops_is_reported_and_what_it_renames_keeps_
         assert [(each.what, each.why) for each in catalogue().left_out] == [
             ("GET /api/internal/", "a hook in SPECTACULAR_SETTINGS leaves it out")
         ]
+
+
+class Echo(RetrieveAPIView):
+    """Its queryset needs a caller, so nothing is known of its model."""
+
+    serializer_class = Serializer
+
+    def get_queryset(self):
+        raise RuntimeError("ask me with a user")
+
+    def retrieve(self, request, **kwargs):
+        return Response(kwargs)
+
+
+def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_numbers_too(settings_of, mcp, ann):
+    settings_of(
+        ROOT_URLCONF=urls(
+            path("typed/<int:pk>/", Echo.as_view(), name="typed"),
+            path("text/<str:pk>/", Echo.as_view(), name="text"),
+            re_path(r"^digits/(?P<number>\d+)/$", Echo.as_view(), name="digits"),
+        )
+    )
+    tools = {name: tool["inputSchema"]["properties"] for name, tool in acting_as(ann).tools().items()}
+    assert tools == {
+        "typed__retrieve": {"id": {"type": "integer"}},
+        "text__retrieve": {"id": {"type": "string"}},
+        "digits__retrieve": {"number": {"type": "string", "pattern": r"^\d+$"}},
+    }
+    assert mcp("typed__retrieve", {"id": 7})["structuredContent"] == {"pk": 7}
+    assert mcp("text__retrieve", {"id": 7})["structuredContent"] == {"pk": "7"}
+    assert mcp("digits__retrieve", {"number": 7})["structuredContent"] == {"number": "7"}
+    assert mcp("digits__retrieve", {"number": "7"})["structuredContent"] == {"number": "7"}
+    assert mcp("digits__retrieve", {"number": "x"})["isError"]
+    assert mcp("text__retrieve", {"id": True})["isError"]
+
+
+def test_two_parts_of_an_address_never_share_a_name(settings_of, mcp):
+    settings_of(ROOT_URLCONF=urls(path("at/<int:id>/under/<int:pk>/", Echo.as_view(), name="under")))
+    assert mcp("under__retrieve", {"id": 1, "id_in_path": 2})["structuredContent"] == {"id": 1, "pk": 2}

@@ -66,7 +66,7 @@ def arguments_of(operation: Operation) -> Arguments:
     taken = set(body.properties) if body is not None else set[str]()
     for name, parameter in operation.path.items():
         called = operation.key if name == "pk" else name
-        own = _free(called, "in_path", taken)
+        own = _free(called, "in_path", {*taken, *made.slots})
         said = {} if own == called else {"description": f"which one: its {called} as it is now"}
         _add(made, own, Slot(place="path", name=name), parameter, said, required=True)
     for name, parameter in operation.query.items():
@@ -95,6 +95,8 @@ def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, said: Sche
         made.wide[own] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     elif parameter.schema.get("type") == "number":
         made.wide[own] = {"type": "number", "format": "decimal"}  # an address takes every digit
+    elif slot.place == "path" and parameter.schema.get("type") == "string" and "format" not in parameter.schema:
+        made.wide[own] = {**made.wide[own], "type": ["string", "integer"]}  # an address has no types
     if required or parameter.required:
         made.required.append(own)
 

@@ -171,6 +171,18 @@ class _Asked(AutoSchema):
     def _get_format_parameters(self) -> list[Schema]:
         return []  # the answer's format is JSON, whatever the view could render
 
+    def _resolve_path_parameters(self, variables: list[str]) -> list[Schema]:
+        asked = cast("Any", super())
+        typed = {name: self._converted(name) for name in variables}
+        return [each for name in variables for each in typed[name] or asked._resolve_path_parameters([name])]
+
+    def _converted(self, name: str) -> list[Schema]:
+        """What `<int:pk>` says. drf-spectacular would look for it under the name that its documents give to `pk`."""
+        regex = cast("Any", self).path_regex.replace(f":{name}>", ":found>")
+        found = plumbing.resolve_django_path_parameter(regex, "found", [])
+        # That it is text says nothing about an address.
+        return [{**found, "name": name}] if found and found["schema"] != {"type": "string"} else []
+
     def get_auth(self) -> list[Schema]:
         return []
 
