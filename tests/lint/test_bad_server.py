@@ -83,6 +83,7 @@ EXPECTED = {
         "error reserved-parameter $.properties",
         "error long-tool-description $",
         "error output-not-object outputSchema",
+        "warning reserved-parameter $.self",
         "warning reserved-parameter $.config",
         "warning reserved-parameter $.arguments",
         "warning leaked-parameter $.self",

@@ -14,8 +14,8 @@ from toolbooth.errors import ContractWarning
 PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
 """The names that every client takes (Vertex is the strictest: evidence/client_faults.md, F1b)."""
 
-RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks"))
-"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16)."""
+RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks", "runtime", "self"))
+"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16; the last two: run, 2026-11-15)."""
 
 
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
