@@ -42,13 +42,11 @@ def _database() -> Iterator[None]:
 @pytest.fixture
 def db(_database: None) -> Iterator[None]:
     """An empty database, and no memory of earlier requests."""
-    forget()
     yield
     for model in reversed(apps.get_models()):
         if model._meta.label not in _KEPT:
             model._base_manager.all().delete()
     cache.clear()
-    forget()
 
 
 @pytest.fixture

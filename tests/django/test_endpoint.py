@@ -84,7 +84,7 @@ def test_a_body_has_a_limit(ann, settings_of):
     assert post(call("open__create", line="x" * 200), RIGHT).status_code == 413
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc": "2.0"}', b"\xff"])
+@pytest.mark.parametrize("body", [b" ", b"{", b"[]", b'{"jsonrpc": "2.0"}', b"\xff"])
 def test_what_is_no_message_is_answered_as_such(ann, body):
     reply = post(body, RIGHT)
     assert reply.status_code == 400

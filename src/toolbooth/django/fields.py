@@ -25,10 +25,10 @@ from toolbooth.server.recorded import SECRET_NAMES
 Schema = dict[str, Any]
 has_override: Any = untyped_has_override
 
-JSON_TYPES = ["object", "array", "number", "boolean", "null"]
-"""What a JSONField takes. Text is left out, so that a document sent as JSON text is read as the document."""
+JSON_TYPES = ["object", "array", "number", "boolean"]
+"""What a JSONField takes, and null where it may be null. Text is left out, so that a document sent as JSON text is read as the document."""
 
-_ITEMS = ["object", "string", "number", "boolean"]
+_ITEMS = {"type": ["object", "string", "number", "boolean"]}
 """What is published of a list in a document; lists of lists are taken too, but cost more words than they are worth."""
 
 _WIDEST = (2**15, 2**31, 2**32, 2**63, 2**64)
@@ -116,7 +116,7 @@ class _Reader:
         if isinstance(found, serializers.RelatedField):
             return self._related(schema, found, path)
         made = self._described(_scalar(schema, found, path[-1]), found)
-        return (made, {**made, "items": {}}, None) if made.get("type") is JSON_TYPES else _alone(made)
+        return (made, {**made, "items": {}}, None) if made.get("items") is _ITEMS else _alone(made)
 
     def _list(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
         child: Any = getattr(found, "child_relation", None) or found.child
@@ -200,7 +200,8 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
     """A scalar, in a form that says all that REST framework takes."""
     made = trimmed(schema)
     if isinstance(found, serializers.JSONField) and not (made.keys() & {"type", "properties", "anyOf", "oneOf"}):
-        return {**made, "type": JSON_TYPES, "additionalProperties": True, "items": {"type": _ITEMS}}
+        null = ["null"] if found.allow_null else []
+        return {**made, "type": [*JSON_TYPES, *null], "additionalProperties": True, "items": _ITEMS}
     if isinstance(found, serializers.DictField) and not isinstance(made.get("additionalProperties"), dict):
         return {**made, "additionalProperties": True}
     if isinstance(found, serializers.DecimalField):

@@ -1,0 +1,132 @@
+"""Hand-written tools pass the same boundary, and run as a view of REST framework does."""
+
+import asyncio
+import json
+
+import pytest
+from django.http import HttpRequest
+from django.test import Client
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.permissions import AllowAny, IsAdminUser
+from rest_framework.request import Request
+
+from odd.models import Log
+from toolbooth import Context, ContractError, ToolError
+from toolbooth.content import Image
+from toolbooth.django import decorators
+from toolbooth.django.decorators import mcp_tool
+
+
+@pytest.fixture(autouse=True)
+def declared(settings_of, monkeypatch):
+    """No tools but those of the test."""
+    monkeypatch.setattr(decorators, "declared", {})
+    settings_of(TOOLBOOTH={"EXCLUDE": ["answers__*"]})
+
+
+def test_a_function_is_a_tool_that_knows_its_caller(mcp):
+    @mcp_tool
+    def greet(name: str, request: Request, times: int = 1) -> dict[str, str]:
+        """Greet somebody."""
+        return {"said": f"{request.user.username} greets {name}" * times}
+
+    assert mcp("greet", {"name": "Bob"})["structuredContent"] == {"said": "ann greets Bob"}
+    assert mcp("greet", {"data": {"name": "Bob"}})["_meta"]["toolbooth"]["corrected"] == {"name": "Bob"}
+    assert mcp("greet", {"name": "Bob", "request": 1})["isError"] is True
+    assert mcp("greet", {"name": "Bob", "times": "1"})["_meta"]["toolbooth"]["repairs"] == [
+        {"code": "scalar-text", "path": "$.times"}
+    ]
+
+
+def test_it_is_listed_as_any_tool(mcp):
+    @mcp_tool(name="hello", title="Hello", annotations={"readOnlyHint": True}, permission_classes=[AllowAny])
+    def greet(name: str, request: HttpRequest) -> dict[str, str]:
+        """Greet somebody."""
+        return {"user": request.user.username, "said": name}
+
+    client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    tools = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]["tools"]
+    assert next(tool for tool in tools if tool["name"] == "hello") == {
+        "name": "hello",
+        "title": "Hello",
+        "description": "Greet somebody.",
+        "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "outputSchema": {"type": "object", "additionalProperties": {"type": "string"}},
+        "annotations": {"readOnlyHint": True},
+    }
+    assert mcp("hello", {"name": "x"})["structuredContent"] == {"user": "ann", "said": "x"}
+
+
+def test_permissions_hold_in_list_and_call(mcp, mcp_as):
+    @mcp_tool(permission_classes=[IsAdminUser])
+    def wipe(confirm: bool) -> str:
+        """Wipe."""
+        return "wiped"
+
+    told = "Tool 'wipe' failed: You do not have permission to perform this action."
+    assert mcp("wipe", {"confirm": True})["content"][0]["text"] == told
+    assert mcp("wipe", {"data": {"confirm": True}})["content"][0]["text"] == told
+    assert mcp_as(None)("wipe", {"confirm": True}, raw=True).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ToolError("note", "no paper"), "Tool 'note' failed: no paper"),
+        (PermissionDenied("not today"), "Tool 'note' failed: not today"),
+        (
+            ValidationError({"line": ["too dull"]}),
+            "Refused: 1 problem in the arguments of 'note'. Nothing was done.\n- $.line: too dull",
+        ),
+        (RuntimeError("secret"), "Tool 'note' failed unexpectedly."),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_what_a_failed_tool_wrote_is_rolled_back(mcp, error, told):
+    @mcp_tool
+    def note(line: str) -> str:
+        """Write a line."""
+        Log.objects.create(line=line)
+        raise error
+
+    assert mcp("note", {"line": "x"})["content"][0]["text"] == told
+    assert Log.objects.count() == 0
+
+
+def test_an_async_tool_is_awaited(mcp):
+    @mcp_tool
+    async def slow(name: str, request: Request) -> str:
+        """Take your time."""
+        await asyncio.sleep(0)
+        return f"{request.user.username} {name}"
+
+    assert mcp("slow", {"name": "x"})["content"][0]["text"] == "ann x"
+
+
+def test_a_tool_may_return_what_tools_return(mcp):
+    @mcp_tool
+    def draw(context: Context) -> Image:
+        """Draw."""
+        return Image(data=b"png")
+
+    assert mcp("draw")["content"] == [{"type": "image", "data": "cG5n", "mimeType": "image/png"}]
+
+
+def test_a_name_of_its_own_wins_over_a_view(mcp):
+    @mcp_tool(name="contacts__list")
+    def contacts() -> str:
+        """By hand."""
+        return "by hand"
+
+    assert mcp("contacts__list")["content"][0]["text"] == "by hand"
+    assert "results" in mcp("sales__contacts__list")["structuredContent"]
+
+
+def test_a_mistake_is_told_where_it_is_made():
+    with pytest.raises(ContractError, match="takes names that nobody declared"):
+
+        @mcp_tool
+        def wrong(**anything: str) -> str:
+            """Wrong."""
+            return ""
