@@ -192,7 +192,7 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
 
 def told(report: Report) -> str:
     """The failure: what is wrong first, then what to change, then the worst of each kind, then the matrix."""
-    parts = [_head(report), *(f"- not called: {line}" for line in report.without), _remedy(report)]
+    parts = [_head(report), *(f"- not called: {line}" for line in report.without), remedy(report)]
     shown = _worst_of_each(report.deviations)
     parts += ["", *("\n".join([str(each), ""]) for each in shown)]
     left = len(report.deviations) - len(shown)
@@ -213,7 +213,8 @@ def _head(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _remedy(report: Report) -> str:
+def remedy(report: Report) -> str:
+    """What the author is to change."""
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
     if not report.protected and grades - {"broken"}:

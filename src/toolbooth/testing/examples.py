@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample, Unsatisfiable
@@ -61,7 +61,10 @@ def refusal_of(contract: Contract, arguments: Any) -> str:
 def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
     schema = contract.schema
     yield from (each for each in schema.get("examples", ()) if isinstance(each, dict))
-    yield _Maker(Document(schema)).make({"type": "object", **schema}, 0)
+    try:
+        yield _Maker(Document(schema)).make({"type": "object", **schema})
+    except RecursionError:  # it requires itself: there is no such call
+        return
     for whole in (True, False):
         try:
             yield find(
@@ -74,12 +77,13 @@ def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
 
 
 class _Maker:
-    """Makes one value for each schema of a document."""
+    """Makes one value for each schema of a document; what recurs is left out where it may be."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
-    def make(self, schema: Any, depth: int) -> Any:
+    def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
+        above |= _references(schema)
         written = self._resolved(schema)
         given = written.get("examples") or [written[key] for key in ("example", "const") if key in written]
         if given:
@@ -89,20 +93,12 @@ class _Maker:
         kind = written.get("type", "string")
         kind = kind if isinstance(kind, str) else next((each for each in kind if each != "null"), "null")
         if kind == "object":
-            return self._object(written, depth)
+            return self._object(written, above)
         if kind == "array":
-            return self._array(written, depth)
+            return self._array(written, above)
         if written.get("contentMediaType") == "application/json":
-            return self._json(written, depth)
+            return self._json(written, above)
         return _scalar(kind, written)
-
-    def _json(self, schema: Mapping[str, Any], depth: int) -> str:
-        """JSON text: as the description has it, or as the schema of its content says."""
-        _, found, rest = str(schema.get("description", "")).partition("e.g. ")
-        try:
-            return json.dumps(json.JSONDecoder().raw_decode(rest if found else "")[0])
-        except ValueError:
-            return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), depth + 1))
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """The schema with what it refers to; of alternatives the first that is not null."""
@@ -112,22 +108,43 @@ class _Maker:
             written = both(written, self._resolved(options[0])) if options else written
         return written
 
-    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        required = schema.get("required", ())
-        fields = schema.get("properties", {})
-        made = {key: self.make(each, depth + 1) for key, each in fields.items() if depth < 4 or key in required}
+    def _object(self, schema: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
+        fields, required = schema.get("properties", {}), schema.get("required", ())
+        made = {
+            key: self.make(each, above)
+            for key, each in fields.items()
+            if key in required or not _references(each) & above
+        }
         further = schema.get("additionalProperties")
         if isinstance(further, Mapping) and not fields:
-            made["key"] = self.make(further, depth + 1)
+            made["key"] = self.make(further, above)
         return made
 
-    def _array(self, schema: Mapping[str, Any], depth: int) -> list[Any]:
-        prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
-        least = schema.get("minItems", 0)
-        if prefix or schema.get("items") is False:
+    def _array(self, schema: Mapping[str, Any], above: frozenset[str]) -> list[Any]:
+        items, least = schema.get("items", {}), schema.get("minItems", 0)
+        prefix = [self.make(each, above) for each in schema.get("prefixItems", ())]
+        if prefix or items is False:
             return prefix
-        count = least if depth >= 4 else max(least, min(1, schema.get("maxItems", 1)))
-        return [self.make(schema.get("items", {}), depth + 1) for _ in range(count)]
+        count = least if _references(items) & above else max(least, min(1, schema.get("maxItems", 1)))
+        return [self.make(items, above) for _ in range(count)]
+
+    def _json(self, schema: Mapping[str, Any], above: frozenset[str]) -> str:
+        """JSON text: as the description has it, or as the schema of its content says."""
+        _, found, rest = str(schema.get("description", "")).partition("e.g. ")
+        try:
+            return json.dumps(json.JSONDecoder().raw_decode(rest if found else "")[0])
+        except ValueError:
+            return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
+
+
+def _references(schema: Any) -> frozenset[str]:
+    """What a schema refers to, in place or by its items."""
+    if not isinstance(schema, Mapping):
+        return frozenset()
+    written = cast("Mapping[str, Any]", schema)
+    parts = [written.get("items"), *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ()))]
+    own = [written["$ref"]] if "$ref" in written else []
+    return frozenset(own).union(*map(_references, parts))
 
 
 _TEXTS = {

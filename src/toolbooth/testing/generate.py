@@ -168,12 +168,13 @@ class _Maker:
     def _array(self, schema: Schema, depth: int) -> Values:
         prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
         items = self.make(schema.get("items", not prefix), depth + 1)
-        least, most = schema.get("minItems", 0), schema.get("maxItems")
-        room = max(0, least - len(prefix))
-        more = 0 if depth >= DEEP else room + 2
-        most = room if items.is_empty else more if most is None else min(more, max(room, most - len(prefix)))
+        least = max(0, schema.get("minItems", 0) - len(prefix))
+        if items.is_empty and least:
+            return st.nothing()
+        some = 0 if depth >= DEEP or items.is_empty else least + 2
+        most = max(least, min(some, schema.get("maxItems", some + len(prefix)) - len(prefix)))
         unique = _identity if schema.get("uniqueItems") else None
-        further = st.lists(items, min_size=room or int(self.whole and most > 0), max_size=most, unique_by=unique)
+        further = st.lists(items, min_size=least or int(self.whole and most > 0), max_size=most, unique_by=unique)
         return st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]]) if prefix else further
 
 
