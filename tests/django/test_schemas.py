@@ -1,0 +1,250 @@
+"""What is published: every field that can be sent, in the words of JSON Schema, and nothing that tells nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from inline_snapshot import snapshot
+
+from toolbooth.django.catalogue import build, catalogue
+from toolbooth.django.conf import Configuration
+
+
+@pytest.fixture(scope="module")
+def tools(_database):
+    return {name: tool.listing() for name, tool in catalogue().registry.tools.items()}
+
+
+def properties(tools, name):
+    return tools[name]["inputSchema"]["properties"]
+
+
+DOCUMENT = {
+    "anyOf": [
+        {"type": "object", "description": "any keys"},
+        {
+            "type": "array",
+            "items": {"anyOf": [{"type": kind} for kind in ("object", "string", "number", "boolean")]},
+        },
+        {"type": "number"},
+        {"type": "boolean"},
+    ]
+}
+DECIMAL = {"anyOf": [{"type": "number", "format": "decimal"}, {"type": "string", "format": "decimal"}]}
+
+
+def test_every_kind_of_field_is_told(tools):
+    made = tools["things__create"]["inputSchema"]
+    assert made["required"] == ["title"]
+    assert {name: each for name, each in made["properties"].items() if name != "verify"} == {
+        "title": {"type": "string", "minLength": 1, "maxLength": 40},
+        "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
+        "mood": {"type": "string", "enum": ["ok", ""]},
+        "rank": {"type": "integer", "enum": [1, 2], "description": "1 = Low, 2 = High"},
+        "size": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3},
+        "big": {"type": "integer"},
+        "ratio": {"type": "number"},
+        "price": DECIMAL,
+        "active": {"type": "boolean"},
+        "day": {"type": "string", "format": "date"},
+        "moment": {"type": "string", "format": "date-time"},
+        "hour": {"type": "string", "format": "time"},
+        "span": {"type": "string"},
+        "mail": {"type": "string", "format": "email", "maxLength": 254},
+        "site": {"type": "string", "format": "uri", "maxLength": 200},
+        "code": {"type": "string", "format": "uuid"},
+        "handle": {"type": "string", "maxLength": 50},
+        "address": {"type": "string", "minLength": 1},
+        "document": DOCUMENT,
+    }
+
+
+def test_defaults_are_told_only_where_they_apply(tools):
+    assert "default" not in properties(tools, "things__update")["kind"]
+    assert "default" not in properties(tools, "things__partial_update")["kind"]
+    assert properties(tools, "fancy__post")["points"]["items"]["properties"]["y"] == {"type": "integer", "default": 7}
+
+
+def test_a_patch_requires_nothing_but_its_address(tools):
+    assert tools["things__partial_update"]["inputSchema"]["required"] == ["id"]
+    assert "required" not in properties(tools, "deals__partial_update")["lines"]["items"]
+
+
+def test_fields_that_no_model_has_are_told(tools):
+    made = properties(tools, "fancy__post")
+    assert {name: made[name] for name in ("words", "scores", "loose", "flavours", "camelCase", "direction")} == {
+        "words": {"type": "array", "maxItems": 3, "items": {"type": "string", "minLength": 1, "maxLength": 5}},
+        "scores": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "loose": {"type": "object", "description": "any keys"},
+        "flavours": {"type": "array", "items": {"type": "string", "enum": ["mint", "rose"]}},
+        "camelCase": {"type": "string", "minLength": 1},
+        "direction": {"type": "string", "enum": ["north", "south"]},
+    }
+    assert made["passphrase"] == {"type": "string", "minLength": 1, "format": "password"}
+    assert {"shown", "kept", "nested_file"} & made.keys() == set()
+
+
+def test_filters_ordering_search_and_pages_are_told(tools):
+    assert properties(tools, "things__list") == {
+        "title": {"type": "string"},
+        "title__icontains": {"type": "string"},
+        "active": {"type": "boolean"},
+        "price__gte": {"type": "number"},
+        "code": {"type": "string", "format": "uuid"},
+        "size_min": {"type": "integer", "minimum": 1, "maximum": 10},
+        "size_max": {"type": "integer", "minimum": 1, "maximum": 10},
+        "day_after": {"type": "string", "format": "date"},
+        "day_before": {"type": "string", "format": "date"},
+        "kind": {"type": "array", "items": {"type": "string", "enum": ["large", "small"]}},
+        "rank__in": {"type": "array", "items": {"type": "integer", "enum": [1, 2]}},
+        "by": {"type": "array", "items": {"type": "string", "enum": ["-size", "-title", "size", "title"]}},
+        "ordering": {"type": "string", "enum": ["title", "-title", "size", "-size"]},
+        "search": {"type": "string", "description": "in title, handle"},
+        "limit": {"type": "integer"},
+        "offset": {"type": "integer"},
+    }
+    assert properties(tools, "cursor__list") == {"cursor": {"type": "string"}}
+    assert properties(tools, "tags__list") == {"page": {"type": "integer"}}
+
+
+def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
+    assert tools["site__update"]["inputSchema"] == {
+        "type": "object",
+        "properties": {
+            "slug_in_path": {"type": "string", "description": "which one: its slug as it is now"},
+            "slug": {"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[-a-zA-Z0-9_]+$"},
+            "name": {"type": "string", "minLength": 1, "maxLength": 40},
+            **{name: each for name, each in properties(tools, "site__update").items() if name == "verify"},
+        },
+        "required": ["slug_in_path", "slug", "name"],
+    }
+    assert properties(tools, "sitedevices__retrieve") == {"site_pk": {"type": "integer"}, "serial": {"type": "string"}}
+
+
+def test_relations_are_told_by_their_key_and_how_else_to_name_a_row(tools):
+    made = properties(tools, "devices__create")
+    assert (made["site"], made["twin"], made["parts"]) == (
+        {"type": "integer", "description": 'Key, or {"slug": …}'},
+        {"type": "string", "format": "uuid"},
+        {"type": "array", "items": {"type": "string", "minLength": 1}},
+    )
+    assert properties(tools, "linked__create")["site"] == {
+        "type": "string",
+        "format": "uri",
+        "description": 'Key, or {"slug": …}',
+    }
+
+
+def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
+    told = {
+        name: (tool["title"], tool["description"].partition(". Many")[0], tool["annotations"])
+        for name, tool in tools.items()
+        if name in ("contacts__list", "contacts__destroy", "deals__close", "tags__update", "described__post")
+    }
+    assert told == snapshot(
+        {
+            "contacts__list": ("List contacts", "List contacts. People to write to.", {"readOnlyHint": True}),
+            "contacts__destroy": (
+                "Delete one of contacts",
+                "Delete one of contacts. People to write to.",
+                {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True},
+            ),
+            "deals__close": (
+                "Close (deals)",
+                "Close a deal, as won or lost.",
+                {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False},
+            ),
+            "described__post": (
+                "Post (described)",
+                "Described by hand.",
+                {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False},
+            ),
+            "tags__update": (
+                "Replace one of tags",
+                "Replace one of tags. Labels for contacts.",
+                {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True},
+            ),
+        }
+    )
+    assert all("outputSchema" not in tool for tool in tools.values())
+
+
+def test_what_is_left_out_is_reported(db):
+    told = {(each.what, each.why) for each in build(Configuration()).left_out}
+    no_serializer = "it has no serializer; give it one, or describe it with @extend_schema"
+    assert told >= {
+        ("/odd/hidden/", "its author set schema = None"),
+        ("POST /odd/ignored/", "@mcp_ignore"),
+        ("POST /odd/partly/", "@mcp_ignore"),
+        ("POST /odd/partly/wipe/", "@mcp_ignore"),
+        ("undescribed__post", no_serializer),
+        ("unknown__post", no_serializer),
+        ("fancy__post", "'nested_file' takes a file, which is not sent over MCP"),
+        ("things__create", "'scan' takes a file, which is not sent over MCP"),
+        ("needsuser__create", "finding its serializer failed (''); give it one, or describe it with @extend_schema"),
+    }
+    assert catalogue().actions.keys() & {"undescribed__post", "unknown__post", "needsuser__create"} == set()
+    assert {"unknown__get", "partly__keep", "partly__update"} <= catalogue().actions.keys()
+
+
+def test_a_serializer_for_the_caller_takes_only_what_it_reads(mcp, ann):
+    assert mcp("staffnotes__create", {"text": "x"})["structuredContent"] == {"text": "x"}
+    refused = mcp("staffnotes__create", {"text": "x", "internal": "y"})
+    assert refused["content"][0]["text"] == (
+        "Refused: 1 problem in the arguments of 'staffnotes__create'. Nothing was done.\n"
+        "- $.internal: is no field that you may send\n"
+        'Declared fields: "text".'
+    )
+    ann.is_staff = True
+    ann.save()
+    both = {"text": "x", "internal": "y"}
+    assert mcp("staffnotes__create", both)["structuredContent"] == both
+
+
+SCHEMA_CLASSES = [
+    "drf_spectacular.openapi.AutoSchema",
+    "rest_framework.schemas.openapi.AutoSchema",
+    "odd.schema.OwnSchema",
+]
+
+
+@pytest.mark.parametrize("schema_class", SCHEMA_CLASSES)
+def test_extend_schema_is_honoured_whatever_schema_class_the_project_uses(tools, schema_class):
+    program = f"""
+import json, os, sys
+sys.path[:0] = {sys.path!r}
+os.environ["DJANGO_SETTINGS_MODULE"] = "gateway_settings"
+from django.conf import settings
+settings.REST_FRAMEWORK["DEFAULT_SCHEMA_CLASS"] = {schema_class!r}
+import django
+django.setup()
+from toolbooth.django.catalogue import catalogue
+print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.tools.items()}}))
+"""
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120)
+    assert json.loads(told.stdout) == json.loads(json.dumps(tools))
+    assert told.stderr == ""
+
+
+def test_the_example_needs_few_words(tools):
+    """About 240 tokens a tool is what the strongest gateway needs (`evidence/gateway.md`, 4.1)."""
+    crm = [tool for name, tool in tools.items() if name.partition("__")[0] in ("contacts", "companies", "deals")]
+    assert len(json.dumps(crm)) / len(crm) < 700
+
+
+def test_paths_of_the_project_are_not_told(tools):
+    assert str(Path(__file__).parent) not in json.dumps(tools)
+
+
+def test_the_list_over_the_wire_is_what_was_compiled(tools, ann):
+    client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]["tools"]
+    hidden = {name for name in tools if name.startswith(("staff__", "key__", "permitted__"))} - {
+        "permitted__list",
+        "permitted__retrieve",
+    }
+    assert [tool["name"] for tool in told] == [name for name in tools if name not in hidden]
