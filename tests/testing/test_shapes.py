@@ -19,6 +19,7 @@ from toolbooth.boundary.decode import CLIENT_KEYS
 from toolbooth.errors import ToolInputError
 from toolbooth.testing import catalogue
 from toolbooth.testing.catalogue import KINDS
+from toolbooth.testing.delivery import NotJson
 from toolbooth.testing.generate import arguments_for
 from toolbooth.testing.prescribed import AgentShape
 from toolbooth.testing.shapes import agent_shapes
@@ -282,6 +283,17 @@ def test_the_shapes_of_a_small_tool():
             "misspelt",
         ]
     )
+
+
+def test_without_a_call_one_is_made_from_the_schema():
+    shapes = agent_shapes(CALLS["strict model"][0])
+    assert shapes[0].arguments == {"count": 2, "ready": True}
+    assert agent_shapes(CALLS["strict model"][0], {"count": 2, "ready": True}) == shapes
+
+
+def test_a_call_that_no_client_can_send_is_no_correct_one():
+    with pytest.raises(NotJson, match="date is not JSON"):
+        agent_shapes(CALLS["model"][0], {"due": date(2026, 11, 15)})
 
 
 def test_a_corrected_call_that_would_show_a_secret_is_not_prescribed():

@@ -12,15 +12,25 @@ from typing import Any
 
 from toolbooth.boundary.paths import at
 from toolbooth.contract import Contract, ObjectShape
+from toolbooth.testing.delivery import wire
+from toolbooth.testing.examples import example_arguments
 from toolbooth.testing.key_faults import MOST, is_near, key_faults, names_below
 from toolbooth.testing.places import changed, look
 from toolbooth.testing.prescribed import AgentShape, Draft, Found
 from toolbooth.testing.value_faults import absent, value_faults
 
 
-def agent_shapes(contract: Contract, arguments: Mapping[str, Any]) -> list[AgentShape]:
-    """The shapes in which a correct call may arrive, the correct one first; `arguments` must be correct, and JSON."""
-    draft = Draft(contract, json.loads(json.dumps(arguments)))
+def agent_shapes(contract: Contract, arguments: Mapping[str, Any] | None = None) -> list[AgentShape]:
+    """The shapes in which a correct call may arrive, the correct one first.
+
+    `arguments` are those of a correct call; without them, one is made from the schema (`example_arguments`).
+
+    Raises:
+        NotJson: the arguments hold what no client can send.
+        NoExample: no correct call could be made.
+    """
+    correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
+    draft = Draft(contract, correct)
     every = [*_whole_call(draft), *value_faults(draft), *key_faults(draft)]
     return list({shape.id: shape for shape in every}.values())
 
