@@ -1,0 +1,143 @@
+"""`manage.py mcp_blank_rows sales.Contact --delete`: rows that were created with nothing in them, found and removed.
+
+They are what a create leaves behind whose fields came inside a wrapper that nobody read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DEFAULT_DB_ALIAS, models, transaction
+from django.db.models import NOT_PROVIDED, Model, Q, Value
+from rest_framework import serializers
+
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.operations import Unknowable, describing, operation
+from toolbooth.django.receipts import is_receipted
+
+
+class Command(BaseCommand):
+    """Finds rows in which every writable field has its empty default."""
+
+    help = (
+        "List the rows of a model in which every field that can be sent is empty or has its default, and to which no"
+        " other row refers; with --delete, delete them."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("model", metavar="MODEL", help="sales.Contact, or Contact where there is only one")
+        parser.add_argument("--delete", action="store_true", help="Delete them, once they are listed.")
+        parser.add_argument("--database", default=DEFAULT_DB_ALIAS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        model = _model(options["model"])
+        names = list(_writable(model))
+        rows = blank_rows(model, names, options["database"])
+        found = list(rows)
+        label = f"{model._meta.label}: {_counted(len(found))}"
+        self.stdout.write(f"{label} with nothing in {', '.join(names)}")
+        for row in found:
+            self.stdout.write(f"  {row.pk}{_since(row)}")
+        if found and not options["delete"]:
+            self.stdout.write(f"To delete: manage.py mcp_blank_rows {model._meta.label} --delete")
+        elif found:
+            keys = [row.pk for row in found]
+            with transaction.atomic(using=options["database"]):
+                # What somebody has filled in since it was listed stays.
+                gone, _ = blank_rows(model, names, options["database"]).filter(pk__in=keys).delete()
+            self.stdout.write(self.style.SUCCESS(f"Deleted {_counted(gone)}."))
+
+
+def blank_rows(model: type[Model], names: Iterable[str], database: str = DEFAULT_DB_ALIAS) -> Any:
+    """The rows in which these fields are all empty, and to which no other row refers. Raises CommandError."""
+    told = [condition for name in names if (condition := _is_empty(model, name)) is not None]
+    if not told:
+        raise CommandError(f"no field of {model._meta.label} tells a blank row from another", returncode=2)
+    unused = [Q(**{f"{each.name}__isnull": True}) for each in model._meta.related_objects]
+    return model._base_manager.using(database).filter(*told, *unused).order_by("pk")
+
+
+def _model(label: str) -> type[Model]:
+    try:
+        found = (
+            [apps.get_model(label)]
+            if "." in label
+            else [each for each in apps.get_models() if each.__name__.lower() == label.lower()]
+        )
+    except (LookupError, ValueError) as error:
+        raise CommandError(str(error), returncode=2) from None
+    if len(found) == 1:
+        return found[0]
+    several = ", ".join(each._meta.label for each in found)
+    words = f"there is more than one {label!r}: {several}" if found else f"there is no model {label!r}"
+    raise CommandError(words, returncode=2)
+
+
+def _writable(model: type[Model]) -> Iterator[str]:
+    """The model's fields that tools can set; where no tool sets any, those that a form could."""
+    sources = dict.fromkeys(source for serializer in _serializers(model) for source in _sources(serializer))
+    known = [name for name in sources if _field(model, name) is not None]
+    if known:
+        yield from known
+        return
+    for field in (*model._meta.concrete_fields, *model._meta.many_to_many):
+        if field.editable and not isinstance(field, models.AutoField):
+            yield field.name
+
+
+def _serializers(model: type[Model]) -> Iterator[Any]:
+    with describing():
+        for action in catalogue().actions.values():
+            if not is_receipted(action):
+                continue
+            try:
+                described = operation(action)
+            except Unknowable:
+                continue
+            serializer: Any = described and described.serializer
+            if isinstance(serializer, serializers.ModelSerializer) and cast("Any", serializer).Meta.model is model:
+                yield serializer
+
+
+def _sources(serializer: Any) -> Iterator[str]:
+    for field in serializer.fields.values():
+        if not field.read_only and not isinstance(field, serializers.HiddenField):
+            yield field.source
+
+
+def _field(model: type[Model], name: str) -> Any:
+    try:
+        return model._meta.get_field(name)
+    except FieldDoesNotExist:
+        return None
+
+
+def _is_empty(model: type[Model], name: str) -> Q | None:
+    """What holds where nothing was sent for a field; None where any value may have come by itself."""
+    field = _field(model, name)
+    if not isinstance(field, models.Field) or field.many_to_many:
+        return Q(**{f"{name}__isnull": True})  # rows elsewhere
+    column = cast("Any", field)
+    values = [column.get_default(), column.get_default()]
+    if column.db_default is not NOT_PROVIDED:
+        values = [column.db_default.value] * 2 if isinstance(column.db_default, Value) else [0, 1]
+    if values[0] != values[1]:
+        return None  # a new one for every row: a key, the time
+    if values[0] is not None and values[0] != "":
+        return Q(**{name: values[0]})
+    empty = Q(**{f"{name}__isnull": True})
+    return empty | Q(**{name: ""}) if column.empty_strings_allowed else empty
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def _since(row: Model) -> str:
+    """When a row was made, where it knows that."""
+    fields = [field for field in row._meta.concrete_fields if getattr(field, "auto_now_add", False)]
+    return "".join(f"  {field.name} {getattr(row, field.attname)}" for field in fields)

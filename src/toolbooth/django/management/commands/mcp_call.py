@@ -1,0 +1,43 @@
+"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: one call, as the wire would bring it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.management.users import add_user, agent_of, unlogged
+
+
+class Command(BaseCommand):
+    """Calls one tool."""
+
+    help = (
+        "Call TOOL with ARGUMENTS (JSON; - reads standard input) through the whole project, and print what the agent"
+        " would read. Exit code 1: the call was refused or failed; 2: there is no such tool or user."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("tool", metavar="TOOL")
+        parser.add_argument("arguments", metavar="ARGUMENTS", nargs="?", default="{}")
+        add_user(parser, "the call comes from nobody in particular")
+        parser.add_argument(
+            "--meta", action="store_true", help="Also print `_meta`: repairs, problems, the correction."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        sent: str = options["arguments"]
+        body = sys.stdin.buffer.read() if sent == "-" else sent.encode()
+        with unlogged():
+            result = agent_of(options["username"]).call(options["tool"], body)
+        if result.is_error and options["tool"] not in catalogue().registry.tools:
+            raise CommandError(f"{result.text}; `manage.py mcp_tools` lists them all", returncode=2)
+        self.stdout.write(result.text)
+        meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("result", {}).get("_meta")
+        if options["meta"] and meta:
+            self.stdout.write(orjson.dumps(meta, option=orjson.OPT_INDENT_2).decode())
+        if result.is_error:
+            sys.exit(1)

@@ -1,0 +1,129 @@
+"""`manage.py mcp_config --client cursor`: what to paste into a client's configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rest_framework.authentication import TokenAuthentication
+
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.testing import endpoint_path
+
+Json = dict[str, Any]
+Entry = Callable[[str, Mapping[str, str]], Json]
+"""A URL and headers -> one server, as a client writes it."""
+
+WHOLE_URL = re.compile(r"https?://[^/\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Where a client keeps its servers, and how it writes one."""
+
+    file: str
+    key: str
+    entry: Entry
+
+
+def _plain(url: str, headers: Mapping[str, str]) -> Json:
+    return {"url": url, **_some(headers)}
+
+
+def _typed(url: str, headers: Mapping[str, str]) -> Json:
+    return {"type": "http", "url": url, **_some(headers)}
+
+
+def _by_bridge(url: str, headers: Mapping[str, str]) -> Json:
+    """A client that only starts programs reaches a URL through `mcp-remote`.
+
+    Its header has no space in it, since some systems split arguments there (geelen/mcp-remote, README).
+    """
+    arguments = ["-y", "mcp-remote", url, *(["--allow-http"] if url.startswith("http:") else [])]
+    if not headers:
+        return {"command": "npx", "args": arguments}
+    arguments += ["--header", "Authorization:${AUTHORIZATION}"]
+    return {"command": "npx", "args": arguments, "env": {"AUTHORIZATION": headers["Authorization"]}}
+
+
+def _some(headers: Mapping[str, str]) -> Json:
+    return {"headers": dict(headers)} if headers else {}
+
+
+CLIENTS = {
+    "claude-code": Client(".mcp.json in your project", "mcpServers", _typed),
+    "claude-desktop": Client("claude_desktop_config.json", "mcpServers", _by_bridge),
+    "cursor": Client(".cursor/mcp.json", "mcpServers", _plain),
+    "vscode": Client(".vscode/mcp.json", "servers", _typed),
+    "windsurf": Client(
+        "~/.codeium/windsurf/mcp_config.json",
+        "mcpServers",
+        lambda url, headers: {"serverUrl": url, **_some(headers)},
+    ),
+    "gemini-cli": Client(
+        "~/.gemini/settings.json", "mcpServers", lambda url, headers: {"httpUrl": url, **_some(headers)}
+    ),
+    "zed": Client("settings.json", "context_servers", _plain),
+    "generic": Client("the configuration of the client", "mcpServers", _typed),
+}
+
+
+def configuration_for(client: str, name: str, url: str, authorization: str | None = None) -> Json:
+    """The JSON that a client wants; `authorization` is the whole header."""
+    known = CLIENTS[client]
+    headers = {"Authorization": authorization} if authorization else {}
+    return {known.key: {name: known.entry(url, headers)}}
+
+
+class Command(BaseCommand):
+    """Prints the configuration of a client."""
+
+    help = "Print the JSON to paste into an MCP client's configuration; on the error stream: which file that is."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--client", choices=list(CLIENTS), default="generic")
+        parser.add_argument(
+            "--url", default="http://localhost:8000", help="Where the project is served, e.g. %(default)s"
+        )
+        parser.add_argument("--token", help="Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'.")
+        parser.add_argument("--name", help="What the client calls the server; otherwise TOOLBOOTH['NAME'].")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        known = catalogue().configuration.name
+        made = configuration_for(
+            options["client"], options["name"] or known, _url(options["url"]), _authorization(options["token"])
+        )
+        self.stderr.write(f"# for {CLIENTS[options['client']].file}", self.style.HTTP_INFO)
+        self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))
+
+
+def _url(given: str) -> str:
+    """The address of the endpoint; a host alone gets the project's own path."""
+    if not WHOLE_URL.match(given):
+        raise CommandError(f"--url should begin with http:// or https://, not {given!r}", returncode=2)
+    if WHOLE_URL.sub("", given).strip("/"):
+        return given
+    try:
+        return given.rstrip("/") + endpoint_path()
+    except LookupError as error:
+        raise CommandError(str(error), returncode=2) from None
+
+
+def _authorization(token: str | None) -> str | None:
+    if not token or " " in token:
+        return token
+    return f"{_keyword()} {token}"
+
+
+def _keyword() -> str:
+    """The word before a token, as the project's views want it."""
+    for action in catalogue().ways:
+        view = action.view()
+        for way in view.get_authenticators():
+            if isinstance(way, TokenAuthentication):
+                return way.keyword
+    return "Bearer"

@@ -1,0 +1,45 @@
+"""The option `--as USERNAME`, and the agent that it stands for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError, CommandParser
+
+from toolbooth.django.testing import Agent, acting_as, endpoint_path
+
+
+def add_user(parser: CommandParser, without: str) -> None:
+    """Add `--as`; `without` says what happens when it is not given."""
+    parser.add_argument("--as", dest="username", metavar="USERNAME", help=f"Act as this user; without it, {without}.")
+
+
+def agent_of(username: str | None) -> Agent:
+    """An agent of the user of this name; None: of nobody in particular. Raises CommandError."""
+    try:
+        endpoint_path()
+    except LookupError as error:
+        raise CommandError(str(error), returncode=2) from None
+    if username is None:
+        return acting_as(None)
+    model: Any = get_user_model()
+    try:
+        return acting_as(model._default_manager.get_by_natural_key(username))
+    except model.DoesNotExist:
+        raise CommandError(f"there is no user {username!r}", returncode=2) from None
+
+
+@contextmanager
+def unlogged() -> Generator[None]:
+    """While this is open, Django does not log that a request was refused: the command says so itself."""
+    logger = logging.getLogger("django.request")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
