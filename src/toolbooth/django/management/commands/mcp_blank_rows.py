@@ -12,7 +12,7 @@ from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, models, transaction
-from django.db.models import NOT_PROVIDED, Model, Q, Value
+from django.db.models import NOT_PROVIDED, Model, Q
 from rest_framework import serializers
 
 from toolbooth.django.catalogue import catalogue
@@ -122,10 +122,9 @@ def _is_empty(model: type[Model], name: str) -> Q | None:
     if not isinstance(field, models.Field) or field.many_to_many:
         return Q(**{f"{name}__isnull": True})  # rows elsewhere
     column = cast("Any", field)
-    values = [column.get_default(), column.get_default()]
-    if column.db_default is not NOT_PROVIDED:
-        values = [column.db_default.value] * 2 if isinstance(column.db_default, Value) else [0, 1]
-    if values[0] != values[1]:
+    given: Any = column.db_default
+    values = [column.get_default(), column.get_default()] if given is NOT_PROVIDED else [getattr(given, "value", given)]
+    if values[0] != values[-1] or hasattr(values[0], "resolve_expression"):
         return None  # a new one for every row: a key, the time
     if values[0] is not None and values[0] != "":
         return Q(**{name: values[0]})

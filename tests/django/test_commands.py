@@ -1,0 +1,407 @@
+"""`manage.py mcp_…`, as people run them."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, models
+from django.http import HttpResponseRedirect
+from django.urls import include, path
+from drf_spectacular.utils import extend_schema
+from rest_framework import permissions, serializers, viewsets
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from odd.models import Device, Log, Site, Thing
+from sales.models import Company, Contact, Deal, Line, Note, Tag
+from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
+from toolbooth.django.decorators import mcp_ignore
+from toolbooth.django.management.commands.mcp_blank_rows import blank_rows
+from toolbooth.django.management.commands.mcp_config import CLIENTS
+
+CRM = Path(__file__).resolve().parents[2] / "examples" / "crm" / "manage.py"
+
+
+class LogSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Log
+        fields = ["id", "line"]
+
+
+def urls(*patterns, mcp=True, **views):
+    """A URLconf with these view sets, by name."""
+    router = SimpleRouter()
+    for name, view in views.items():
+        router.register(name, view, name)
+    endpoint = [path("mcp/", include("toolbooth.django.urls"))] if mcp else []
+    return type("Urls", (), {"urlpatterns": [path("api/", include(router.urls)), *patterns, *endpoint]})
+
+
+@pytest.fixture
+def crm(settings_of, ann):
+    settings_of(
+        ROOT_URLCONF=urls(contacts=ContactViewSet, companies=CompanyViewSet, deals=DealViewSet, notes=NoteViewSet)
+    )
+
+
+def run(command, *arguments, **options):
+    """What a command printed, and its exit code."""
+    out = io.StringIO()
+    try:
+        call_command(command, *arguments, stdout=out, stderr=out, no_color=True, **options)
+    except SystemExit as end:
+        return out.getvalue(), end.code
+    except CommandError as error:
+        return out.getvalue() + str(error), error.returncode
+    return out.getvalue(), 0
+
+
+# --- mcp_blank_rows ---
+
+
+def test_the_blank_rows_of_the_incident_are_listed_and_then_deleted(crm):
+    ids = [uuid.UUID(f"{start}-0000-4000-8000-000000000000") for start in ("6b7e67eb", "c123f361", "b1b58efa")]
+    for each in ids:
+        Contact.objects.create(pk=each)
+    kept = [
+        Contact.objects.create(email="ann@x.io"),
+        Contact.objects.create(subscribed=True),
+        Contact.objects.create(profile={"a": 1}),
+        Contact.objects.create(company=Company.objects.create(name="Acme")),
+        Contact.objects.create(),
+    ]
+    kept[-1].tags.add(Tag.objects.create(slug="vip", title="V"))
+    listed = (
+        "sales.Contact: 3 rows with nothing in email, first_name, last_name, company, tags, notes, profile, "
+        "subscribed\n" + "".join(f"  {each}\n" for each in sorted(ids))
+    )
+    told = "To delete: manage.py mcp_blank_rows sales.Contact --delete\n"
+    assert run("mcp_blank_rows", "contact") == (listed + told, 0)
+    assert Contact.objects.count() == 8
+    assert run("mcp_blank_rows", "sales.Contact", "--delete") == (listed + "Deleted 3 rows.\n", 0)
+    assert set(Contact.objects.all()) == set(kept)
+    assert run("mcp_blank_rows", "sales.Contact", "--delete")[0].startswith("sales.Contact: 0 rows")
+
+
+def test_what_the_project_sets_itself_does_not_make_a_row_less_blank(crm, ann):
+    note = Note.objects.create(owner=ann)
+    Note.objects.create(owner=ann, pinned=True)
+    assert run("mcp_blank_rows", "note") == (
+        "sales.Note: 1 row with nothing in title, body, pinned\n"
+        f"  {note.pk}  written {note.written}\n"
+        "To delete: manage.py mcp_blank_rows sales.Note --delete\n",
+        0,
+    )
+
+
+def test_a_row_that_others_refer_to_is_in_use(crm):
+    blank = Company.objects.create(name="")
+    assert run("mcp_blank_rows", "company")[0].startswith("sales.Company: 1 row with")
+    Contact.objects.create(company=blank)
+    assert run("mcp_blank_rows", "company")[0].startswith("sales.Company: 0 rows with")
+    deal = Deal.objects.create(title="", company=blank)
+    Line.objects.create(deal=deal, product="tea", price=1)
+    assert "0 rows" in run("mcp_blank_rows", "deal")[0]
+
+
+def test_a_model_without_tools_is_judged_by_its_own_fields(crm):
+    site = Site.objects.create(slug="", name="")
+    Site.objects.create(slug="hq", name="")
+    assert run("mcp_blank_rows", "site")[0].splitlines()[:2] == [
+        "odd.Site: 1 row with nothing in slug, name, owner",
+        f"  {site.pk}",
+    ]
+    device = Device.objects.create()
+    Device.objects.create(label="d")
+    assert list(blank_rows(Device, ["serial", "label", "site", "twin", "parts"])) == [device]
+    assert list(blank_rows(Thing, ["title", "kind", "size", "rank"])) == []
+    thing = Thing.objects.create(title="")
+    assert list(blank_rows(Thing, ["title", "kind", "size", "rank", "document"])) == [thing]
+    assert run("mcp_blank_rows", "part")[0].startswith("odd.Part: 0 rows")
+
+
+def test_defaults_of_the_database_count_as_such(crm):
+    class Row(models.Model):
+        word = models.CharField(db_default="none", max_length=9)
+        made = models.DateTimeField(db_default=models.functions.Now())
+
+        class Meta:
+            app_label = "odd"
+
+    with connection.schema_editor() as editor:
+        editor.create_model(Row)
+    try:
+        blank, _ = Row.objects.create(), Row.objects.create(word="x")
+        assert list(blank_rows(Row, ["word", "made"])) == [blank]
+        assert run("mcp_blank_rows", "odd.Row")[0].startswith("odd.Row: 1 row with nothing in word, made")
+        with pytest.raises(CommandError, match=r"no field of odd\.Row tells a blank row from another"):
+            blank_rows(Row, ["made"])
+    finally:
+        with connection.schema_editor() as editor:
+            editor.delete_model(Row)
+        del Row._meta.apps.all_models["odd"]["row"]
+        Row._meta.apps.clear_cache()
+
+
+def test_a_model_that_is_not_there_is_a_mistake(crm):
+    assert run("mcp_blank_rows", "nope") == ("there is no model 'nope'", 2)
+    assert run("mcp_blank_rows", "sales.Nope") == ("App 'sales' doesn't have a 'Nope' model.", 2)
+    assert run("mcp_blank_rows", "a.b.c")[1] == 2
+
+
+# --- mcp_tools ---
+
+
+def test_tools_are_a_tree_with_what_they_cost(crm):
+    printed, code = run("mcp_tools")
+    lines = printed.splitlines()
+    assert code == 0
+    assert [line.split()[-1] for line in lines if "──" not in line][:-1] == ["companies", "contacts", "deals", "notes"]
+    closing = next(line for line in lines if "close" in line)
+    assert closing.split()[1:3] == ["└──", "close"]
+    whole = json.loads(run("mcp_tools", "--json")[0])
+    cost = sum(len(json.dumps(each, separators=(",", ":"), ensure_ascii=False).encode()) // 4 for each in whole)
+    assert lines[-1] == f"{cost:>8,}  tokens for 25 tools (bytes / 4)"
+
+
+def test_tools_of_one_user_and_one_tool_whole(settings_of, ann):
+    class Guarded(CompanyViewSet):
+        permission_classes = [permissions.DjangoModelPermissions]
+
+    settings_of(ROOT_URLCONF=urls(guarded=Guarded, companies=CompanyViewSet))
+    assert "guarded" in run("mcp_tools")[0]
+    mine = run("mcp_tools", "--as", "ann")[0]
+    assert "── create" in mine
+    assert "12 tools" in run("mcp_tools")[0]
+    assert "8 tools" in mine, "DjangoModelPermissions lets everybody read"
+    assert json.loads(run("mcp_tools", "companies__retrieve")[0])["name"] == "companies__retrieve"
+    assert run("mcp_tools", "nope") == ("there is no tool 'nope'; without a name all are listed", 2)
+    assert run("mcp_tools", "--as", "bob") == ("there is no user 'bob'", 2)
+
+
+def test_without_an_endpoint_nobody_can_be_acted_as(settings_of, ann):
+    settings_of(ROOT_URLCONF=urls(mcp=False))
+    assert run("mcp_tools", "--as", "ann") == (
+        'the project has no MCP endpoint; add path("mcp/", include("toolbooth.django.urls")) to its urlpatterns',
+        2,
+    )
+
+
+# --- mcp_call ---
+
+
+def test_a_call_runs_as_the_user_through_the_boundary(crm, ann):
+    printed, code = run("mcp_call", "notes__create", '{"title": "t"}', "--as", "ann")
+    assert (code, json.loads(printed)["set"]) == (0, ["title"])
+    assert Note.objects.get().owner == ann
+    printed, code = run("mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta")
+    text, _, meta = printed.partition("\n{")
+    assert (code, text.splitlines()[-1]) == (1, 'Send instead: {"email":"a@x.io"}')
+    assert json.loads("{" + meta)["toolbooth"]["corrected"] == {"email": "a@x.io"}
+    assert Contact.objects.count() == 0
+
+
+def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
+    assert run("mcp_call", "contacts__create", '{"email": "a@x.io"}') == (
+        "who calls? send credentials as for the REST API\n",
+        1,
+    )
+    assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
+    assert run("mcp_call", "contacts__create", "{no", "--as", "ann")[1] == 1
+    assert run("mcp_call", "contacts__creat", "--as", "ann") == (
+        "there is no tool 'contacts__creat'; did you mean 'contacts__create'?; `manage.py mcp_tools` lists them all",
+        2,
+    )
+    assert run("mcp_call", "contacts__create", "--as", "bob")[1] == 2
+    settings_of(TOOLBOOTH={"ERRORS": "protocol"})
+    printed, code = run("mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta")
+    assert (code, '"corrected"' in printed) == (1, True)
+
+
+def test_arguments_from_standard_input_and_the_codes_of_the_process(tmp_path):
+    env = {**os.environ, "CRM_DATABASE": str(tmp_path / "crm.sqlite3"), "DJANGO_SETTINGS_MODULE": "crm.settings"}
+
+    def manage(*arguments, sent=b""):
+        command = [sys.executable, str(CRM), *arguments]
+        return subprocess.run(command, env=env, input=sent, capture_output=True, check=False)
+
+    manage("migrate", "-v0")
+    manage("createsuperuser", "--noinput", "--username", "ann", "--email", "ann@x.io")
+    made = manage("mcp_call", "companies__create", "-", "--as", "ann", sent=b'{"name": "Acme"}')
+    assert (made.returncode, made.stderr) == (0, b"")
+    assert json.loads(made.stdout) == {"id": 1, "name": "Acme", "set": ["name"], "defaulted": ["website", "employees"]}
+    refused = manage("mcp_call", "companies__create", "-", "--as", "ann", sent=b'{"name": "Acme"}')
+    assert (refused.returncode, refused.stderr) == (1, b"")
+
+
+# --- mcp_config ---
+
+
+def configured(*arguments):
+    printed, code = run("mcp_config", *arguments)
+    assert code == 0, printed
+    first, _, rest = printed.partition("\n")
+    return first, json.loads(rest)
+
+
+def test_every_client_gets_what_it_reads(crm):
+    at = "http://localhost:8000/mcp/"
+    headers = {"Authorization": "Bearer s3"}
+    bridge = ["-y", "mcp-remote", at, "--allow-http", "--header", "Authorization:${AUTHORIZATION}"]
+    expected = {
+        "claude-code": {"mcpServers": {"api": {"type": "http", "url": at, "headers": headers}}},
+        "claude-desktop": {
+            "mcpServers": {"api": {"command": "npx", "args": bridge, "env": {"AUTHORIZATION": "Bearer s3"}}}
+        },
+        "cursor": {"mcpServers": {"api": {"url": at, "headers": headers}}},
+        "vscode": {"servers": {"api": {"type": "http", "url": at, "headers": headers}}},
+        "windsurf": {"mcpServers": {"api": {"serverUrl": at, "headers": headers}}},
+        "gemini-cli": {"mcpServers": {"api": {"httpUrl": at, "headers": headers}}},
+        "zed": {"context_servers": {"api": {"url": at, "headers": headers}}},
+        "generic": {"mcpServers": {"api": {"type": "http", "url": at, "headers": headers}}},
+    }
+    assert {name: configured("--client", name, "--token", "s3")[1] for name in CLIENTS} == expected
+    assert configured("--client", "cursor")[0] == "# for .cursor/mcp.json"
+
+
+def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
+    settings_of(TOOLBOOTH={"NAME": "sales"})
+    assert configured("--client", "cursor", "--url", "https://crm.example/")[1] == {
+        "mcpServers": {"sales": {"url": "https://crm.example/mcp/"}}
+    }
+    given = ("--url", "https://crm.example/a/mcp", "--token", "Basic YW5uOnB3", "--name", "mine")
+    assert configured("--client", "cursor", *given)[1] == {
+        "mcpServers": {"mine": {"url": "https://crm.example/a/mcp", "headers": {"Authorization": "Basic YW5uOnB3"}}}
+    }
+    assert configured("--client", "claude-desktop", "--url", "https://crm.example")[1]["mcpServers"]["sales"] == {
+        "command": "npx",
+        "args": ["-y", "mcp-remote", "https://crm.example/mcp/"],
+    }
+    assert run("mcp_config", "--url", "crm.example") == (
+        "--url should begin with http:// or https://, not 'crm.example'",
+        2,
+    )
+
+
+def test_a_token_gets_the_word_that_the_views_want(settings_of, ann):
+    class ByToken(CompanyViewSet):
+        authentication_classes = [SessionAuthentication, TokenAuthentication]
+
+    settings_of(ROOT_URLCONF=urls(companies=ByToken))
+    assert '"Token s3"' in run("mcp_config", "--token", "s3")[0]
+    settings_of(ROOT_URLCONF=urls(companies=ByToken, mcp=False))
+    assert run("mcp_config")[1] == 2
+
+
+# --- mcp_doctor ---
+
+
+def test_a_sound_project_has_no_errors(crm):
+    printed, code = run("mcp_doctor")
+    assert (code, printed.splitlines()[-1]) == (0, "0 errors, 0 warnings")
+    for line in ("ok  an agent reaches /mcp/", "ok  no tool is open to nobody in particular", "ok  every view"):
+        assert line in printed
+
+
+def test_every_fault_is_named_with_its_remedy(settings_of, ann):
+    class Mystery(APIView):
+        def post(self, request):
+            return Response()
+
+    @mcp_ignore
+    class Kept(CompanyViewSet):
+        pass
+
+    class Open(viewsets.ModelViewSet):
+        queryset = Log.objects.all()
+        authentication_classes = [SessionAuthentication]
+        permission_classes = []
+        serializer_class = LogSerializer
+
+    settings_of(
+        ROOT_URLCONF=urls(path("mystery/", Mystery.as_view()), kept=Kept, open=Open),
+        TOOLBOOTH={"EXCLUDE": ["nothing__*"], "PAGE": 3},
+    )
+    printed, code = run("mcp_doctor")
+    assert code == 1
+    for line in (
+        "error  TOOLBOOTH['PAGE']: there is no such setting",
+        "warning  TOOLBOOTH['EXCLUDE']: 'nothing__*' fits no tool\n           -> `mcp_tools` lists their names",
+        "note  GET /api/kept/: @mcp_ignore",
+        "warning  mystery__post: it has no serializer\n           -> give it one, or describe it with @extend_schema",
+        "warning  callers are known by session cookie alone",
+        "warning  anybody may write: open__create, open__update, open__partial_update, open__destroy\n",
+        "note  anybody may read: open__list, open__retrieve",
+    ):
+        assert line in printed, printed
+
+
+def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
+    class Untyped(serializers.Field):
+        def to_internal_value(self, data):
+            return data
+
+    class Body(serializers.Serializer):
+        thing = Untyped()
+
+    class View(APIView):
+        @extend_schema(request=Body)
+        def post(self, request):
+            return Response()
+
+    settings_of(ROOT_URLCONF=urls(path("thing/", View.as_view(), name="thing")))
+    printed, code = run("mcp_doctor")
+    assert code == 0
+    assert "warning  thing__post: drf-spectacular: " in printed
+    assert "-> describe it with @extend_schema" in printed
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    {
+        "not mounted": (
+            {"ROOT_URLCONF": urls(companies=CompanyViewSet, mcp=False)},
+            'error  the project has no MCP endpoint\n           -> add path("mcp/"',
+        ),
+        "no views": ({"ROOT_URLCONF": urls()}, "error  there is no tool\n           -> add REST framework views"),
+        "none included": (
+            {"ROOT_URLCONF": urls(companies=CompanyViewSet), "TOOLBOOTH": {"INCLUDE": ["x"]}},
+            "error  there is no tool\n           -> widen TOOLBOOTH['INCLUDE']",
+        ),
+        "no hosts": (
+            {"ROOT_URLCONF": urls(companies=CompanyViewSet), "ALLOWED_HOSTS": []},
+            "error  no request is answered: ALLOWED_HOSTS is empty",
+        ),
+        "something before it": (
+            {
+                "ROOT_URLCONF": urls(companies=CompanyViewSet),
+                "MIDDLEWARE": ["django.contrib.sessions.middleware.SessionMiddleware", f"{__name__}.all_to_login"],
+            },
+            "error  an agent does not reach /mcp/: something before it answers HTTP 302\n           -> look through",
+        ),
+        "a URLconf that fails": ({"ROOT_URLCONF": "nowhere.urls"}, "error  this could not be looked at: ModuleNotF"),
+    }.values(),
+    ids=["not mounted", "no views", "none included", "no hosts", "something before it", "a URLconf that fails"],
+)
+def test_what_keeps_agents_out_is_an_error(settings_of, ann, changes, told):
+    settings_of(**changes)
+    printed, code = run("mcp_doctor")
+    assert (code, told in printed) == (1, True), printed
+
+
+def all_to_login(get_response):
+    return lambda request: HttpResponseRedirect("/login/")
+
+
+def test_without_atomic_requests_the_doctor_says_what_that_means(crm, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", False)
+    printed, code = run("mcp_doctor")
+    assert (code, "note  ATOMIC_REQUESTS is off for default" in printed) == (0, True)
