@@ -21,6 +21,9 @@ from toolbooth.django.conf import Configuration
 from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tools import Tool
 
+_MOST_LET_IN = 64 * 1024 * 1024
+"""Bytes of a request that is too long anyway."""
+
 
 @csrf_exempt  # a session cookie is checked where it counts: by the view that is called
 def endpoint(request: HttpRequest) -> HttpResponse:
@@ -76,14 +79,22 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
     """The message, read no further than to know that it is too long."""
     length = str(request.META.get("CONTENT_LENGTH") or "")
     try:
-        body = b"" if length.isdecimal() and int(length) > chosen.max_body else request.body
+        if length.isdecimal() and int(length) > chosen.max_body:
+            return _too_long(request, f"a request may have {chosen.max_body:,} bytes")
+        body = request.body
     except RequestDataTooBig:
-        return _plain("the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE", 413)
+        return _too_long(request, "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE")
     except UnreadablePostError:
         return _plain("the request ended early", 400)
-    if len(body) > chosen.max_body or (not body and length not in ("", "0")):
-        return _plain(f"a request may have {chosen.max_body:,} bytes", 413)
-    return body
+    return body if len(body) <= chosen.max_body else _plain(f"a request may have {chosen.max_body:,} bytes", 413)
+
+
+def _too_long(request: HttpRequest, words: str) -> HttpResponse:
+    """The answer, once what is still being sent has been let in: a client that is cut off would not read it."""
+    left = _MOST_LET_IN
+    while left > 0 and (part := request.read(min(left, 65536))):
+        left -= len(part)
+    return _plain(words, 413)
 
 
 def _headers(request: HttpRequest) -> dict[str, str]:

@@ -1,0 +1,124 @@
+"""The catalogue is built once, whole, and by whoever asks first; mistakes in the settings are told by `check`."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core import checks
+from django.db import connections
+from django.test import Client
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
+
+from sales.views import TagViewSet
+from toolbooth.django import catalogue as catalogues
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.conf import Configuration, configuration
+
+LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+
+
+@pytest.fixture
+def thousand(settings_of):
+    """A project of a thousand tools."""
+    router = SimpleRouter()
+    for number in range(167):
+        router.register(f"tags{number}", TagViewSet, f"tags{number}")
+    patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), TOOLBOOTH={"BULK_TOOLS": False})
+
+
+def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, monkeypatch):
+    built = []
+    monkeypatch.setattr(catalogues, "build", lambda chosen, build=catalogues.build: built.append(1) or build(chosen))
+    together = threading.Barrier(8)
+
+    def first(_):
+        client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+        together.wait()
+        try:
+            return client.post("/mcp/", LIST, content_type="application/json").json()["result"]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(first, range(8)))
+    assert [len(result["tools"]) for result in results] == [1000] * 8
+    assert all("nextCursor" in result for result in results)
+    assert len(catalogue().registry.tools) == 1002
+    assert built == [1]
+
+
+def test_names_are_short_and_the_same_every_time(thousand):
+    names = list(catalogue().actions)
+    assert all(len(name) <= 64 for name in names)
+    catalogues.forget()
+    assert list(catalogue().actions) == names
+
+
+def test_two_of_one_name_are_told_apart_by_their_app_and_then_by_their_place(settings_of):
+    from odd.views import SiteViewSet  # noqa: PLC0415  # beside the one of another app
+
+    first, second, third = SimpleRouter(), SimpleRouter(), SimpleRouter()
+    first.register("rows", TagViewSet, "rows")
+    second.register("rows", SiteViewSet, "rows")
+    third.register("rows", TagViewSet, "rows")
+    long = SimpleRouter()
+    long.register("x", TagViewSet, "a-very-long-name-of-a-router-that-nobody-would-ever-want-to-type-by-hand")
+    patterns = [path(f"{place}/", include(router.urls)) for place, router in enumerate([first, second, third, long])]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    names = [name for name in catalogue().actions if name.endswith(("list", "list_2")) or len(name) == 64]
+    assert names[:3] == ["sales__rows__list", "odd__rows__list", "sales__rows__list_2"]
+    assert sorted({len(name) for name in names[3:]})[-1] == 64
+
+
+# --- settings ---
+
+
+def told():
+    return [(each.id, each.msg) for each in checks.run_checks() if each.id.startswith("toolbooth")]
+
+
+def test_a_stock_project_has_no_mistakes(settings_of):
+    settings_of()
+    assert told() == []
+    assert configuration() == Configuration()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], [("toolbooth.E001", "TOOLBOOTH must be a dict.")]),
+        ({"NAME": 1}, [("toolbooth.E002", "TOOLBOOTH['NAME']: must be text, not 1.")]),
+        ({"INCLUDE": "x"}, [("toolbooth.E002", "TOOLBOOTH['INCLUDE']: must be a list of texts, not 'x'.")]),
+        (
+            {"ERRORS": "html"},
+            [("toolbooth.E002", """TOOLBOOTH['ERRORS']: must be "result" or "protocol", not 'html'.""")],
+        ),
+        (
+            {"LOGIN_REQUIRED": "no"},
+            [("toolbooth.E002", "TOOLBOOTH['LOGIN_REQUIRED']: must be True, False or None, not 'no'.")],
+        ),
+        ({"MAX_BODY": 0}, [("toolbooth.E002", "TOOLBOOTH['MAX_BODY']: must be a positive number, not 0.")]),
+        ({"BULK_TOOLS": 1}, [("toolbooth.E002", "TOOLBOOTH['BULK_TOOLS']: must be True or False, not 1.")]),
+    ],
+    ids=lambda value: next(iter(value), "no dict") if isinstance(value, dict) else "",
+)
+def test_each_mistake_is_told_and_counts_as_not_set(settings_of, given, said):
+    settings_of(TOOLBOOTH=given)
+    assert told() == said
+    assert configuration() == Configuration()
+
+
+def test_a_setting_that_does_not_exist_is_told_with_those_that_do(settings_of):
+    settings_of(TOOLBOOTH={"INCLUDES": ["x"], "NAME": "crm"})
+    ((code, message),) = told()
+    assert code == "toolbooth.E002"
+    assert message.startswith("TOOLBOOTH['INCLUDES']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,")
+    assert configuration() == Configuration(name="crm")
+
+
+def test_a_project_without_rest_framework_is_told(settings_of):
+    settings_of(INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "toolbooth.django"])
+    assert [code for code, _ in told()] == ["toolbooth.E003"]
