@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import uvicorn
@@ -23,6 +23,7 @@ from fastmcp import Context, FastMCP
 from fastmcp.server.auth import StaticTokenVerifier
 from fastmcp.server.middleware import Middleware
 from mcp.server.mcpserver import MCPServer
+from pydantic import Field
 
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.adapters.sent import carried
@@ -183,6 +184,31 @@ def test_arguments_sent_as_text_are_an_object_to_all_that_stands_between(host: s
     assert seen == ([{"price": 0.1}, {"price": 2}, {}] if host == "fastmcp" else [])
 
 
+def go(tenant: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Tenant"})]) -> str:
+    return tenant
+
+
+@HOSTS
+def test_text_is_no_way_past_headers_that_repeat_an_argument(host: str):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    routing = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "go"}
+
+    def sent(arguments: Any) -> bytes:
+        return request("tools/call", {"_meta": meta, "name": "go", "arguments": arguments})
+
+    with listening(app_of(server_of(host, go))) as connection:
+        for claimed in ({}, {"Mcp-Param-Tenant": "ann"}):
+            assert told(last(post(connection, sent('{"tenant": "bob"}'), **routing, **claimed)[2])) == ["not-an-object"]
+            assert last(post(connection, sent({"tenant": "bob"}), **routing, **claimed)[2])["error"]["code"] == -32020
+        agreed = post(connection, sent({"tenant": "bob"}), **routing, Mcp_Param_Tenant="bob")
+        assert told(last(agreed[2])) == "bob"
+        # Before 2026-07-28 there are no such headers.
+        assert called(connection, '"{\\"tenant\\": \\"bob\\"}"', "go", **session(connection)) == "bob"
+
+
 # --- what stands between ----------------------------------------------------------------------------------------
 
 
@@ -265,6 +291,7 @@ import os, sys
 from decimal import Decimal
 from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
+from pydantic import Field
 from toolbooth.adapters import fastmcp, mcp_sdk
 
 host = sys.argv[1]

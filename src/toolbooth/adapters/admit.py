@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolbooth.adapters.sent import read_sent
+from toolbooth.adapters.sent import read_sent, request_under_way
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
 from toolbooth.boundary.decode import Repair
@@ -13,7 +13,11 @@ from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues
-from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.publish import input_schema
+from toolbooth.server.revisions import VERSION_KEY
+
+_NO_TEXT = "headers repeat some of the arguments, so they must be one JSON object, not the text of one"
 
 
 def admit(contract: Contract, arguments: dict[str, Any], body: bytes | None) -> Accepted:
@@ -24,7 +28,20 @@ def admit(contract: Contract, arguments: dict[str, Any], body: bytes | None) -> 
         reading = read_sent(contract, body, arguments)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
-    return _as_handed_over(contract, arguments) if reading is None else accept_reading(contract, reading)
+    if reading is None:
+        return _as_handed_over(contract, arguments)
+    if isinstance(reading[0], str) and _headers_repeat(contract):
+        problem = Problem(code="not-an-object", path="$", message=_NO_TEXT)
+        raise ToolInputError([problem], tool=contract.name)
+    return accept_reading(contract, reading)
+
+
+def _headers_repeat(contract: Contract) -> bool:
+    """Whether headers must say what some arguments say, which a host has not looked for in text."""
+    ctx = request_under_way()
+    if ctx.request is None or VERSION_KEY not in (ctx.params.get("_meta") or ()):
+        return False
+    return b'"x-mcp-header"' in encode(input_schema(contract))
 
 
 def _as_handed_over(contract: Contract, arguments: dict[str, Any]) -> Accepted:
