@@ -145,3 +145,12 @@ def test_a_view_knows_its_caller_as_over_rest(mcp, settings_of):
         "mcp": [],
         "marked": None,
     }
+
+
+def test_a_misspelt_name_names_no_tool_that_is_not_shown(mcp, mcp_as):
+    def error(call, name):
+        return call(name)["error"]["message"]
+
+    assert error(mcp, "contacts__creat") == "there is no tool 'contacts__creat'; did you mean 'contacts__create'?"
+    assert error(mcp_as(None), "contacts__creat") == "there is no tool 'contacts__creat'"
+    assert error(mcp_as(None), "open__creat") == "there is no tool 'open__creat'; did you mean 'open__create'?"

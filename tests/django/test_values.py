@@ -59,14 +59,16 @@ def test_null_is_taken_where_the_field_takes_it(mcp, name):
         ("123456789012345678", "123456789012345678"),
     ],
 )
-def test_a_decimal_is_exact_as_number_and_as_text(ann, sent, stored):
+@pytest.mark.parametrize("place", ['"amount":{}', '"prices":{{"a":{}}}'], ids=["field", "in-a-dict"])
+def test_a_decimal_is_exact_as_number_and_as_text(ann, place, sent, stored):
     body = (
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fancy__post",'
-        f'"arguments":{{"words":[],"amount":{sent}}}}}}}'
+        f'"arguments":{{"words":[],{place.format(sent)}}}}}}}'
     )
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     result = client.post("/mcp/", body, content_type="application/json").json()["result"]
-    assert Decimal(result["structuredContent"]["read"]["amount"]) == Decimal(stored)
+    read = result["structuredContent"]["read"]
+    assert Decimal(read["prices"]["a"] if "prices" in read else read["amount"]) == Decimal(stored)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +96,7 @@ FANCY = {
     "anything": [1, "x", [None], {"k": 1}],
     "scores": {"firstName": 1},
     "loose": {"firstName": {"userID": [1]}},
+    "prices": {"aB": "1.000000000001"},
     "flavours": ["mint"],
     "camelCase": "x",
     "passphrase": "p",

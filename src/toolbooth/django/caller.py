@@ -91,8 +91,8 @@ class Caller:
         view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
         if hasattr(callback, "actions"):
             view.action_map = callback.actions
+        view.request = request
         view.request = view.initialize_request(request)
-        view.headers = view.default_response_headers
         return view
 
     def _request(self, action: Action) -> HttpRequest:

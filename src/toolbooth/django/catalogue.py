@@ -271,5 +271,8 @@ def _ways(actions: Iterable[Action]) -> tuple[Action, ...]:
     for action in actions:
         callback: Callable[..., Any] = action.callback
         view = cast("Any", callback).cls(**cast("Any", callback).initkwargs)
-        found.setdefault(tuple(map(type, view.get_authenticators())), action)
+        try:
+            found.setdefault(tuple(map(type, view.get_authenticators())), action)
+        except Exception:  # chosen by the request: a way of its own
+            found[(action.view,)] = action
     return tuple(found.values())

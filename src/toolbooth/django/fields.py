@@ -26,7 +26,7 @@ Schema = dict[str, Any]
 has_override: Any = untyped_has_override
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
-"""What a JSONField takes, and null where it may be null. Text is left out, so that a document sent as JSON text is read as the document."""
+"""What a JSONField takes, and null where it may be null. A document that is sent as JSON text is read, so no text."""
 
 _ITEMS = {"type": ["object", "string", "number", "boolean"]}
 """What is published of a list in a document; lists of lists are taken too, but cost more words than they are worth."""
@@ -115,6 +115,11 @@ class _Reader:
             return self._object(schema, found, path, body)
         if isinstance(found, serializers.RelatedField):
             return self._related(schema, found, path)
+        if isinstance(found, serializers.DictField) and isinstance(schema.get("additionalProperties"), dict):
+            narrow, wide, below = self.node(schema["additionalProperties"], cast("Any", found).child, path, body)
+            made = self._described(trimmed(schema), found)
+            further = {"additionalProperties": narrow}, {"additionalProperties": wide if below is None else narrow}
+            return {**made, **further[0]}, {**made, **further[1]}, None
         made = self._described(_scalar(schema, found, path[-1]), found)
         return (made, {**made, "items": {}}, None) if made.get("items") is _ITEMS else _alone(made)
 

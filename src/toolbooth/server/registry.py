@@ -217,11 +217,12 @@ class ToolRegistry:
             return refuse(self, tool, error.problem, context or Context())
         return await call(self, tool, reading, context or Context(), plain=True)
 
-    def find(self, name: str) -> Tool:
-        """The tool of this name. Raises UnknownTool."""
+    def find(self, name: str, shows: Callable[[Tool], bool] | None = None) -> Tool:
+        """The tool of this name. Raises UnknownTool, which names only tools that the caller is shown."""
         found = self.tools.get(name)
         if found is None:
-            near = difflib.get_close_matches(name[:128], list(self.tools), n=1, cutoff=0.6)
+            near = difflib.get_close_matches(name[:128], list(self.tools), n=5, cutoff=0.6)
+            near = [each for each in near if shows is None or shows(self.tools[each])]
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UnknownTool(f"there is no tool {name[:128]!r}{hint}")
         return found

@@ -65,7 +65,7 @@ async def respond(
     `shows` tells which tools this caller is shown; None: all. What a caller may call is for the tools to say.
     """
     try:
-        opened = _opened(registry, body, headers, context)
+        opened = _opened(registry, body, headers, context, shows)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
@@ -85,7 +85,7 @@ def respond_sync(
 ) -> Reply:
     """`respond` for WSGI: no event loop, no stream."""
     try:
-        opened = _opened(registry, body, headers, context)
+        opened = _opened(registry, body, headers, context, shows)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
@@ -109,11 +109,13 @@ class _Opened:
     server: Any
 
 
-def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, context: Context | None) -> _Opened | Reply:
+def _opened(
+    registry: ToolRegistry, body: bytes, headers: Headers | None, context: Context | None, shows: Shows | None
+) -> _Opened | Reply:
     try:
         reading = read_json(body, DEFAULT_LIMITS)
     except Unreadable as error:
-        return _unreadable(registry, body, error, context)
+        return _unreadable(registry, body, error, context, shows)
     message, delicate, _ = reading
     if type(message) is not dict:
         what = "a batch" if isinstance(message, list) else "not an object"
@@ -135,7 +137,7 @@ def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, contex
     if params.get("_meta") is not None and not isinstance(params["_meta"], dict):
         raise ProtocolError(revisions.INVALID_PARAMS, "params._meta must be an object")
     revision = revisions.revision_of(table, headers)
-    tool = _tool(registry, params) if method == "tools/call" else None
+    tool = _tool(registry, params, shows) if method == "tools/call" else None
     arguments: Any = params.get("arguments")
     if tool is not None and headers is not None and tool.header_params and revision.stateless:
         revisions.check_param_headers(tool.header_params, arguments, headers)
@@ -143,12 +145,12 @@ def _opened(registry: ToolRegistry, body: bytes, headers: Headers | None, contex
     return _Opened(request_id, method, params, revision, tool, read, registry)
 
 
-def _tool(registry: ToolRegistry, params: Json) -> Tool:
+def _tool(registry: ToolRegistry, params: Json, shows: Shows | None) -> Tool:
     name = params.get("name")
     if not isinstance(name, str):
         raise ProtocolError(revisions.INVALID_PARAMS, "params.name must be the name of a tool")
     try:
-        return registry.find(name)
+        return registry.find(name, shows)
     except UnknownTool as error:
         raise ProtocolError(revisions.INVALID_PARAMS, str(error)) from None
 
@@ -305,7 +307,9 @@ def _short(digits: str) -> int | None:
     return int(digits) if len(digits) < 100 else None
 
 
-def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable, context: Context | None) -> Reply:
+def _unreadable(
+    registry: ToolRegistry, body: bytes, error: Unreadable, context: Context | None, shows: Shows | None
+) -> Reply:
     """A body that must not be acted on. If it plainly is a tool call, its caller is told as for any refused call."""
     message = _leniently(body)
     params: Any = message.get("params")
@@ -316,6 +320,6 @@ def _unreadable(registry: ToolRegistry, body: bytes, error: Unreadable, context:
     meta = cast("Json", found) if isinstance(found, dict) else {}
     version = revisions.STATELESS if revisions.VERSION_KEY in meta else revisions.HANDSHAKE[0]
     revision = Revision(version, revisions.client_name(meta))
-    tool = _tool(registry, table)
+    tool = _tool(registry, table, shows)
     opened = _Opened(_id_in(body), "tools/call", {}, revision, tool, NOTHING, registry)
     return _done(opened, refuse(registry, tool, error.problem, _context(context, opened)))

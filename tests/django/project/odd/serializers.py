@@ -42,6 +42,9 @@ class FancySerializer(serializers.Serializer):
     anything = serializers.ListField(required=False)
     scores = serializers.DictField(child=serializers.IntegerField(), required=False)
     loose = serializers.DictField(required=False)
+    prices = serializers.DictField(
+        child=serializers.DecimalField(max_digits=30, decimal_places=12, allow_null=True), required=False
+    )
     flavours = serializers.MultipleChoiceField(choices=["mint", "rose"], required=False)
     camelCase = serializers.CharField(required=False)
     passphrase = serializers.CharField(write_only=True, required=False, style={"input_type": "password"})
