@@ -164,3 +164,14 @@ def test_wrappers_deeper_than_anybody_slips_into_are_refused_without_a_correctio
 
     assert refused(tool, wrapped({"sku": "a"}))[0] == {"sku": "a"}
     assert refused(tool, wrapped(json.dumps(wrapped(json.dumps(wrapped({"sku": "a"})))))) == (None, [])
+
+
+@pytest.mark.parametrize("number", ["100000000.7265625", "1e5", "12345678901234567.5"])
+def test_long_numbers_in_the_text_of_a_wrapper_are_corrected_too(number: str):
+    def add(amounts: list[float]) -> int:
+        return len(amounts)
+
+    sent = json.dumps({"data": f'{{"amounts": [{number}]}}'}).encode()
+    found = handle_bytes(compile_function(add), sent)["_meta"]["toolbooth"]
+    assert [each["code"] for each in found["problems"]] == ["nested-wrapper"]
+    assert found["corrected"] == {"amounts": [float(number)]}

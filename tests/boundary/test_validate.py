@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, model_validator
 
-from toolbooth import Unpack, compile_function, handle_bytes
+from toolbooth import Unpack, compile_function, compile_model, handle_bytes
 
 
 class Address(BaseModel):
@@ -180,3 +180,14 @@ def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_s
     assert outcome(tool, b'{"it": {"size": 1, "colour": "red"}}') == [
         ("unknown-key", "$.it.colour", 'there is no field "colour"')
     ]
+
+
+@pytest.mark.parametrize("step", [0, -1])
+@pytest.mark.parametrize("sent", ['{"names": []}', '{"names": null}', "{}"])
+def test_what_an_alias_path_does_not_find_is_missing_and_nothing_else(step: int, sent: str):
+    class Picked(BaseModel):
+        name: str = Field(validation_alias=AliasPath("names", step))
+
+    contract = compile_model(Picked, lambda request: request.name)
+    found = handle_bytes(contract, sent.encode())["_meta"]["toolbooth"]["problems"]
+    assert [(each["code"], each["path"]) for each in found] == [("missing", f"$.names[{step}]")]

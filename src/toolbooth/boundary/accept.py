@@ -146,10 +146,21 @@ def _correction(
     if mended is not None:
         return decoded, mended
     corrected, edits = correct(contract.shape, arguments, contract.limits)
-    if corrected is None or (not exam.thorough and fits(contract.shape, corrected)):
-        return corrected, edits
-    settled, check = examine(contract.shape, corrected, contract.limits, thorough=exam.thorough)
-    return (settled, edits) if not check.problems else (None, [])
+    if corrected is None:
+        return None, edits
+    try:
+        settled = _settled(contract, corrected, thorough=exam.thorough)
+    except ValueError:  # it came out of text, with numbers kept as written, which the gate does not know
+        settled = _settled(contract, corrected, thorough=True)
+    return (settled, edits) if settled is not None else (None, [])
+
+
+def _settled(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
+    """The corrected arguments with their own repairs made; None if they would be refused as well."""
+    if not thorough and fits(contract.shape, corrected):
+        return corrected
+    settled, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
+    return None if check.problems else settled
 
 
 def _explained(exam: Examination, found: Located, objection: Objection) -> bool:

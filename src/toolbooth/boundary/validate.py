@@ -143,6 +143,9 @@ def problems_of(
     """What the author's validation said, in wire names, one problem a place; nothing that is `explained` already."""
     # A default that could not be made for want of another field says nothing new.
     said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
+    # Nor does it that nothing was found under a key of which something was asked for.
+    asked = {each.place[:end] for each in said if each.kind == "missing" for end in range(1, len(each.place))}
+    said = [each for each in said if each.kind != "extra_forbidden" or each.place not in asked]
     located = [(locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each) for each in said]
     by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
@@ -196,7 +199,7 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
         elif isinstance(step, int):
             form = shape.arrays[0] if shape.arrays else None
             path.append(step)
-            shape = None if form is None else form.prefix[step] if step < len(form.prefix) else form.items
+            shape = None if form is None else form.prefix[step] if 0 <= step < len(form.prefix) else form.items
             place = place[1:]
         else:
             taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)

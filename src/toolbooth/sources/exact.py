@@ -44,6 +44,23 @@ class _Generator(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
+    def set_schema(self, schema: Any) -> dict[str, Any]:
+        return _taking_twice(super().set_schema(schema))
+
+    def frozenset_schema(self, schema: Any) -> dict[str, Any]:
+        return _taking_twice(super().frozenset_schema(schema))
+
+    def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
+        made = super().tagged_union_schema(schema)
+        if callable(schema["discriminator"]):  # the author's own code tells the branches apart: a value may fit several
+            made["anyOf"] = made.pop("oneOf")
+        return made
+
+
+def _taking_twice(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same item twice makes no other set, so it is taken, and the schema says so."""
+    return {key: value for key, value in schema.items() if key != "uniqueItems"}
+
 
 def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
     """The JSON Schema (2020-12) of what the wire may bring."""
