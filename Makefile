@@ -15,7 +15,7 @@ READY_DEV := $(VENV)/.ready-dev
 
 # Words put between `python` and `-m pytest`; `make check` measures coverage with them.
 MEASURE :=
-# More for what is run: make test ARGS="-k wrapper", make bench ARGS=server
+# More for what is run: make test ARGS="-k wrapper", make bench ARGS=server, make demo ARGS=--once
 ARGS :=
 
 # The engine, whose branch coverage is complete.
@@ -26,12 +26,15 @@ CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers coverage docs clients conformance oracle rooms bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle rooms bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-demo: $(READY_DEMO) ## a tour in the terminal: right and wrong calls, and what comes of them
+demo: $(READY_DEMO) ## a Django project as an MCP server, seeded and served; ARGS=--once only prints
+	@$(BIN)/python examples/crm/manage.py demo $(ARGS)
+
+tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, and what comes of them
 	@$(BIN)/python demo/tour.py
 
 test: $(READY_DEV) ## run the tests
@@ -85,7 +88,7 @@ $(BIN)/python:
 
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Toolbooth and what the demo needs into $(VENV)"
-	@$(INSTALL) -e '.[cli]'
+	@$(INSTALL) -e '.[cli,django]'
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python

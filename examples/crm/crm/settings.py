@@ -46,3 +46,5 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 20,
 }
+
+TOOLBOOTH = {"NAME": "crm", "INSTRUCTIONS": "Contacts, companies and deals of a small sales team."}

@@ -1,0 +1,108 @@
+"""examples/crm: `make demo`, and what its README shows."""
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "crm"
+README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+MANAGE = [sys.executable, "manage.py"]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {**os.environ, "CRM_DATABASE": str(tmp_path / "crm.sqlite3"), "DJANGO_SETTINGS_MODULE": "crm.settings"}
+
+
+def contacts(environment):
+    with sqlite3.connect(environment["CRM_DATABASE"]) as db:
+        return set(db.execute("select email, first_name from sales_contact"))
+
+
+def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment):
+    shown = subprocess.run([*MANAGE, "demo", "--once"], cwd=EXAMPLE, env=environment, capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    steps = [step.splitlines() for step in shown.stdout.split("\n\n")]
+    became = [(step[0].partition(". ")[2], [line for line in step if "database" in line]) for step in steps[1:9]]
+    assert became == [
+        ("All fields in a wrapper, as in the incident", ["  database  no new row"]),
+        ("The same wrapper as JSON text", ["  database  no new row"]),
+        ("Half of them in a wrapper", ["  database  no new row"]),
+        ("Flat, as the agent was told", ["  database  new row: 'agent@example.com', 'Agent'"]),
+        ("Many at once, one of them wrong: all or none", ["  database  no new row"]),
+        (
+            "Many at once",
+            ["  database  new row: 'bo@example.com', ''", "  database  new row: 'cy@example.com', 'Cy'"],
+        ),
+        ("A relation named by an object", ["  database  new row: 'di@example.com', '', at hq-1"]),
+        ("A wrapped update", ["  database  first_name is 'Agent', as before"]),
+    ]
+    assert "Deleted 3 rows." in steps[9]
+    configuration = json.loads("\n".join(steps[10][3:-1]))
+    assert configuration["mcpServers"]["crm"]["url"] in steps[10][1]
+    assert contacts(environment) == {
+        ("agent@example.com", "Agent"),
+        ("bo@example.com", ""),
+        ("cy@example.com", "Cy"),
+        ("di@example.com", ""),
+        ("ada.visser@example.org", "Ada"),
+        ("bram.smit@example.org", "Bram"),
+        ("cleo.mulder@example.org", "Cleo"),
+        ("daan.bakker@example.org", "Daan"),
+    }
+
+
+def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        command = [*MANAGE, "demo", "--port", str(busy.getsockname()[1])]  # in use: another one is taken
+        with subprocess.Popen(command, cwd=EXAMPLE, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+            try:
+                printed = "".join(iter(demo.stdout.readline, "Quit the server with CONTROL-C.\n"))
+                server = json.loads(re.search(r"for Claude Code:\n(.*)  Other clients", printed, re.DOTALL)[1])
+                entry = server["mcpServers"]["crm"]
+                call = {"name": "contacts__list", "arguments": {"search": "ada"}}
+                message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+                headers = {**entry["headers"], "Content-Type": "application/json"}
+                request = urllib.request.Request(entry["url"], json.dumps(message).encode(), headers)
+                with urllib.request.urlopen(request, timeout=30) as reply:
+                    result = json.load(reply)["result"]
+            finally:
+                demo.send_signal(signal.SIGINT)
+    assert [row["first_name"] for row in result["structuredContent"]["results"]] == ["Ada"]
+    assert demo.returncode == 0
+
+
+ONE_AFTER_ANOTHER = """
+import contextlib, io, json, shlex, sys
+from django.core.management import execute_from_command_line
+
+def printed(command):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        execute_from_command_line(["manage.py", *shlex.split(command)])
+    return out.getvalue()
+
+print(json.dumps([printed(command) for command in json.load(sys.stdin)]))
+"""
+
+
+def test_the_readme_shows_what_its_calls_print(environment):
+    shown = re.findall(r"^\$ python manage.py (.+)\n((?:(?!```|\$ ).*\n)*)", README, re.MULTILINE)
+    assert len(shown) == 8
+    calls = json.dumps(["seed", *(call for call, _ in shown)])
+    program = [sys.executable, "-c", ONE_AFTER_ANOTHER]
+    found = subprocess.run(
+        program, cwd=EXAMPLE, env=environment, input=calls, stdout=subprocess.PIPE, check=True, text=True
+    )
+    assert json.loads(found.stdout)[1:] == [printed for _, printed in shown]
