@@ -239,7 +239,9 @@ def serve(host: str, transport: str) -> None:
             door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             app = app_of(host)
             print(door.getsockname()[1], flush=True)
-            asyncio.run(uvicorn.Server(uvicorn.Config(app, log_level="critical")).serve(sockets=[door]))
+            # A busy machine may keep a client from its next call for longer than the usual five seconds.
+            config = uvicorn.Config(app, log_level="critical", timeout_keep_alive=600)
+            asyncio.run(uvicorn.Server(config).serve(sockets=[door]))
     elif host == "registry":
         stdio.serve(registry())
     else:
