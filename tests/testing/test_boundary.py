@@ -246,7 +246,7 @@ def test_a_tool_that_works_only_on_python_objects_is_found(make: Callable[[Tools
     told = " ".join(failure(make([remind])).split())
     assert "remind correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-06-15)" in told
     assert "the tool breaks on what the wire delivers" in told
-    assert "annotate the parameter (datetime, dict[int, str], a model)" in told
+    assert "annotate (datetime, dict[int, str], a model)" in told
 
 
 def test_what_is_told_of_it_says_what_to_change():
@@ -254,14 +254,15 @@ def test_what_is_told_of_it_says_what_to_change():
     assert top(told, 11) == snapshot("""\
 shop (toolbooth): 1 of 54 calls broke the law of the boundary
       1 broken: the tool was run, and broke
-To change: where the correct call breaks, the tool expects what no client can send. On the wire the
-  are text, and so are dates, unless a type says otherwise: annotate the parameter (datetime, dict[i
-  model). If the call makes no sense to the tool, give one that does: examples=.
+To change: where the correct call breaks, the tool expects what is never delivered. Values arrive as
+  annotation says: a model as that model, not as a dict; without one, dates and the keys of objects
+  annotate (datetime, dict[int, str], a model) and test with call_over_wire. If the call makes no se
+  give one that does: examples=.
 
 remind  correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-06-15)
     sent      {"payload": {"due": "2026-11-15T00:00:00Z"}, "prices": {"1": 2.5}}
     the law   passed as it is
-    happened  the tool breaks on what the wire delivers: Tool 'remind' failed unexpectedly.
+    happened  the tool breaks on what the wire delivers: Tool 'remind' failed unexpectedly.\
 """)
 
 

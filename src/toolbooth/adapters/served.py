@@ -63,6 +63,9 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> An
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise TargetError(f"there is no module {error.name!r} here or on the path") from None
+    loaded = Path(getattr(module, "__file__", None) or "python")
+    if place.endswith(".py") and loaded.resolve() != Path(place).resolve():
+        raise TargetError(f"another module {module_name!r} comes first, from {loaded}: rename the file")
     found = getattr(module, name, None)
     if kind_of(found) in kinds:
         return found

@@ -223,9 +223,10 @@ def remedy(report: Report) -> str:
         )
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
         lines.append(
-            "To change: where the correct call breaks, the tool expects what no client can send. On the wire the keys "
-            "of objects are text, and so are dates, unless a type says otherwise: annotate the parameter (datetime, "
-            "dict[int, str], a model). If the call makes no sense to the tool, give one that does: examples=."
+            "To change: where the correct call breaks, the tool expects what is never delivered. Values arrive as the "
+            "parameter's annotation says: a model as that model, not as a dict; without one, dates and the keys of "
+            "objects as text. So annotate (datetime, dict[int, str], a model) and test with call_over_wire. If the "
+            "call makes no sense to the tool, give one that does: examples=."
         )
     return "\n".join(fill(line, 118, subsequent_indent="  ") for line in lines)
 

@@ -1,0 +1,79 @@
+"""Published schemas, kept as JSON files beside the tests, so that none of them changes unnoticed."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+import pytest
+
+Change = Literal["new", "changed", "gone"]
+
+_PUBLISHED = ("inputSchema", "outputSchema")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What is kept of one tool, and what is published now."""
+
+    tool: str
+    file: Path
+    kept: str | None
+    published: str | None
+
+    @property
+    def change(self) -> Change | None:
+        """What has become of the tool since its schema was kept."""
+        if self.kept == self.published:
+            return None
+        return "new" if self.kept is None else "gone" if self.published is None else "changed"
+
+    def accept(self) -> None:
+        """Keep what is published now."""
+        if self.published is None:
+            self.file.unlink()
+        else:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.file.write_text(self.published, encoding="utf-8")
+
+    def diff(self) -> str:
+        """What was taken away, and what was added."""
+        before, after = ((text or "").splitlines() for text in (self.kept, self.published))
+        return "\n".join(difflib.unified_diff(before, after, "as kept", "as published now", lineterm=""))
+
+
+def folder_of(config: pytest.Config, target: str) -> Path:
+    """Where the schemas of a server are kept: beside the tests, unless the ini file says otherwise."""
+    chosen: str = config.getini("toolbooth_schemas")
+    beside = [*config.getini("testpaths"), "tests"]
+    tests = next((each for each in beside if (config.rootpath / each).is_dir()), ".")
+    home = config.rootpath / (chosen or f"{tests}/toolbooth_schemas")
+    return home / re.sub(r"[^\w-]+", ".", target)
+
+
+def snapshots(folder: Path, tools: Iterable[Mapping[str, Any]]) -> list[Snapshot]:
+    """Of every tool that is listed, and of those that once were."""
+    published = {tool["name"]: _written(tool) for tool in tools}
+    names = [*published, *(name for name in _kept(folder) if name not in published)]
+    return [_snapshot(folder, name, published.get(name)) for name in names]
+
+
+def _snapshot(folder: Path, tool: str, published: str | None) -> Snapshot:
+    file = folder / f"{quote(tool, safe='')}.json"
+    kept = file.read_text(encoding="utf-8") if file.is_file() else None
+    return Snapshot(tool=tool, file=file, kept=kept, published=published)
+
+
+def _kept(folder: Path) -> list[str]:
+    return [unquote(file.stem) for file in sorted(folder.glob("*.json"))]
+
+
+def _written(tool: Mapping[str, Any]) -> str:
+    published = {key: tool[key] for key in _PUBLISHED if key in tool}
+    return json.dumps(published, indent=2, ensure_ascii=False) + "\n"
