@@ -6,9 +6,11 @@ import logging
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.core.handlers.base import BaseHandler
 from django.http import Http404, HttpRequest
 from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
@@ -18,6 +20,7 @@ from toolbooth.django.discovery import Action
 from toolbooth.django.requests import inner_request
 
 logger = logging.getLogger("toolbooth.django")
+_handler = BaseHandler()
 
 Identity = tuple[Any, Any, Any]
 """A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
@@ -51,6 +54,19 @@ class Caller:
             return self._identity(view)[2] is not None
         return True
 
+    def objection(self, action: Action) -> Any:
+        """What the view answers to a caller that it does not let in; None: it does, or only the call can tell."""
+        view = self.view(action)
+        try:
+            self._admit(view)
+        except REFUSALS as error:
+            # REST framework marks the transaction that it finds itself in to be rolled back: here one of its own.
+            answer = _handler.make_view_atomic(partial(_answer, view, error))
+            return answer(view.request)
+        except Exception:  # as in `may_call`
+            return None
+        return None
+
     def admitted(self, action: Action, kwargs: Mapping[str, Any]) -> Any:
         """The view of an action, ready to be asked, with the caller let in. Raises what it says to others."""
         view = self.view(action, kwargs)
@@ -66,7 +82,8 @@ class Caller:
             except APIException:
                 return  # the view finds out, and says so in its own way
             # REST framework looks for these here too, and then asks no authenticator.
-            vars(request).update(zip(("_user", "_auth", "_authenticator"), identity, strict=True), user=identity[0])
+            vars(request).update(zip(("_user", "_auth", "_authenticator"), identity, strict=True))
+            cast("Any", request).user = identity[0]
 
     def is_known(self, actions: Iterable[Action]) -> bool:
         """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials that none takes."""
@@ -128,6 +145,10 @@ class Caller:
             except APIException as error:
                 self._tried[ways, safe] = error
         return self._tried[ways, safe]
+
+
+def _answer(view: Any, error: Exception, _: HttpRequest) -> Any:
+    return view.handle_exception(error)
 
 
 _current: ContextVar[Caller] = ContextVar("toolbooth_caller")

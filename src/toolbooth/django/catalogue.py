@@ -17,7 +17,7 @@ from toolbooth.django import decorators
 from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot, arguments_of
 from toolbooth.django.bodies import text
 from toolbooth.django.bulk import SENTENCE, Bulk, function_of, takes_many
-from toolbooth.django.caller import REFUSALS, caller
+from toolbooth.django.caller import caller
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.invocation import SyncInvocation
@@ -194,14 +194,8 @@ class _Building:
 
 def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:
     """What a caller that the view does not let in is told instead of a refusal."""
-    view = caller().view(action)
-    try:
-        caller().admitted(action, {})
-    except REFUSALS as error:
-        return refusal(view.handle_exception(error), tool, arguments, action)
-    except Exception:  # it looks at the row or the body: only the call itself could tell
-        return None
-    return None
+    answer = caller().objection(action)
+    return None if answer is None else refusal(answer, tool, arguments, action)
 
 
 def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
