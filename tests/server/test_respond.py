@@ -5,6 +5,7 @@ import base64
 import json
 import logging
 import threading
+from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
@@ -12,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from toolbooth import Context, ToolError, ToolRegistry, Unpack, compile_function, compile_json_schema, handle_arguments
 from toolbooth.content import Image, Text
+from toolbooth.contract import Limits
 from toolbooth.server.respond import Reply, respond, respond_sync
 from toolbooth.server.revisions import CAPABILITIES_KEY, CLIENT_KEY, HANDSHAKE, SERVER_KEY, STATELESS, VERSION_KEY
 
@@ -1090,3 +1092,38 @@ def test_a_contract_compiled_elsewhere_is_served_as_any_other():
     registry = ToolRegistry("shop")
     registry.add(compile_function(search))
     assert result_of(registry, tool_call("search", {"words": "tea"})) == text("tea")
+
+
+def test_a_tool_with_limits_of_its_own_is_held_to_them_on_the_wire():
+    registry = ToolRegistry("shop")
+
+    def note(text: str, price: Decimal = Decimal(0)) -> str:
+        return f"{text} {price}"
+
+    registry.add(compile_function(note, limits=Limits(max_bytes=60)))
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "note", "arguments": %s}}'
+    short = result_of(registry, body % b'{"text": "tea", "price": 12345678901234567890.50}')
+    assert short["content"][0]["text"] == "tea 12345678901234567890.50"
+    long = result_of(registry, body % b'{"text": "%s"}' % (b"x" * 60))
+    assert [each["code"] for each in long["_meta"]["toolbooth"]["problems"]] == ["too-large"]
+
+
+@pytest.mark.parametrize("arguments", ['"{\\"region\\": \\"eu\\"}"', '{"where": "{\\"zone\\": \\"a\\"}"}'])
+def test_text_is_no_way_past_the_headers_that_repeat_an_argument(arguments):
+    class Where(BaseModel):
+        zone: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Zone"})] = ""
+
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def find(
+        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "", where: Where | None = None
+    ) -> str:
+        return region
+
+    meta = json.dumps(META).encode()
+    body = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "_meta": %s, "arguments": %s}}'
+    )
+    status, _, error = error_of(registry, body % (meta, arguments.encode()), routed("tools/call", "find"))
+    assert (status, error["code"]) == (400, -32020)

@@ -21,6 +21,8 @@ _TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
 """A number with an exponent, or with more digits and a point than a float keeps."""
 
+_POINTED = re.compile(rb"(?:^|[\[:,\s])-?[0-9]+\.0")
+
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
     ("Detected duplicate key", "duplicate-key", "the same key is sent twice"),
     ("recursion limit exceeded", "too-deep", "nested deeper than any tool reads"),
@@ -62,8 +64,8 @@ def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
 
 
 def has_pointed_integers(body: bytes) -> bool:
-    """Whether an integer may be written as 5.0."""
-    return body.find(b".0") >= 0
+    """Whether an integer may be written as 5.0. A version in quotes is none."""
+    return body.find(b".0") >= 0 and _POINTED.search(body) is not None
 
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:

@@ -24,6 +24,7 @@ from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ToolInputError
 from toolbooth.server import revisions
 from toolbooth.server.calls import call, call_sync, refuse
+from toolbooth.server.recorded import as_text
 from toolbooth.server.registry import ToolRegistry, UnknownTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, Revision
 from toolbooth.server.tools import Tool
@@ -142,7 +143,13 @@ def _opened(
     if tool is not None and headers is not None and tool.header_params and revision.stateless:
         revisions.check_param_headers(tool.header_params, arguments, headers)
     read: Reading = ({} if arguments is None else arguments, delicate, body)
-    return _Opened(request_id, method, params, revision, tool, read, registry)
+    opened = _Opened(request_id, method, params, revision, tool, read, registry)
+    if tool is None or tool.contract.limits is DEFAULT_LIMITS:
+        return opened
+    try:  # a tool with limits of its own: its arguments alone are held to them
+        return replace(opened, arguments=read_json(as_text(read[0]).encode(), tool.contract.limits))
+    except Unreadable as error:
+        return _done(opened, refuse(registry, tool, error.problem, _context(context, opened)))
 
 
 def _tool(registry: ToolRegistry, params: Json, shows: Shows | None) -> Tool:

@@ -145,10 +145,12 @@ def check_param_headers(wanted: Mapping[tuple[str, ...], tuple[str, str]], argum
     """`Mcp-Param-*` headers (x-mcp-header): each must repeat its argument, and stand there if and only if it does."""
     for path, (token, kind) in wanted.items():
         value: Any = arguments
+        hidden = False
         for step in path:
+            hidden = hidden or isinstance(value, str)  # text may hold what the header should repeat
             value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
         header = headers.get(f"mcp-param-{token}".lower())
-        if value is None and header is None:
+        if value is None and header is None and not hidden:
             continue
         if value is None or header is None or not _same(kind, value, decoded_header(header)):
             name = ".".join(path)
