@@ -111,7 +111,7 @@ def test_a_line_says_what_was_sent_and_what_became_of_it(calls: Path):
             "problems": ["nested-wrapper"],
             "arguments": {"data": ORDER},
         },
-        {**about, "outcome": "refused", "repairs": [], "problems": ["duplicate-key"]},
+        {**about, **client, "outcome": "refused", "repairs": [], "problems": ["duplicate-key"]},
     ]
     assert '"price":12345678901234567890.10}' in calls.read_text()  # with every digit
 
