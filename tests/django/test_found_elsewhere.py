@@ -1,7 +1,8 @@
 """What `make hosts` found in projects that nobody here wrote, each shown small."""
 
-from typing import Any
+from typing import Any, ClassVar
 
+from django.conf import settings
 from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
 from rest_framework.generics import RetrieveAPIView
@@ -131,3 +132,38 @@ def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_num
 def test_two_parts_of_an_address_never_share_a_name(settings_of, mcp):
     settings_of(ROOT_URLCONF=urls(path("at/<int:id>/under/<int:pk>/", Echo.as_view(), name="under")))
     assert mcp("under__retrieve", {"id": 1, "id_in_path": 2})["structuredContent"] == {"id": 1, "pk": 2}
+
+
+class Watched:
+    """A middleware that keeps a log, as those for audits do: it looks at the request that it was given."""
+
+    seen: ClassVar[list[Any]] = []
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, request):
+        Watched.request = request
+        made = self.answer(request)
+        Watched.seen.append((str(request.user), getattr(request, "left", None)))
+        return made
+
+
+class Leaving(APIView):
+    serializer_class = Serializer
+
+    def post(self, request):
+        Watched.seen.append(str(Watched.request.user))
+        request._request.left = "by the view"
+        return Response({})
+
+
+def test_middleware_knows_who_called_and_what_the_view_left_as_over_rest(settings_of, mcp, rest):
+    settings_of(
+        ROOT_URLCONF=urls(path("leaving/", Leaving.as_view(), name="leaving")),
+        MIDDLEWARE=[*settings.MIDDLEWARE, f"{__name__}.Watched"],
+    )
+    Watched.seen.clear()
+    assert rest.post("/leaving/").status_code == 200
+    assert not mcp("leaving__post")["isError"]
+    assert Watched.seen == ["ann", ("ann", "by the view")] * 2

@@ -129,8 +129,8 @@ def _running(function: Any, name: str, action: Action, asked: Mapping[str, type]
             returned.append(call(*args, **values))
 
         who = caller()
-        request: Any = inner_request(who.request, "POST", who.request.path_info)
-        request.toolbooth_run = inside
+        request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)
+        vars(request)["toolbooth_run"] = inside
         who.introduce(request, action)
         response: Any = _handler.make_view_atomic(action.callback)(request)
         if not returned:  # not let in

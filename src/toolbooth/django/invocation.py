@@ -59,7 +59,7 @@ class SyncInvocation:
             body, media_type = body_of(rows, self.media_type)
         headers = {name: text(value) for name, value in sent["header"].items()}
         query = self._query(sent["query"])
-        request = inner_request(who.request, self.action.method, path, query, body, media_type, headers)
+        request = inner_request(who.request, self.action.method, path, query, body, media_type, headers, run=True)
         request.resolver_match = match
         who.introduce(request, self.action)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.

@@ -30,14 +30,49 @@ def inner_request(
     body: bytes = b"",
     content_type: str = "",
     headers: Mapping[str, str] | None = None,
+    *,
+    run: bool = False,
 ) -> HttpRequest:
-    """The REST call that `outer` stands for: same caller, same host, same session."""
+    """The REST call that `outer` stands for: same caller, same host, same session. `run`: a view will get it."""
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
     made = make(outer, method, path, query, body, content_type, headers or {})
+    own = frozenset(vars(made)) | _OWN
     for name, value in vars(outer).items():  # the user, the session, and whatever else the host's middleware found out
-        if name not in _OWN and name not in vars(made) and not hasattr(type(made), name):
+        if name not in own and not hasattr(type(made), name):
             setattr(made, name, value)
+    if _FOUND in vars(outer):
+        vars(made)["user"] = vars(outer)[_FOUND]
+    if run:
+        vars(made)[_TOLD] = (outer, own)
     return made
+
+
+_FOUND = "toolbooth_found"
+"""Who called as far as the host's middleware knew, kept while its request says whom a view knew."""
+
+_TOLD = "toolbooth_told"
+
+
+class _Run:
+    """What a view leaves on its request, the host's middleware finds on the one that came: who called, above all."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        found: Any = vars(self).get(_TOLD)
+        if found is None or name in found[1]:
+            return
+        outer = cast("HttpRequest", found[0])
+        if name == "user":
+            vars(outer).setdefault(_FOUND, vars(outer).get("user"))
+        setattr(outer, name, value)
+
+
+class _Wsgi(_Run, WSGIRequest):
+    pass
+
+
+class _Asgi(_Run, ASGIRequest):
+    pass
 
 
 def _on_wsgi(
@@ -57,7 +92,7 @@ def _on_wsgi(
         "HTTP_ACCEPT": ACCEPT,
         "wsgi.input": BytesIO(body),
     }
-    return WSGIRequest(environ)
+    return _Wsgi(environ)
 
 
 _OF_THE_MESSAGE_ASGI = (b"if-", b"range", b"mcp-", b"accept-encoding", b"content-")
@@ -81,4 +116,4 @@ def _on_asgi(
         "query_string": query.encode(),
         "headers": [*kept, *added.items()],
     }
-    return ASGIRequest(scope, BytesIO(body))
+    return _Asgi(scope, BytesIO(body))
