@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -626,6 +627,38 @@ def test_a_server_that_fails_when_it_is_started_again_is_an_error(
     result = run("--toolbooth", "shop:server", "-k", "correct")
     assert "ZeroDivisionError" in failure(result, f"ERROR at {when} of toolbooth[find_orders-correct]")
     assert outcomes(result)["errors"] == 1
+
+
+# --- the docs ---------------------------------------------------------------------------------------------------
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "testing.md"
+BLOCKS = re.compile(r"^```(python|console).*?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_docs_show_what_is_really_printed(pytester: pytest.Pytester, run: Run):
+    blocks = BLOCKS.findall(PAGE.read_text(encoding="utf-8").partition("\n## In pytest\n")[2])
+    code: dict[str, str] = {}
+    for kind, text in blocks:
+        name = text.partition("\n")[0].removeprefix("# ")
+        code[name] = code.get(name, "") + text if kind == "python" else ""
+    losing, changed = (text.split("...\n")[1:] for kind, text in blocks if kind == "console")
+    target = "--toolbooth=shop:server"
+
+    pytester.makepyfile(shop=code["shop.py"])
+    told = run(target).stdout.str()
+    assert [part for part in losing if part not in told] == []
+    pytester.makeconftest(code["conftest.py"])
+    assert outcomes(run(target, "-k", "true-for-number"))["xfailed"] == 1
+    (pytester.path / "conftest.py").unlink()
+
+    protected = code["shop.py"].replace('MCPServer("shop")', 'protect(MCPServer("shop"))')
+    protected = f"from toolbooth.adapters.mcp_sdk import protect\n{protected}"
+    pytester.makepyfile(**{"shop": protected, "tests/test_shop": code["tests/test_shop.py"]})
+    assert outcomes(run(target, "--toolbooth-update")) == {"passed": 77 + 2}
+    pytester.makepyfile(shop=protected.replace("quantity: int = 1", 'quantity: int = 1\n    note: str = ""'))
+    told = run(target).stdout.str()
+    assert [part for part in changed if part not in told] == []
 
 
 # --- a run that does not use it ---------------------------------------------------------------------------------

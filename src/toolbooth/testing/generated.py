@@ -131,9 +131,11 @@ class Server(pytest.Collector):
                 yield _name(each.tool, "schema"), partial(check_schema, self, each)
 
     def _summary(self, cases: Sequence[Case], listed: Sequence[Json]) -> str:
+        said = f"{self.name} (tools: {len(listed)}, calls: {len(cases)})"
         folder = folder_of(self.config, self.name)
-        hint = f"; --toolbooth-update keeps its schemas in {_short(self.config, folder)}"
-        return f"{self.name} (tools: {len(listed)}, calls: {len(cases)}){'' if folder.is_dir() else hint}"
+        if folder.is_dir() or self.config.getoption("toolbooth_update"):
+            return said
+        return f"{said}; --toolbooth-update keeps its schemas in {_short(self.config, folder)}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
         if isinstance(excinfo.value, self.CollectError):
