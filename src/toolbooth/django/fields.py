@@ -109,6 +109,8 @@ class _Reader:
             return _with_null(self.node(branch, found, path, body))
         if found is None or has_override(found, "field"):
             return _alone(trimmed(schema))
+        if _is_authors(found):
+            return self._authors(schema, found)
         if isinstance(found, serializers.ListSerializer | serializers.ListField | serializers.ManyRelatedField):
             return self._list(schema, found, path, body)
         if isinstance(found, serializers.Serializer) and "properties" in schema:
@@ -122,6 +124,11 @@ class _Reader:
             return {**made, **further[0]}, {**made, **further[1]}, None
         made = self._described(_scalar(schema, found, path[-1]), found)
         return (made, {**made, "items": {}}, None) if made.get("items") is _ITEMS else _alone(made)
+
+    def _authors(self, schema: Schema, found: Any) -> Node:
+        """The author's own code reads it, and alone decides what it takes; what drf-spectacular knows is published."""
+        narrow = self._described(trimmed(schema), found)
+        return (_untyped(narrow) if _is_unknown(found) else narrow), {}, None
 
     def _list(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
         child: Any = getattr(found, "child_relation", None) or found.child
@@ -140,7 +147,7 @@ class _Reader:
         relation = relation_of(found, path)
         narrow = self._described(trimmed(schema), found)
         if relation is None:
-            return _alone(narrow)
+            return narrow, {}, None
         taken = {"anyOf": [narrow, relation.by_object]}
         names = [name for name in relation.lookups if name not in ("pk", relation.key)]
         return _saying(narrow, f'Key, or {{"{names[0]}": …}}') if names else narrow, taken, relation
@@ -219,9 +226,6 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
         return _choices(made, found)
     if isinstance(found, serializers.CharField) and found.allow_blank:
         made = _text_or_blank(made)
-    if type(found).__module__.partition(".")[0] != "rest_framework" and _is_unknown(found):
-        # The author's own field: drf-spectacular calls it text, because it knows no better.
-        return {key: each for key, each in made.items() if key != "type"}
     if isinstance(found, serializers.CharField) and _is_secret(found, name):
         return {**made, "format": "password"}
     return made
@@ -254,10 +258,24 @@ def _tells(value: Any, label: str) -> bool:
     return plain != label.lower().replace(" ", "").replace("-", "").replace("_", "")
 
 
+def _is_authors(found: Any) -> bool:
+    """Whether a field, not a serializer, reads what is sent by a project's own code."""
+    if isinstance(found, serializers.BaseSerializer):
+        return False
+    cls: Any = found.__class__
+    readers: tuple[Any, ...] = (cls.to_internal_value, cls.run_validation)
+    return not all(each.__module__.startswith("rest_framework.") for each in readers)
+
+
 def _is_unknown(found: Any) -> bool:
-    """Whether a field is of no kind that REST framework has."""
-    kinds = [each for each in type(found).__mro__ if each.__module__.startswith("rest_framework.")]
-    return kinds[:1] == [serializers.Field]
+    """Whether a field is of no kind that REST framework has: drf-spectacular calls it text, knowing no better."""
+    bases: tuple[Any, ...] = found.__class__.__mro__
+    kinds = [each for each in bases if each.__module__.startswith("rest_framework.")]
+    return kinds[0] in (serializers.Field, serializers.RelatedField)
+
+
+def _untyped(schema: Schema) -> Schema:
+    return {key: each for key, each in schema.items() if key != "type"}
 
 
 def _is_secret(found: Any, name: str) -> bool:

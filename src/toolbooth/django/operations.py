@@ -21,6 +21,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
+from rest_framework.test import APIRequestFactory
 
 from toolbooth.django.bodies import FORM, JSON, MULTIPART, is_json
 from toolbooth.django.discovery import Action
@@ -112,6 +113,7 @@ def operation(action: Action) -> Operation | None:
     before = _complaints()
     generator = SchemaGenerator()  # holds what the view refers to only weakly
     view = cast("Any", generator.create_view(action.callback, action.method))
+    view.request = APIRequestFactory().generic(action.method, action.path)  # what a view has before it knows more
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     schema = _asking(view)
     registry = plumbing.ComponentRegistry()
@@ -123,7 +125,7 @@ def operation(action: Action) -> Operation | None:
     body, media_type = _body(raw, reader)
     if body is None and action.method in _BODIES:
         _must_be_known(schema)
-    serializer = _serializer(schema) if body is not None else None
+    serializer = _serializer(schema, media_type) if body is not None else None
     return Operation(
         action=action,
         path=_named(parameters, "path"),
@@ -186,6 +188,12 @@ class _Asked(AutoSchema):
     def get_auth(self) -> list[Schema]:
         return []
 
+    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
+        """Two serializers of one name, one perhaps within the other, are two."""
+        name = cast("Any", super())._get_serializer_name(serializer, direction, bypass_extensions)
+        classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
+        return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
+
 
 class _Rearranged(type):
     """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was derived from.
@@ -214,10 +222,11 @@ def _rearranged(schema: type) -> Any:
     return _Rearranged("Rearranged", (schema,), {})
 
 
-def _serializer(schema: Any) -> BaseSerializer[Any] | None:
+def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     found = schema.get_request_serializer()
-    if isinstance(found, Mapping):
-        found = next(iter(cast("Mapping[str, Any]", found).values()), None)
+    if isinstance(found, Mapping):  # one for each media type
+        found = cast("Mapping[str, Any]", found).get(media_type)
+    found = getattr(found, "request", found)  # with examples beside it
     made: Any = found() if isinstance(found, type) else found
     return cast("BaseSerializer[Any]", made) if isinstance(made, BaseSerializer) else None
 
@@ -308,8 +317,8 @@ def _told_better(view: Any, parameters: list[Schema]) -> Iterator[tuple[str, Par
 
 def _orderings(filters: Any, view: Any) -> list[str]:
     try:
-        valid = filters.get_valid_fields(view.get_queryset(), view, {"request": view.request})
-    except Exception:  # a queryset that needs a real caller; any text is taken then
+        valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})
+    except Exception:  # the fields of a model that only a real caller leads to; any text is taken then
         return []
     return [str(name) for name, _ in valid]
 

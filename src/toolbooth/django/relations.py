@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.core.exceptions import FieldDoesNotExist, FieldError, ValidationError
+from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
 
@@ -44,7 +44,7 @@ def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
     elif not isinstance(found, serializers.PrimaryKeyRelatedField | serializers.HyperlinkedRelatedField):
         return None
     lookups = _lookups(model)
-    properties = {name: _type(_field(model, name)) for name in lookups}
+    properties = {name: _type(model._meta.pk if name == "pk" else model._meta.get_field(name)) for name in lookups}
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return Relation(path, key, form, tuple(lookups))
 
@@ -55,13 +55,6 @@ def _lookups(model: type[models.Model]) -> list[str]:
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
     names = dict.fromkeys([*unique, *called, "pk"])
     return [name for name in names if name.lower().replace("_", "") not in SECRET_NAMES]
-
-
-def _field(model: type[models.Model], name: str) -> Any:
-    try:
-        return model._meta.pk if name == "pk" else model._meta.get_field(name)
-    except FieldDoesNotExist:
-        return None
 
 
 def _type(field: Any) -> Schema:
@@ -133,7 +126,7 @@ def _key(relation: Relation, field: Any, sent: Mapping[str, Any], path: str, pro
     queryset: Any = field.get_queryset()
     try:
         rows = list(queryset.filter(**sent)[:2])
-    except (ValueError, TypeError, ValidationError, FieldError):  # no such value could be stored
+    except (ValueError, TypeError, ValidationError):  # no such value could be stored
         rows = list[Any]()
     if len(rows) == 1:
         return _written(field, rows[0])

@@ -1,0 +1,340 @@
+"""Views of a rare kind: each is published rightly, or left out with a reason; none takes the others along."""
+
+import asyncio
+import json
+
+import pytest
+from django.http import HttpResponse, StreamingHttpResponse
+from django.template import engines
+from django.template.response import SimpleTemplateResponse
+from django.test import AsyncClient, Client
+from django.urls import include, path, re_path
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiRequest, extend_schema
+from rest_framework import generics, serializers, viewsets
+from rest_framework.authentication import BasicAuthentication
+from rest_framework.decorators import api_view
+from rest_framework.filters import OrderingFilter
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.views import APIView
+
+from odd.models import Log, Part, Site, Thing
+from odd.serializers import DeviceSerializer, LogSerializer, SiteSerializer
+from odd.views import Echo
+from sales.models import Company
+from toolbooth.django import replies
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.decorators import mcp_ignore
+
+
+@pytest.fixture
+def serve(settings_of):
+    """Serves these views, each under its name, and nothing else."""
+
+    def published(**views):
+        patterns = [path("mcp/", include("toolbooth.django.urls"))]
+        for name, view in views.items():
+            patterns.append(path(f"{name}/", view.as_view() if isinstance(view, type) else view, name=name))
+        settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+        return catalogue()
+
+    return published
+
+
+def properties(found, name):
+    return found.registry.tools[name].listing()["inputSchema"]["properties"]
+
+
+def left_out(found):
+    return {each.what: each.why for each in found.left_out}
+
+
+# --- bodies ---
+
+
+def posting(serializer, **more):
+    return type(f"{serializer.__name__}View", (Echo,), {"serializer_class": serializer, **more})
+
+
+def serializer_of(**fields):
+    return type("MadeSerializer", (serializers.Serializer,), fields)
+
+
+def test_a_body_without_known_fields_is_left_out(serve):
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=None)
+    @api_view(["POST"])
+    def anything(request):
+        return Response(request.data)
+
+    found = serve(anything=anything)
+    assert left_out(found) == {
+        "anything__post": "its body has no known fields; "
+        "give the action a serializer, or describe it with @extend_schema"
+    }
+
+
+def test_an_action_that_needs_a_file_is_left_out(serve):
+    found = serve(upload=posting(serializer_of(file=serializers.FileField(), name=serializers.CharField())))
+    assert left_out(found) == {"upload__post": "'file' is required, and takes a file, which is not sent over MCP"}
+    nested = serializer_of(inner=serializer_of(file=serializers.FileField())())
+    assert left_out(serve(upload=posting(nested)))["upload__post"] == (
+        "'inner' is required, and 'inner.file' is required, and takes a file, which is not sent over MCP"
+    )
+
+
+def test_a_view_that_cannot_be_described_takes_no_other_along(serve, caplog):
+    class Broken(serializers.Serializer):
+        @property
+        def fields(self):
+            raise RuntimeError("not today")
+
+    found = serve(broken=posting(Broken), works=posting(LogSerializer))
+    assert set(found.actions) == {"works__post"}
+    assert left_out(found) == {"broken__post": "describing it failed: RuntimeError: not today"}
+
+
+def test_what_its_author_excludes_is_left_out(serve):
+    @extend_schema(exclude=True)
+    @api_view(["GET"])
+    def secret(request):
+        return Response({})
+
+    @mcp_ignore
+    @api_view(["GET"])
+    def ignored(request):
+        return Response({})
+
+    assert left_out(serve(secret=secret, ignored=ignored)) == {
+        "secret__get": "@extend_schema(exclude=True)",
+        "GET /ignored/": "@mcp_ignore",
+    }
+
+
+def test_a_serializer_for_each_media_type_is_the_one_for_json(serve, mcp):
+    @extend_schema(
+        request={"multipart/form-data": LogSerializer, "application/json": OpenApiRequest(DeviceSerializer)},
+        responses=None,
+    )
+    @api_view(["POST"])
+    def either(request):
+        return Response({"sent": request.data})
+
+    site = Site.objects.create(slug="hq", name="HQ")
+    assert "site" in properties(serve(either=either), "either__post")
+    assert mcp("either__post", {"site": {"slug": "hq"}})["structuredContent"] == {"sent": {"site": site.pk}}
+
+
+def test_integers_of_any_length_arrive(serve, mcp):
+    serve(document=posting(serializer_of(document=serializers.JSONField())))
+    sent = {"document": {"a": 2**70}}
+    assert mcp("document__post", sent)["structuredContent"] == {"read": sent}
+
+
+class Upper(serializers.CharField):
+    def to_internal_value(self, data):
+        return super().to_internal_value(data["text"] if isinstance(data, dict) else data).upper()
+
+
+class PartByToken(serializers.RelatedField):
+    def to_internal_value(self, data):
+        return self.get_queryset().get(token=data["token"]).number
+
+    def to_representation(self, value):
+        return value
+
+
+def test_what_an_authors_own_field_takes_is_its_own_to_say(serve, mcp):
+    made = serializer_of(word=Upper(required=False), part=PartByToken(queryset=Part.objects.all(), required=False))
+    found = serve(own=posting(made))
+    assert properties(found, "own__post")["word"] == {"type": "string", "minLength": 1}
+    Part.objects.create(number="p1", token="t1")
+    for word in ("x", {"text": "x"}):
+        assert mcp("own__post", {"word": word})["structuredContent"] == {"read": {"word": "X"}}
+    assert mcp("own__post", {"part": {"token": "t1"}})["structuredContent"] == {"read": {"part": "p1"}}
+    assert mcp("own__post", {"word": ["x"]})["isError"] is True
+
+
+def test_a_field_that_may_be_blank_or_null_says_so(serve, mcp):
+    choices = [("a_b", "A-B"), ("c", "Something else")]
+    made = serializer_of(
+        one=serializers.ChoiceField(choices=choices, allow_blank=True, allow_null=True),
+        several=serializers.MultipleChoiceField(choices=choices),
+        point=serializer_of(x=serializers.IntegerField())(allow_null=True, required=False),
+        secret_key=serializers.CharField(required=False),
+        token=serializers.CharField(required=False),
+    )
+    found = properties(serve(odd=posting(made)), "odd__post")
+    assert found["one"] == {"type": "string", "enum": ["a_b", "c", ""], "description": "c = Something else (or null)"}
+    assert found["several"] == {
+        "type": "array",
+        "items": {"type": "string", "enum": ["a_b", "c"]},
+        "description": "c = Something else",
+    }
+    assert found["token"] == {"type": "string", "minLength": 1, "format": "password"}
+    for one in ("a_b", "", None):
+        sent = {"one": one, "several": ["c"], "point": None}
+        assert mcp("odd__post", sent)["structuredContent"] == {"read": sent}
+
+
+def test_a_secret_is_never_echoed(serve, mcp):
+    serve(login=posting(serializer_of(user=serializers.CharField(), password=serializers.CharField(max_length=3))))
+    refused = mcp("login__post", {"data": {"user": "ann", "password": "hunter2"}})
+    assert "hunter2" not in json.dumps(refused)
+    assert "hunter2" not in json.dumps(mcp("login__post", {"user": "ann", "password": "hunter2"}))
+
+
+# --- addresses ---
+
+
+def test_an_address_that_no_pattern_could_have_is_told(serve, mcp, settings_of):
+    @api_view(["GET"])
+    def odd(request, kind):
+        return Response({"kind": kind})
+
+    patterns = [
+        path("mcp/", include("toolbooth.django.urls")),
+        re_path(r"^kinds?/(?P<kind>[a-z]{2,3})/$", odd, name="kind"),
+    ]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    assert mcp("kind__get", {"kind": "ABC"})["isError"] is True
+
+
+def test_a_queryset_that_needs_a_caller_still_has_its_orderings(serve, mcp):
+    class Mine(generics.ListAPIView):
+        serializer_class = SiteSerializer
+        filter_backends = [OrderingFilter]
+        ordering_fields = ["name"]
+        queryset = None
+
+        def get_queryset(self):
+            return Site.objects.filter(owner__username=self.request.user.username)
+
+    class Whatever(Mine):
+        ordering_fields = "__all__"
+
+    found = serve(mine=Mine, whatever=Whatever)
+    assert properties(found, "mine__list")["ordering"] == {"type": "string", "enum": ["name", "-name"]}
+    assert properties(found, "whatever__list")["ordering"] == {"type": "string"}
+    assert mcp("mine__list", {"ordering": "slug"})["isError"] is True
+
+
+# --- answers ---
+
+
+def answering(make):
+    class View(APIView):
+        def get(self, request):
+            return make()
+
+    return View
+
+
+def test_a_template_is_rendered(serve, mcp):
+    template = engines["django"].from_string("hello {{ name }}")
+    serve(page=answering(lambda: SimpleTemplateResponse(template, {"name": "you"})))
+    assert mcp("page__get")["structuredContent"]["text"] == "hello you"
+
+
+def test_a_long_text_is_cut_and_said_to_be(serve, mcp, monkeypatch):
+    monkeypatch.setattr(replies, "MOST_TEXT", 10)
+    serve(
+        long=answering(lambda: HttpResponse("x" * 11, content_type="text/plain")),
+        stream=answering(lambda: StreamingHttpResponse(iter([b"x" * 6] * 3), content_type="text/plain")),
+        events=answering(lambda: StreamingHttpResponse(iter([b"data: x"]), content_type="text/event-stream")),
+        empty=answering(lambda: HttpResponse(content_type="text/plain")),
+    )
+    note = "only the first 10 characters; fetch the rest over REST"
+    for name in ("long", "stream"):
+        told = mcp(f"{name}__get")["structuredContent"]
+        assert (told["text"], told["note"]) == ("x" * 10, note)
+    assert mcp("events__get")["structuredContent"]["note"] == "the content is not sent over MCP; fetch it over REST"
+    assert mcp("empty__get")["structuredContent"] == {"status": 200, "content_type": "text/plain"}
+
+
+def test_a_stream_made_by_a_coroutine_is_read(serve, mcp):
+    async def pieces():
+        for piece in (b"a", b"b"):
+            await asyncio.sleep(0)
+            yield piece
+
+    serve(stream=answering(lambda: StreamingHttpResponse(pieces(), content_type="text/plain")))
+    assert mcp("stream__get")["structuredContent"]["text"] == "ab"
+
+
+def test_a_refusal_without_words_is_told_by_its_status(serve, mcp):
+    serve(gone=answering(lambda: Response(status=410)), html=answering(lambda: HttpResponse("<p>", status=404)))
+    assert mcp("gone__get")["content"][0]["text"] == "Tool 'gone__get' failed: the API answered 410"
+    assert mcp("html__get")["structuredContent"] == {"details": {"status": 404, "problems": []}}
+
+
+# --- callers ---
+
+
+def test_authenticators_chosen_by_the_request_are_asked_in_the_request(serve, mcp, mcp_as):
+    class Chosen(generics.ListAPIView):
+        queryset = Log.objects.order_by("id")
+        serializer_class = LogSerializer
+
+        def get_authenticators(self):
+            return [BasicAuthentication()] if self.request.method == "GET" else []
+
+    serve(chosen=Chosen)
+    assert mcp("chosen__list")["isError"] is False
+    assert mcp_as(None)("chosen__list", raw=True).status_code == 401
+
+
+def test_under_asgi_it_is_the_same(ann):
+    async def visit():
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "companies__create", "arguments": {"name": "Acme"}},
+        }
+        sending = {"headers": {"Authorization": "Basic YW5uOnB3", "Accept-Language": "de"}}
+        sending["content_type"] = "application/json"
+        client = AsyncClient()
+        made = await client.post("/mcp/", json.dumps(message), **sending)
+        who = {**message, "params": {"name": "who__get"}}
+        told = await client.post("/mcp/", json.dumps(who), **sending)
+        tenant = {**message, "params": {"name": "bodiless__post", "arguments": {"X-Tenant": "t"}}}
+        sent = await client.post("/mcp/", json.dumps(tenant), **sending)
+        return [reply.json()["result"] for reply in (made, told, sent)]
+
+    made, told, sent = asyncio.run(visit())
+    assert made["isError"] is False
+    assert Company.objects.get().name == "Acme"
+    assert (told["structuredContent"]["user"], told["structuredContent"]["language"]) == ("ann", "de")
+    assert sent["structuredContent"]["tenant"] == "t"
+
+
+def test_in_debug_the_local_hosts_are_our_own(ann, settings_of):
+    settings_of(DEBUG=True, ALLOWED_HOSTS=[])
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    for origin, status in [("http://localhost:5173", 200), ("http://evil.example", 403)]:
+        headers = {"Authorization": "Basic YW5uOnB3", "Host": "localhost", "Origin": origin}
+        assert Client(headers=headers).post("/mcp/", message, content_type="application/json").status_code == status
+
+
+def test_nothing_is_asked_of_anybody_where_there_is_nothing_to_call(serve):
+    serve()
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    reply = Client().post("/mcp/", message, content_type="application/json")
+    assert reply.json()["result"] == {"tools": []}
+
+
+def test_views_outside_of_any_app_have_names_too(settings_of):
+    class Rows(viewsets.ReadOnlyModelViewSet):
+        queryset = Thing.objects.order_by("id")
+        serializer_class = LogSerializer
+        permission_classes = [AllowAny]
+
+    Rows.__module__ = "elsewhere.api"
+    first, second = SimpleRouter(), SimpleRouter()
+    first.register("rows", Rows, "rows")
+    second.register("rows", Rows, "rows")
+    both = [path("a/", include(first.urls)), path("b/", include(second.urls))]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": both}))
+    assert "elsewhere__rows__list" in catalogue().actions
