@@ -86,10 +86,10 @@ class ToolInputError(ValueError):
 
 
 class ToolError(Exception):
-    """A tool's own failure, in words that the agent may read."""
+    """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only the message."""
 
-    def __init__(self, tool: str, message: str, details: Any = None) -> None:
-        self.tool = tool
-        self.message = message
+    def __init__(self, tool: str, message: str | None = None, details: Any = None) -> None:
+        self.tool = tool if message is not None else ""
+        self.message = tool if message is None else message
         self.details = details
-        super().__init__(f"Tool {tool!r} failed: {message}")
+        super().__init__(f"Tool {tool!r} failed: {message}" if self.tool else self.message)

@@ -541,3 +541,47 @@ def test_a_real_client_that_closes_its_connection_cancels_the_call():
     with on_loopback(registry) as port:
         asyncio.run(leave_early(port))
         assert ended.wait(10)
+
+
+@pytest.mark.parametrize("meta", [None, META], ids=["handshake", "stateless"])
+def test_a_call_whose_client_leaves_is_cancelled(meta):
+    cancelled = []
+
+    async def exchange() -> Connection:
+        registry = ToolRegistry("shop")
+
+        @registry.tool
+        async def wait() -> str:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.append(True)
+            return "never"
+
+        routed = {"mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "wait"} if meta else {}
+        connection = Connection(tool_call("wait", meta=meta), headers={**JSON, **routed})
+        connection.incoming.put_nowait({"type": "http.disconnect"})
+        await connection.run(app(registry))
+        return connection
+
+    assert (asyncio.run(exchange()).sent, cancelled) == ([], [True])
+
+
+def test_a_call_that_is_cancelled_by_its_own_server_ends_as_such():
+    async def exchange() -> None:
+        registry = ToolRegistry("shop")
+        running = asyncio.Event()
+
+        @registry.tool
+        async def wait() -> str:
+            running.set()
+            await asyncio.Event().wait()
+            return "never"
+
+        serving = asyncio.ensure_future(Connection(tool_call("wait")).run(app(registry)))
+        await running.wait()
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+
+    asyncio.run(exchange())

@@ -829,3 +829,18 @@ def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
     contract = compile_json_schema({"type": "object", "properties": {"code": {}}}, dict, name="open_safe")
     registry.add(contract, withheld=lambda: None)
     assert 'Declared fields: "code"' in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]
+
+
+def test_a_registry_answers_refusals_in_one_of_two_ways():
+    with pytest.raises(ValueError, match="a refusal is answered as 'result', 'protocol'"):
+        ToolRegistry("shop", errors="nope")
+
+
+def test_dispatch_where_a_loop_runs_says_what_to_await():
+    registry = several()
+
+    async def inside() -> None:
+        with pytest.raises(RuntimeError, match="'order_later' needs an event loop, and one runs here already"):
+            registry.dispatch("order_later", {"line": {"item": "tea"}})
+
+    asyncio.run(inside())

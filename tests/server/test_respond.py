@@ -802,21 +802,21 @@ class Unsendable:
 
 
 UNSENDABLE = {
-    "object": (Unsendable(), "PydanticSerializationError"),
-    "nested-object": ({"a": [Unsendable()]}, "PydanticSerializationError"),
-    "half-surrogate": ("\ud800", "TypeError"),
-    "half-surrogate-in-content": ([Text(text="a"), Text(text="\ud800")], "TypeError"),
+    "object": Unsendable(),
+    "nested-object": {"a": [Unsendable()]},
+    "half-surrogate": "\ud800",
+    "half-surrogate-in-content": [Text(text="a"), Text(text="\ud800")],
 }
 
 
-@pytest.mark.parametrize(("value", "kind"), UNSENDABLE.values(), ids=UNSENDABLE)
-def test_a_value_that_cannot_be_sent_is_no_crash_but_a_tool_that_ran_to_its_end(value, kind, caplog):
+@pytest.mark.parametrize("value", UNSENDABLE.values(), ids=UNSENDABLE)
+def test_a_value_that_cannot_be_sent_is_no_crash_but_a_tool_that_ran_to_its_end(value, caplog):
     registry = ToolRegistry("shop")
     records = []
     registry.observe(records.append)
     registry.tool(name="buy")(lambda: value)
     words = (
-        f"The tool ran to its end, but what it returned cannot be sent ({kind}). "
+        "The tool ran to its end, but what it returned cannot be sent. "
         "Do not call it again without looking at what it did."
     )
     assert result_of(registry, tool_call("buy")) == text(words, error=True)
@@ -1127,3 +1127,54 @@ def test_text_is_no_way_past_the_headers_that_repeat_an_argument(arguments):
     )
     status, _, error = error_of(registry, body % (meta, arguments.encode()), routed("tools/call", "find"))
     assert (status, error["code"]) == (400, -32020)
+
+
+class Saved(BaseModel):
+    number: int
+
+
+@pytest.mark.parametrize("value", [None, "saved", [1], {"number": "one"}, {}, Saved.model_construct(number="one")])
+def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_to_its_end(value, caplog):
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def save() -> Saved:
+        return value
+
+    words = (
+        "The tool ran to its end, but what it returned is not what it declares. "
+        "Do not call it again without looking at what it did."
+    )
+    assert result_of(registry, tool_call("save")) == text(words, error=True)
+    assert {record.levelname for record in caplog.records} == {"ERROR"}
+
+
+@pytest.mark.parametrize(
+    ("params", "strangers"),
+    [
+        ({"input": {"a": 1}}, ["input"]),
+        ({"a": 1, "b": 2}, ["a", "b"]),
+        ({"arguments": {"a": 1}, "Arguments": {"b": 2}}, ["Arguments"]),
+    ],
+)
+def test_what_stands_beside_the_arguments_is_refused(params, strangers):
+    result = result_of(shop(), message("tools/call", {"name": "add", **params}))
+    words = 'the call has "{}" beside its "arguments"; what is for the tool goes into "arguments"'
+    assert [(each["code"], each["path"], each["message"]) for each in result["_meta"]["toolbooth"]["problems"]] == [
+        ("unknown-key", "$", words.format(each)) for each in strangers
+    ]
+
+
+def test_arguments_beside_the_params_are_refused():
+    result = result_of(shop(), message("tools/call", {"name": "add"}, arguments={"a": 1}))
+    assert result["isError"] is True
+
+
+def test_a_tool_may_fail_in_one_sentence():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def buy() -> str:
+        raise ToolError("out of tea")
+
+    assert result_of(registry, tool_call("buy")) == text("out of tea", error=True)

@@ -18,6 +18,8 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
     # Each shell is loaded only when it is wanted: stdio needs no HTTP server, and must start at once.
     import logging
 
+    if port is None and (host, path) != ("127.0.0.1", "/mcp"):
+        raise click.UsageError("--host and --path are for HTTP; add --http PORT")
     registry = load_registry(target)
     if log:
         from toolbooth.server.observe import log_calls
@@ -29,10 +31,17 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
 
         serve_stdio(registry)
         return
+    import socket
+
     import uvicorn
 
     from toolbooth.server.asgi import LOCAL_HOSTS, app
 
-    hosts = (*LOCAL_HOSTS, host)
+    try:
+        listening = socket.create_server((host, port))
+    except OSError as error:
+        raise click.ClickException(f"cannot listen at {host}:{port}: {error.strerror or error}") from None
+    port = listening.getsockname()[1]
     click.echo(f"{registry.name}: {len(registry.tools)} tools at http://{host}:{port}{path}", err=True)
-    uvicorn.run(app(registry, path, hosts=hosts), host=host, port=port, log_level="warning")
+    served = uvicorn.Config(app(registry, path, hosts=(*LOCAL_HOSTS, host)), log_level="warning")
+    uvicorn.Server(served).run([listening])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -14,7 +16,8 @@ def load_server(target: str, **kinds: Any) -> Any:
     from toolbooth.adapters.served import TargetError, load
 
     try:
-        return load(target, **kinds)
+        with redirect_stdout(sys.stderr):  # standard output is for what the command says, or for the wire itself
+            return load(target, **kinds)
     except TargetError as error:
         raise click.BadParameter(str(error)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.server.registry import ToolRegistry
@@ -17,6 +17,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+_WHILE = 0.05
+"""Seconds before anyone looks whether the client is still there."""
 _JSON = [(b"content-type", b"application/json")]
 _STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
 
@@ -114,12 +116,53 @@ async def _serve(
     if len(body) > max_body:
         await _plain(send, 413, f"a request may have {max_body:,} bytes")
         return
-    reply = await respond(registry, body, headers)
+    reply = await _answered(registry, body, headers, receive)
+    if reply is None:
+        return
     if reply.events is not None:
         await _stream(reply.events, receive, send)
         return
     await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
     await send({"type": "http.response.body", "body": reply.body})
+
+
+async def _answered(registry: ToolRegistry, body: bytes, headers: dict[str, str], receive: Receive) -> Reply | None:
+    """The reply; None if the client left before it was there: then the call was cancelled."""
+    leaving = _Leaving(receive)
+    try:
+        return await respond(registry, body, headers)
+    except asyncio.CancelledError:
+        if not leaving.left:
+            raise
+        leaving.calling.uncancel()
+        return None
+    finally:
+        leaving.stop()
+
+
+class _Leaving:
+    """Cancels a call whose client leaves. Most calls end before anyone could, so it looks up only after a while."""
+
+    def __init__(self, receive: Receive) -> None:
+        self.receive = receive
+        self.left = False
+        self.calling = cast("asyncio.Task[Any]", asyncio.current_task())
+        self.waiting: asyncio.Task[None] | None = None
+        self.timer = asyncio.get_running_loop().call_later(_WHILE, self._look)
+
+    def _look(self) -> None:
+        self.waiting = asyncio.ensure_future(_left(self.receive))
+        self.waiting.add_done_callback(self._gone)
+
+    def _gone(self, done: asyncio.Task[None]) -> None:
+        if not done.cancelled():
+            self.left = True
+            self.calling.cancel()
+
+    def stop(self) -> None:
+        self.timer.cancel()
+        if self.waiting is not None:
+            self.waiting.cancel()
 
 
 async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -72,7 +72,7 @@ async def call(registry: Registry, tool: Tool, reading: Reading, context: Contex
 def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context, *, plain: bool = False) -> Result:
     """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
     if tool.needs_loop:
-        return asyncio.run(call(registry, tool, reading, context, plain=plain))
+        return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain))
     watch = _Watch(registry, tool, context, plain, reading)
     try:
         if tool.actions is not None:
@@ -89,9 +89,18 @@ def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context
     return watch.returned(value)
 
 
-def refuse(registry: Registry, tool: Tool, problem: Problem, context: Context) -> Result:
-    """The answer to a call whose bytes could not be read. Raises ToolInputError as `call` does."""
-    return _Watch(registry, tool, context, plain=True, reading=None).failed(ToolInputError([problem], tool=tool.name))
+def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(calling)
+    calling.close()
+    raise RuntimeError(f"tool {tool.name!r} needs an event loop, and one runs here already: await dispatch_async")
+
+
+def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
+    """The answer to a call that never gets as far as its arguments. Raises ToolInputError as `call` does."""
+    return _Watch(registry, tool, context, plain=True, reading=None).failed(ToolInputError(problems, tool=tool.name))
 
 
 async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
@@ -191,16 +200,24 @@ class _Watch:
             result = render.value_result(value, self.repairs, **({} if self.plain else _FOR_THE_WIRE))
             if "structuredContent" not in result:
                 orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
-        except Exception as error:
+        except Exception:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
-            self._tell("failed", ())
-            return render.text_result(
-                f"The tool ran to its end, but what it returned cannot be sent ({type(error).__name__}). "
-                "Do not call it again without looking at what it did.",
-                is_error=True,
-            )
+            return self._ran_to_its_end("cannot be sent")
+        if self.tool.breaks is not None and (how := self._broken(result, self.tool.breaks)) is not None:
+            # A client holds the result to the published schema, and would show the agent nothing but that it failed.
+            logger.error("tool %r returned what it does not declare: %s", self.tool.name, how)
+            return self._ran_to_its_end("is not what it declares")
         self._tell("repaired" if self.repairs else "passed", ())
         return result
+
+    def _broken(self, result: Result, breaks: Callable[[str], str | None]) -> str | None:
+        return breaks(result["content"][0]["text"]) if "structuredContent" in result else "it is no object"
+
+    def _ran_to_its_end(self, but: str) -> Result:
+        """What was done stays done: nobody may take this for a call that can simply be made again."""
+        self._tell("failed", ())
+        words = f"The tool ran to its end, but what it returned {but}."
+        return render.text_result(f"{words} Do not call it again without looking at what it did.", is_error=True)
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
         task = asyncio.current_task()

@@ -46,6 +46,8 @@ class ToolRegistry:
         timeout: float | None = None,
         page_size: int = 1000,
     ) -> None:
+        if errors not in get_args(Errors):
+            raise ValueError(f"errors={errors!r}: a refusal is answered as {', '.join(map(repr, get_args(Errors)))}")
         self.name = name
         self.version = version
         self.instructions = instructions
@@ -203,7 +205,7 @@ class ToolRegistry:
         try:
             reading = read_json(body, tool.contract.limits)
         except Unreadable as error:
-            return refuse(self, tool, error.problem, context or Context())
+            return refuse(self, tool, context or Context(), error.problem)
         return call_sync(self, tool, reading, context or Context(), plain=True)
 
     async def dispatch_async(
@@ -214,7 +216,7 @@ class ToolRegistry:
         try:
             reading = read_json(encode(arguments), tool.contract.limits)
         except Unreadable as error:
-            return refuse(self, tool, error.problem, context or Context())
+            return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)
 
     def find(self, name: str, shows: Callable[[Tool], bool] | None = None) -> Tool:

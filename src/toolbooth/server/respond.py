@@ -21,7 +21,7 @@ from toolbooth.boundary import render
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.errors import ToolInputError
+from toolbooth.errors import Problem, ToolInputError
 from toolbooth.server import revisions
 from toolbooth.server.calls import call, call_sync, refuse
 from toolbooth.server.recorded import as_text
@@ -144,12 +144,25 @@ def _opened(
         revisions.check_param_headers(tool.header_params, arguments, headers)
     read: Reading = ({} if arguments is None else arguments, delicate, body)
     opened = _Opened(request_id, method, params, revision, tool, read, registry)
+    if tool is not None and (problems := beside(table, params)):
+        return _done(opened, refuse(registry, tool, _context(context, opened), *problems))
     if tool is None or tool.contract.limits is DEFAULT_LIMITS:
         return opened
     try:  # a tool with limits of its own: its arguments alone are held to them
         return replace(opened, arguments=read_json(as_text(read[0]).encode(), tool.contract.limits))
     except Unreadable as error:
-        return _done(opened, refuse(registry, tool, error.problem, _context(context, opened)))
+        return _done(opened, refuse(registry, tool, _context(context, opened), error.problem))
+
+
+def beside(message: Json, params: Json) -> list[Problem]:
+    """What a tool call says outside of `arguments`, where no tool would ever see it."""
+    strangers = [key for key in params if key not in _OF_A_CALL]
+    strangers += ["arguments"] if "arguments" in message else []
+    return [Problem(code="unknown-key", path="$", message=_BESIDE.format(json.dumps(key[:80]))) for key in strangers]
+
+
+_OF_A_CALL = frozenset(("name", "arguments", "_meta", "task", "inputResponses", "requestState"))
+_BESIDE = 'the call has {} beside its "arguments"; what is for the tool goes into "arguments"'
 
 
 def _tool(registry: ToolRegistry, params: Json, shows: Shows | None) -> Tool:
@@ -329,4 +342,4 @@ def _unreadable(
     revision = Revision(version, revisions.client_name(meta))
     tool = _tool(registry, table, shows)
     opened = _Opened(_id_in(body), "tools/call", {}, revision, tool, NOTHING, registry)
-    return _done(opened, refuse(registry, tool, error.problem, _context(context, opened)))
+    return _done(opened, refuse(registry, tool, _context(context, opened), error.problem))

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+import orjson
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
 from toolbooth.boundary.call import is_async
 from toolbooth.contract import Contract
+from toolbooth.gate import json_schema
 from toolbooth.publish import input_schema
 from toolbooth.sources.hints import Hints
 
@@ -73,6 +75,20 @@ class Tool:
         except TypeError:  # not hashable
             return _result_schema.__wrapped__(hint)
 
+    @cached_property
+    def breaks(self) -> Callable[[str], str | None] | None:
+        """Says how a result in JSON breaks the output schema; None where there is none that it could break."""
+        schema = self.output_schema
+        if schema is None or schema == _ANY_OBJECT:
+            return None
+        validator = json_schema().validator_for(schema)
+
+        def breaks(text: str) -> str | None:
+            found = orjson.loads(text)
+            return None if validator.is_valid(found) else next(validator.iter_errors(found)).message
+
+        return breaks
+
     def listing(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""
         made: dict[str, Any] = {"name": self.name}
@@ -86,6 +102,9 @@ class Tool:
         if self.annotations:
             made["annotations"] = dict(self.annotations)
         return made
+
+
+_ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 
 @lru_cache(256)
