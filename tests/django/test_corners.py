@@ -11,7 +11,7 @@ from django.test import AsyncClient, Client
 from django.urls import include, path, re_path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiRequest, extend_schema
-from rest_framework import generics, serializers, viewsets
+from rest_framework import generics, permissions, serializers, viewsets
 from rest_framework.authentication import BasicAuthentication
 from rest_framework.decorators import api_view
 from rest_framework.filters import OrderingFilter
@@ -338,3 +338,38 @@ def test_views_outside_of_any_app_have_names_too(settings_of):
     both = [path("a/", include(first.urls)), path("b/", include(second.urls))]
     settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": both}))
     assert "elsewhere__rows__list" in catalogue().actions
+
+
+class ByKind(permissions.BasePermission):
+    def has_permission(self, request, view):
+        return request.data["kind"] != "forbidden"
+
+
+class KindView(generics.GenericAPIView):
+    """What it takes depends on what is sent."""
+
+    permission_classes = [permissions.IsAuthenticated, ByKind]
+
+    def get_serializer_class(self):
+        kind = serializers.ChoiceField(choices=["a", "b", "forbidden"])
+        fields = {"kind": kind, "site": serializers.PrimaryKeyRelatedField(queryset=Site.objects.all())}
+        sent = getattr(self.request, "data", {}).get("kind", "all")
+        for name in ("a", "b") if sent == "all" else (sent,):
+            fields[name] = serializers.CharField(required=False)
+        return type(f"Kind{sent}", (serializers.Serializer,), fields)
+
+    def post(self, request):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response({"read": {**serializer.validated_data, "site": serializer.validated_data["site"].slug}})
+
+
+def test_a_serializer_chosen_by_what_is_sent_takes_only_what_it_reads(serve, mcp):
+    serve(kind=KindView)
+    Site.objects.create(slug="hq", name="HQ")
+    sent = {"kind": "a", "a": "x", "site": {"name": "HQ"}}
+    assert mcp("kind__post", sent)["structuredContent"] == {"read": {"kind": "a", "a": "x", "site": "hq"}}
+    refused = mcp("kind__post", {**sent, "b": "y"})["_meta"]["toolbooth"]["problems"]
+    assert refused == [{"code": "unknown-key", "path": "$.b", "message": "is no field that you may send"}]
+    forbidden = mcp("kind__post", {**sent, "kind": "forbidden", "site": {"name": "nowhere"}})
+    assert forbidden["structuredContent"]["details"]["status"] == 403

@@ -67,10 +67,15 @@ class Caller:
             return None
         return None
 
-    def admitted(self, action: Action, kwargs: Mapping[str, Any]) -> Any:
+    def admitted(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None) -> Any:
         """The view of an action, ready to be asked, with the caller let in. Raises what it says to others."""
-        view = self.view(action, kwargs)
-        self._admit(view)
+        view = self.view(action, kwargs, request)
+        try:
+            self._admit(view)
+        except REFUSALS:
+            raise
+        except Exception:  # as in `may_call`
+            logger.debug("whether %s may be called cannot be said beforehand", action.path, exc_info=True)
         return view
 
     def introduce(self, request: HttpRequest, action: Action) -> None:
@@ -100,11 +105,11 @@ class Caller:
             raise failed
         return False
 
-    def view(self, action: Action, kwargs: Mapping[str, Any] | None = None) -> Any:
+    def view(self, action: Action, kwargs: Mapping[str, Any] | None = None, request: HttpRequest | None = None) -> Any:
         """A view of the action, as it is before it runs."""
         callback = cast("Any", action.callback)
         view = callback.cls(**callback.initkwargs)
-        request = self._request(action)
+        request = request or self._request(action)
         view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
         if hasattr(callback, "actions"):
             view.action_map = callback.actions

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.base import BaseHandler
+from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, resolve
 
 from toolbooth.django.arguments import Arguments
@@ -23,6 +24,17 @@ from toolbooth.django.requests import inner_request
 from toolbooth.errors import Problem, ToolInputError
 
 _handler = BaseHandler()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """The arguments of one call, each where it goes."""
+
+    path: str
+    match: ResolverMatch
+    query: str
+    headers: dict[str, str]
+    body: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,41 +57,42 @@ class SyncInvocation:
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
         """The action's view before it runs, with the caller let in. Raises what it says to others."""
-        values = self._split(arguments)["path"]
-        return who.admitted(self.action, self._match(self._path(values), values).kwargs)
-
-    def respond(self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None) -> Any:
-        """What the view answers; where there are `rows`, settled, they are the body. Raises ToolInputError."""
-        sent = self._split(arguments)
-        path = self._path(sent["path"])
-        match = self._match(path, sent["path"])
-        if rows is None:
-            body, media_type = self._body(self._settled(who, match, sent["body"]))
-        else:
-            body, media_type = body_of(rows, self.media_type)
-        headers = {name: text(value) for name, value in sent["header"].items()}
-        query = self._query(sent["query"])
-        request = inner_request(who.request, self.action.method, path, query, body, media_type, headers, run=True)
-        request.resolver_match = match
-        who.introduce(request, self.action)
-        # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.
-        view = _handler.make_view_atomic(match.func)
-        return view(request, *match.args, **match.kwargs)
+        return who.admitted(self.action, self._sent(arguments).match.kwargs)
 
     def settled(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
-        sent = self._split(arguments)
-        return self._settled(who, self._match(self._path(sent["path"]), sent["path"]), sent["body"])
+        return self._settled(who, self._sent(arguments))
 
-    def _split(self, arguments: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def respond(self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None) -> Any:
+        """What the view answers; where there are `rows`, settled, they are the body. Raises ToolInputError."""
+        sent = self._sent(arguments)
+        request = self._request(who, sent, self._settled(who, sent) if rows is None else rows, run=True)
+        who.introduce(request, self.action)
+        # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.
+        view = _handler.make_view_atomic(sent.match.func)
+        return view(request, *sent.match.args, **sent.match.kwargs)
+
+    def _request(self, who: Caller, sent: _Sent, body: Any, *, run: bool) -> HttpRequest:
+        """The REST call that these arguments stand for."""
+        content, kind = self._body(body)
+        method = self.action.method
+        request = inner_request(who.request, method, sent.path, sent.query, content, kind, sent.headers, run=run)
+        request.resolver_match = sent.match
+        return request
+
+    def _sent(self, arguments: Mapping[str, Any]) -> _Sent:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for name, value in arguments.items():
             slot = self.arguments.slots[name]
             found[slot.place][slot.name] = value
-        return found
-
-    def _path(self, values: Mapping[str, Any]) -> str:
-        return re.sub(r"{(\w+)}", lambda found: text(values[found[1]]), self.action.path)
+        path = re.sub(r"{(\w+)}", lambda each: text(found["path"][each[1]]), self.action.path)
+        return _Sent(
+            path=path,
+            match=self._match(path, found["path"]),
+            query=self._query(found["query"]),
+            headers={name: text(value) for name, value in found["header"].items()},
+            body=found["body"],
+        )
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch:
         """The view at a path. A value that leads anywhere else is no such value, whatever it holds."""
@@ -94,12 +107,14 @@ class SyncInvocation:
         told = [Problem(code="invalid", path=f"$.{name}", message=message) for name in names]
         raise ToolInputError(told or [Problem(code="invalid", path="$", message="has no address")], tool=self.tool)
 
-    def _settled(self, who: Caller, match: ResolverMatch, body: dict[str, Any]) -> dict[str, Any]:
+    def _settled(self, who: Caller, sent: _Sent) -> dict[str, Any]:
         """The body with rows named by key, and with nothing in it that the serializer of this caller would drop."""
+        body = sent.body
         if not body or not (self.reader.dynamic or names_rows(body, self.arguments.relations)):
             return body
+        request = self._request(who, sent, body, run=False)
         try:
-            serializer = self.reader.of(who.admitted(self.action, match.kwargs))
+            serializer = self.reader.of(who.admitted(self.action, sent.match.kwargs, request))
         except REFUSALS:
             return body  # the view says so itself
         if self.reader.dynamic:
@@ -138,11 +153,12 @@ class SyncInvocation:
             pairs += [(name, ",".join(several))] if joined else [(name, each) for each in several]
         return urlencode(pairs)
 
-    def _body(self, values: dict[str, Any]) -> tuple[bytes, str]:
+    def _body(self, body: Any) -> tuple[bytes, str]:
         if not self.arguments.named("body"):
             return b"", ""
-        whole = next(iter(values.values()), None) if self.arguments.whole else values
-        return body_of(whole, self.media_type)
+        if self.arguments.whole and isinstance(body, dict):
+            body = next(iter(cast("dict[str, Any]", body).values()), None)
+        return body_of(body, self.media_type)
 
 
 class AsyncInvocation(SyncInvocation):

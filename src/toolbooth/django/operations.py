@@ -238,10 +238,15 @@ def _reader(view: Any, serializer: Any) -> Reader:
     is_generic = issubclass(view.__class__, GenericAPIView)
     chosen: Any = view.get_serializer_class() if is_generic else None
     cls = cast("type[Any]", type(item))
-    if chosen is not cls:
+    if _written(chosen) != _written(cls):
         return Reader(serializer=cls)
     chooses = _is_own(view.__class__, "get_serializer", "get_serializer_class")
     return Reader(dynamic=chooses or _is_own(chosen, "__init__", "get_fields", "get_field_names"))
+
+
+def _written(cls: Any) -> tuple[str, str] | None:
+    """Where a class was written: one that is made anew whenever it is asked for is still the same."""
+    return None if cls is None else (cls.__module__, cls.__qualname__)
 
 
 def _is_own(cls: type, *names: str) -> bool:
