@@ -67,7 +67,8 @@ def _endpoint() -> Iterator[Finding]:
         yield Finding("ok", f"an agent reaches {place}")
         return
     what = f"an agent does not reach {place}: something before it answers HTTP {reply.status}"
-    yield Finding("error", what, "look through MIDDLEWARE for what answers, and have it let this path pass")
+    remedy = "look through MIDDLEWARE for what answers, and have it let this path pass"
+    yield Finding("error", what, "name the hosts that you serve in ALLOWED_HOSTS" if reply.status == 400 else remedy)
 
 
 def _tools() -> Iterator[Finding]:
