@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -215,6 +216,8 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     assert outcomes(run()) == {"passed": 2 * CALLS + 1}
     assert outcomes(run("shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
     assert outcomes(run("../shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
+    one = "../package.store:server::toolbooth[find_orders-correct]"
+    assert outcomes(run("--toolbooth", "package.store:server", one)) == {"passed": 1}
 
 
 def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(pytester: pytest.Pytester, run: Run):
@@ -538,9 +541,21 @@ the published schema of find_orders has changed
 File: toolbooth_schemas/shop.server/find_orders.json
 If that is meant: pytest 'shop:server::toolbooth[find_orders-schema]' --toolbooth-update\
 """)
-    command = told.partition("If that is meant: pytest ")[2].splitlines()[0].replace("'", "").split()
-    assert outcomes(run(*command)) == {"passed": 1}
+    assert outcomes(run(*shlex.split(told.partition("If that is meant: pytest ")[2]))) == {"passed": 1}
     assert outcomes(run(*SCHEMA))["passed"] == 1
+
+
+def test_the_command_that_is_told_fits_where_pytest_runs(
+    pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    pytester.makeini("[pytest]")
+    pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
+    monkeypatch.chdir(pytester.mkdir("elsewhere"))
+    (pytester.path / "toolbooth_schemas" / "shop.py.server").mkdir(parents=True)
+    result = run("--toolbooth", "../shop.py:server", "-k", "schema")
+    command = shlex.split(failure(result, "toolbooth[find_orders-schema]").partition("pytest ")[2])
+    assert command == ["../shop.py:server::toolbooth[find_orders-schema]", "--toolbooth-update"]
+    assert outcomes(run(*command)) == {"passed": 1}
 
 
 def test_tools_that_are_new_or_gone_are_noticed(pytester: pytest.Pytester, run: Run):

@@ -258,7 +258,7 @@ def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
         "gone": f"the tool {snapshot.tool} is gone: agents that know it will go on calling it",
     }[snapshot.change]
     file = _short(server.config, snapshot.file)
-    command = f"pytest {shlex.quote(item.nodeid)} --toolbooth-update"
+    command = f"pytest {shlex.quote(f'{server.target.written}::{item.name}')} --toolbooth-update"
     raise Failure(f"{said}\n\nFile: {file}\nIf that is meant: {command}")
 
 

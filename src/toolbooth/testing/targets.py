@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from toolbooth.adapters.served import TargetError, load
 class Target:
     """`module:server`, or `file.py:server`."""
 
+    written: str = field(compare=False)
     text: str
     """The same wherever pytest is started: a file is named from the root folder. Ids begin with it."""
     place: str
@@ -40,8 +41,10 @@ def target_of(config: pytest.Config, written: str) -> Target:
     root = config.rootpath
     file, _, name = written.rpartition(":")
     if not file.endswith(".py"):
-        return Target(text=written, place=written, root=root)
+        # From another folder, pytest shows an id as if a module were a file: ../shop:server
+        module = written.rpartition("/")[2]
+        return Target(written=module, text=module, place=module, root=root)
     folder = root if written in config.getini("toolbooth") else config.invocation_params.dir
     whole = (folder / file).resolve()
     short = whole.relative_to(root).as_posix() if whole.is_relative_to(root) else file
-    return Target(text=f"{short}:{name}", place=f"{whole}:{name}", root=root)
+    return Target(written=written, text=f"{short}:{name}", place=f"{whole}:{name}", root=root)
