@@ -5,35 +5,65 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolbooth.adapters.sent import read_sent, request_under_way
+from toolbooth.adapters.sent import NOTHING_SENT, Json, UnderWay, read_sent, request_under_way
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
 from toolbooth.boundary.decode import Repair
 from toolbooth.boundary.handle import encode
-from toolbooth.boundary.read import Unreadable
+from toolbooth.boundary.read import Reading, Unreadable, read_json
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.publish import input_schema
+from toolbooth.server.recorded import as_text
 from toolbooth.server.revisions import VERSION_KEY
 
 _NO_TEXT = "headers repeat some of the arguments, so they must be one JSON object, not the text of one"
+_QUEUED = "toolbooth/arguments"
+"""Under which a task is given its arguments, as JSON text. Nobody can send it: what is sent is the text."""
 
 
-def admit(contract: Contract, arguments: dict[str, Any], body: bytes | None) -> Accepted:
+def admit(contract: Contract, arguments: Json, sent: UnderWay) -> Accepted:
     """The function's values and the repairs made, from the message itself where it is known. Raises ToolInputError."""
-    if body is None:
-        return _as_handed_over(contract, arguments)
+    reading = _read(contract, arguments, sent)
+    return _as_they_are(contract, arguments) if reading is None else accept_reading(contract, reading)
+
+
+def queue(contract: Contract, arguments: Json, sent: UnderWay) -> Json:
+    """What to give a task for arguments: its worker, maybe in another process, reads in it what was sent.
+
+    The author's validation runs here, before there is a task, and again in the worker: between them is only JSON.
+
+    Raises:
+        ToolInputError: for a call that must not become a task.
+    """
+    reading = _read(contract, arguments, sent)
+    if reading is None:
+        _as_they_are(contract, arguments)
+        return arguments
+    accept_reading(contract, reading)
+    return {_QUEUED: as_text(reading[0])}
+
+
+def admit_queued(contract: Contract, queued: Json) -> Accepted:
+    """`admit`, for what `queue` has made. Raises ToolInputError."""
+    text = queued.get(_QUEUED)
+    return admit(contract, queued, NOTHING_SENT) if text is None else accept_bytes(contract, text.encode())
+
+
+def _read(contract: Contract, arguments: Json, sent: UnderWay) -> Reading | None:
+    """The arguments as sent, or as handed over where nothing else is known; None if those are Python values."""
     try:
-        reading = read_sent(contract, body, arguments)
+        reading = None if sent.body is None else read_sent(contract, sent.body, arguments)
+        if reading is None:
+            body = _encoded(arguments)
+            return None if body is None else read_json(body, contract.limits, exact=contract.exact)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
-    if reading is None:
-        return _as_handed_over(contract, arguments)
     if isinstance(reading[0], str) and _headers_repeat(contract):
         problem = Problem(code="not-an-object", path="$", message=_NO_TEXT)
         raise ToolInputError([problem], tool=contract.name)
-    return accept_reading(contract, reading)
+    return reading
 
 
 def _headers_repeat(contract: Contract) -> bool:
@@ -44,15 +74,19 @@ def _headers_repeat(contract: Contract) -> bool:
     return b'"x-mcp-header"' in encode(input_schema(contract))
 
 
-def _as_handed_over(contract: Contract, arguments: dict[str, Any]) -> Accepted:
+def _encoded(arguments: Json) -> bytes | None:
     try:
-        body = encode(arguments)
-    except TypeError:  # Python values, from a call within the process: nothing has been on a wire
-        try:
-            return values_of(contract, arguments), []
-        except InvalidValues as error:
-            raise invalid_values(contract, error, arguments) from None
-    return accept_bytes(contract, body)
+        return encode(arguments)
+    except TypeError:  # from a call within the process: nothing has been on a wire
+        return None
+
+
+def _as_they_are(contract: Contract, arguments: Json) -> Accepted:
+    """Python values: all that is left is the author's validation."""
+    try:
+        return values_of(contract, arguments), []
+    except InvalidValues as error:
+        raise invalid_values(contract, error, arguments) from None
 
 
 def told(error: BaseException | None, contract: Contract, name: str) -> dict[str, Any] | None:

@@ -18,9 +18,15 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
+from fastmcp import Context as HostContext
 from fastmcp import FastMCP
 from fastmcp.apps.app import FastMCPApp
-from fastmcp.server.dependencies import transform_context_annotations, without_injected_parameters
+from fastmcp.server.dependencies import (
+    extract_version_spec,
+    transform_context_annotations,
+    without_injected_parameters,
+)
+from fastmcp.server.extensions import ServerExtension
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, LocalProvider, Provider
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 
@@ -34,19 +40,21 @@ from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.tools.function_tool import _wrap_body_errors  # pyright: ignore[reportPrivateUsage]
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.components import FastMCPComponent
+from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from fastmcp.utilities.versions import version_sort_key
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolRequestParams, CallToolResult, InputRequiredResult
 from pydantic import Field, InstanceOf
 
-from toolbooth.adapters.admit import admit, reporting, told
+from toolbooth.adapters.admit import admit, admit_queued, queue, reporting, told
 from toolbooth.adapters.caller import takes_context, with_context
 from toolbooth.adapters.sent import Sent, keep_sent
 from toolbooth.adapters.stdin import reading_exactly
+from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.call import bound_call
 from toolbooth.boundary.decode import Repair
 from toolbooth.context import Context
 from toolbooth.contract import Contract
-from toolbooth.errors import ContractError, ContractWarning, ToolError
+from toolbooth.errors import ContractError, ContractWarning, ToolError, ToolInputError
 from toolbooth.publish import input_schema
 from toolbooth.sources.json_schema import compile_json_schema
 from toolbooth.sources.signature import compile_function
@@ -164,6 +172,7 @@ def _install_lists(server: FastMCP[Any]) -> None:
     # FastMCP has no public way to the SDK's server that it stands on, which alone is given the request of a call.
     server._mcp_server.middleware.append(keep_sent)  # pyright: ignore[reportPrivateUsage]
     cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
+    _install_tasks(server)
 
 
 def is_protected(server: FastMCP[Any]) -> bool:
@@ -225,6 +234,65 @@ def _is_guarded_below(tool: Tool) -> bool:
     return isinstance(tool, FastMCPProviderTool) and is_protected(tool._server)  # pyright: ignore[reportPrivateUsage]
 
 
+# --- tasks ------------------------------------------------------------------------------------------------------
+
+
+def _install_tasks(server: FastMCP[Any]) -> None:
+    """Hold calls that become tasks to the contract before there is a task, and carry what was sent to the worker."""
+    collect, install = server.get_tasks, server._install_extension  # pyright: ignore[reportPrivateUsage]
+
+    async def get_tasks() -> Sequence[FastMCPComponent]:
+        return [_queued(each) for each in await collect()]
+
+    def install_extension(extension: ServerExtension, **how: Any) -> None:
+        install(extension, **how)
+        _hold(extension)
+
+    cast("Any", server).get_tasks = get_tasks
+    # Every extension comes in here, also those that providers bring along; FastMCP offers no hook.
+    cast("Any", server)._install_extension = install_extension
+    for extension in server._extensions.values():  # pyright: ignore[reportPrivateUsage]
+        _hold(extension)
+
+
+def _queued(component: FastMCPComponent) -> FastMCPComponent:
+    if not isinstance(component, GuardedTool) or isinstance(component, QueuedTool):
+        return component
+    return QueuedTool(**{name: getattr(component, name) for name in GuardedTool.model_fields})
+
+
+def _hold(extension: ServerExtension) -> None:
+    """Give the tasks extension arguments for its queue; a call that is no task goes on with its own."""
+    if extension.identifier != TASKS_EXTENSION_ID or "intercept_tool_call" in vars(extension):
+        return
+    intercept = extension.intercept_tool_call
+
+    async def held(params: CallToolRequestParams, context: HostContext, call_next: Any) -> Any:
+        tool = await _task(params, context)
+        if tool is None:
+            return await intercept(params, context, call_next)
+        with Sent() as sent:
+            try:
+                arguments = queue(tool.contract, params.arguments or {}, sent)
+            except ToolInputError as error:
+                return _told(error, tool.contract, sent.name or params.name)
+        return await intercept(params.model_copy(update={"arguments": arguments}), context, call_next)
+
+    cast("Any", extension).intercept_tool_call = held
+
+
+async def _task(params: CallToolRequestParams, context: HostContext) -> QueuedTool | None:
+    """What a worker would run; None where the caller takes no tasks, or the tool cannot be one."""
+    if context.client_extension_settings(TASKS_EXTENSION_ID) is None:
+        return None
+    version = extract_version_spec(params.meta)
+    found = await context.fastmcp.get_tool(params.name, VersionSpec(eq=version) if version else None)
+    if found is None or not found.task_config.supports_tasks():
+        return None
+    every = [each for each in await context.fastmcp.get_tasks() if each.key == found.key]
+    return next((each for each in every if isinstance(each, QueuedTool)), None)
+
+
 # --- one tool ---------------------------------------------------------------------------------------------------
 
 
@@ -250,12 +318,15 @@ class GuardedTool(Tool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Hold the arguments to the contract, and run the tool with what they mean."""
+        with Sent() as sent:
+            return await self._run_admitted(partial(admit, self.contract, arguments, sent), sent.name or self.name)
+
+    async def _run_admitted(self, admitted: Callable[[], Accepted], called: str) -> ToolResult:
         try:
-            with Sent() as body:
-                values, repairs = admit(self.contract, arguments, body)
-                result = await self.call(values)
+            values, repairs = admitted()
+            result = await self.call(values)
         except Exception as error:
-            result = _told(error, self)
+            result = _told(error, self.contract, called)
             if result is None:
                 raise
             return result
@@ -264,6 +335,14 @@ class GuardedTool(Tool):
     def get_span_attributes(self) -> dict[str, Any]:
         """As of the tool within, under the name it has here."""
         return {**self.inner.get_span_attributes(), **super().get_span_attributes()}
+
+
+class QueuedTool(GuardedTool):
+    """A tool behind the boundary as the worker of a task has it: the arguments come out of a queue."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Hold what was queued to the contract, and run the tool with what it means."""
+        return await self._run_admitted(partial(admit_queued, self.contract, arguments), self.name)
 
 
 def guarded(tool: Tool) -> GuardedTool:
@@ -347,11 +426,11 @@ class _Valid:
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _told(error: Exception, tool: GuardedTool) -> ToolResult | None:
+def _told(error: Exception, contract: Contract, called: str) -> ToolResult | None:
     """What an agent is told of an exception; None where that is for FastMCP to decide."""
     cause = error.__cause__
     wrapped = isinstance(error, RuntimeError) and isinstance(cause, ToolError)  # a dependency's, by FastMCP
-    rendered = told(cause if wrapped else error, tool.contract, tool.name)
+    rendered = told(cause if wrapped else error, contract, called)
     if rendered is None:
         return None
     result = CallToolResult.model_validate(rendered)

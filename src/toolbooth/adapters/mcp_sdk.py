@@ -27,7 +27,7 @@ from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUse
 
 from toolbooth.adapters.admit import admit, reporting, told
 from toolbooth.adapters.caller import takes_context, with_context
-from toolbooth.adapters.sent import Sent, keep_sent
+from toolbooth.adapters.sent import Sent, UnderWay, keep_sent
 from toolbooth.adapters.stdin import reading_exactly
 from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.call import bound_call, is_async
@@ -125,8 +125,8 @@ class GuardedTool(Tool):
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
-            with Sent() as body:
-                values, repairs = self._admitted(arguments, body)
+            with Sent() as sent:
+                values, repairs = self._admitted(arguments, sent)
                 run = self.inner.run if self.contract.function is None else super().run
                 result = await run(values, context, convert_result)
         except UnexpectedToolError as error:
@@ -138,10 +138,10 @@ class GuardedTool(Tool):
             return result.model_copy(update={"meta": reporting(result.meta, repairs)})
         return result
 
-    def _admitted(self, arguments: dict[str, Any], body: bytes | None) -> Accepted:
+    def _admitted(self, arguments: dict[str, Any], sent: UnderWay) -> Accepted:
         """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what may be read."""
         try:
-            return admit(self.contract, arguments, body)
+            return admit(self.contract, arguments, sent)
         except MCPError:
             raise
         except Exception as error:

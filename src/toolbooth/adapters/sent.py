@@ -33,14 +33,16 @@ _MARK = token_hex(16)
 class UnderWay(NamedTuple):
     """The call that is being answered."""
 
-    body: bytes | None
+    body: bytes | None = None
     """The message it came in, where that is to be had."""
-    request: Any
+    request: Any = None
     """The SDK's own account of it: who calls, and how to reach them."""
+    name: str | None = None
+    """The name that was called, which need not be the tool's own: a mounted one has another there."""
 
 
-_NOTHING = UnderWay(None, None)
-_under_way: ContextVar[UnderWay] = ContextVar("under_way", default=_NOTHING)
+NOTHING_SENT = UnderWay()
+_under_way: ContextVar[UnderWay] = ContextVar("under_way", default=NOTHING_SENT)
 
 
 async def keep_sent(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -54,7 +56,7 @@ async def keep_sent(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any
     if given is not None and not isinstance(given, dict):
         body, given = _unusual(given, body)
         ctx = replace(ctx, params={**params, "arguments": _object_in(given) or {}})
-    token = _under_way.set(UnderWay(body, ctx))
+    token = _under_way.set(UnderWay(body, ctx, cast("Json", params).get("name")))
     try:
         return await call_next(ctx)
     finally:
@@ -93,12 +95,12 @@ def _survives(line: bytes) -> bool:
 
 
 class Sent:
-    """The message that the call under way came in, as bytes, for the one tool that it calls."""
+    """What was sent, for the one tool that is called."""
 
-    def __enter__(self) -> bytes | None:
-        body, request = _under_way.get()
-        self._token = _under_way.set(UnderWay(None, request))  # what the tool calls in its turn was not sent
-        return body
+    def __enter__(self) -> UnderWay:
+        sent = _under_way.get()
+        self._token = _under_way.set(UnderWay(request=sent.request))  # what the tool calls in its turn was not sent
+        return sent
 
     def __exit__(self, *_: object) -> None:
         _under_way.reset(self._token)

@@ -1,0 +1,161 @@
+"""A call that becomes a task has the outcome of any other call, and is refused before there is a task.
+
+Over real HTTP on 2026-07-28, with FastMCP's own tasks extension, its queue and its worker.
+"""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import uvicorn
+from fastmcp import FastMCP
+from fastmcp.server.middleware import Middleware
+from fastmcp_tasks.extension import TasksExtension
+
+from toolbooth.adapters.fastmcp import protect
+
+PRICE = "0.1000000000000000055511151231257827"
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+RUNS: list[str] = []
+
+
+async def delete_rows(older_than: int = 0, table: str | None = None, price: Decimal = Decimal(0)) -> str:
+    RUNS.append("delete_rows")
+    return f"{older_than} {table} {price}"
+
+
+class Asking:
+    """A client on 2026-07-28."""
+
+    def __init__(self, port: int, capabilities: dict[str, Any]) -> None:
+        self.port = port
+        self.meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }
+
+    def ask(self, method: str, name: str, params: str) -> dict[str, Any]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": method,
+            "Mcp-Name": name,
+        }
+        message = f'{{{params}, "_meta": {json.dumps(self.meta)}}}'
+        body = f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {message}}}'
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            connection.request("POST", "/mcp", body.encode(), headers)
+            answer = connection.getresponse().read()
+        *_, data = [line.removeprefix(b"data: ") for line in answer.splitlines() if line.startswith((b"data: ", b"{"))]
+        return json.loads(data)
+
+    def call(self, arguments: str, name: str = "delete_rows") -> tuple[bool, dict[str, Any]]:
+        """Whether the call became a task, and its result."""
+        reply = self.ask("tools/call", name, f'"name": "{name}", "arguments": {arguments}')["result"]
+        task = reply.get("taskId")
+        if task is None:
+            return False, reply
+        while (reply := self.ask("tasks/get", task, f'"taskId": "{task}"')["result"])["status"] == "working":
+            pass
+        return True, reply["result"]
+
+
+@contextmanager
+def served(server: FastMCP[Any]) -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        running = uvicorn.Server(uvicorn.Config(server.http_app(), log_level="critical"))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [door]})
+        thread.start()
+        try:
+            yield door.getsockname()[1]
+        finally:
+            running.should_exit = True
+            thread.join()
+
+
+class Renaming(Middleware):
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        if context.message.arguments.get("table") == "change":
+            context.message.arguments["table"] = "changed"
+        return await call_next(context)
+
+
+def server_of(*, extended_first: bool) -> FastMCP[Any]:
+    server = FastMCP("main", middleware=[Renaming()])
+    if extended_first:
+        server.add_extension(TasksExtension())
+        protect(server)
+    else:
+        protect(server).add_extension(TasksExtension())
+    server.tool(task=True)(delete_rows)
+    grandchild, child = FastMCP("grandchild"), FastMCP("child")
+    grandchild.tool(task=True)(delete_rows)
+    child.mount(grandchild, namespace="gr")
+    server.mount(child, namespace="ch")
+    return server
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["extended first", "protected first"])
+def port(request: pytest.FixtureRequest) -> Iterator[int]:
+    with served(server_of(extended_first=request.param)) as port:
+        yield port
+
+
+def outcome(result: dict[str, Any]) -> tuple[str, Any]:
+    return result["content"][0]["text"], result.get("_meta", {}).get("toolbooth")
+
+
+@pytest.mark.parametrize("name", ["delete_rows", "ch_gr_delete_rows"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "[1]",
+        '["logs"]',
+        '"table=logs"',
+        "5",
+        '{"table": "logs", "table": null}',
+        '"{\\"table\\": \\"logs\\", \\"table\\": null}"',
+        '{"tabel": "logs"}',
+        '{"data": {"table": "logs"}}',
+        '{"older_than": 1e400}',
+        '{"toolbooth/arguments": "{}"}',
+        '{"older_than": "many"}',
+    ],
+)
+def test_a_call_that_is_refused_never_becomes_a_task(port: int, arguments: str, name: str):
+    RUNS.clear()
+    tasked, result = Asking(port, TASKS).call(arguments, name)
+    assert not tasked
+    assert result["isError"]
+    assert f"'{name}'" in outcome(result)[0]
+    assert outcome(result) == outcome(Asking(port, {}).call(arguments, name)[1])
+    assert RUNS == []
+
+
+@pytest.mark.parametrize("name", ["delete_rows", "ch_gr_delete_rows"])
+@pytest.mark.parametrize(
+    ("arguments", "text", "repairs"),
+    [
+        ("{}", "0 None 0", None),
+        ("null", "0 None 0", None),
+        (f'{{"price": {PRICE}}}', f"0 None {PRICE}", None),
+        (f'{{"older_than": {2**70}}}', f"{2**70} None 0", None),
+        ('{"table": "change", "older_than": 5.0}', "5 changed 0", None),
+        ('{"table": "\\u00e9 ж"}', "0 é ж 0", None),
+        ('{"older_than": "3"}', "3 None 0", [{"code": "scalar-text", "path": "$.older_than"}]),
+        (f'"{{\\"price\\": {PRICE}}}"', f"0 None {PRICE}", [{"code": "json-text", "path": "$"}]),
+    ],
+)
+def test_a_task_gets_what_a_plain_call_gets(port: int, arguments: str, text: str, repairs: Any, name: str):
+    expected = (text, None if repairs is None else {"repairs": repairs})
+    tasked, result = Asking(port, TASKS).call(arguments, name)
+    plainly, plain = Asking(port, {}).call(arguments, name)
+    assert (tasked, outcome(result)) == (True, expected)
+    assert (plainly, outcome(plain)) == (False, expected)
