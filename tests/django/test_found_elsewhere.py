@@ -167,3 +167,16 @@ def test_middleware_knows_who_called_and_what_the_view_left_as_over_rest(setting
     assert rest.post("/leaving/").status_code == 200
     assert not mcp("leaving__post")["isError"]
     assert Watched.seen == ["ann", ("ann", "by the view")] * 2
+    assert mcp("leaving__post", {"unknown": 1})["isError"]
+    assert Watched.seen[4:] == [("ann", None)]
+
+
+class Talking(Known):
+    __doc__ = "many words " * 200
+
+
+def test_what_a_view_says_of_itself_is_cut_where_clients_take_no_more(settings_of, ann):
+    settings_of(ROOT_URLCONF=urls(path("talking/", Talking.as_view(), name="talking")))
+    said = acting_as(ann).tools()["talking__get"]["description"]
+    assert said.endswith("many words many …")
+    assert 800 < len(said) <= 1024

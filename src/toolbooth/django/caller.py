@@ -17,7 +17,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from toolbooth.django.discovery import Action
-from toolbooth.django.requests import inner_request
+from toolbooth.django.requests import inner_request, is_signed
 
 logger = logging.getLogger("toolbooth.django")
 _handler = BaseHandler()
@@ -89,6 +89,12 @@ class Caller:
             # REST framework looks for these here too, and then asks no authenticator.
             vars(request).update(zip(("_user", "_auth", "_authenticator"), identity, strict=True))
             cast("Any", request).user = identity[0]
+
+    def sign(self) -> None:
+        """Tell the host's middleware who called, where no view did: the call was refused before one ran."""
+        known = [each[0] for each in self._tried.values() if isinstance(each, tuple) and each[2] is not None]
+        if known and not is_signed(self.request):
+            cast("Any", self.request).user = known[0]
 
     def is_known(self, actions: Iterable[Action]) -> bool:
         """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials that none takes."""
@@ -166,6 +172,7 @@ def answering(request: HttpRequest) -> Generator[Caller]:
     token = _current.set(made)
     try:
         yield made
+        made.sign()
     finally:
         _current.reset(token)
 

@@ -53,6 +53,11 @@ _FOUND = "toolbooth_found"
 _TOLD = "toolbooth_told"
 
 
+def is_signed(outer: HttpRequest) -> bool:
+    """Whether a view has said who called."""
+    return _FOUND in vars(outer)
+
+
 class _Run:
     """What a view leaves on its request, the host's middleware finds on the one that came: who called, above all."""
 
