@@ -5,6 +5,7 @@ limits, authentication, middleware that changes arguments, tools that call tools
 """
 
 import http.client
+import io
 import json
 import os
 import socket
@@ -27,6 +28,7 @@ from pydantic import Field
 
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.adapters.sent import carried
+from toolbooth.adapters.stdin import exact_stdin
 
 PRICE = "0.1000000000000000055511151231257827"
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -304,7 +306,13 @@ async def pay(price: Decimal) -> str:
 async def steal() -> str:
     return repr(os.read(0, 100))
 
-for tool in (pay, steal):
+def ask() -> str:
+    try:
+        return repr(sys.stdin.readline()) + repr(list(sys.stdin)) + input()
+    except EOFError:
+        return f"nobody there, {sys.stdin.fileno()}"
+
+for tool in (pay, steal, ask):
     (server.tool if host == "fastmcp" else server.add_tool)(tool)
 server.run("stdio")
 print(sys.stdin is before, repr(sys.stdin.read()), file=sys.stderr)
@@ -319,14 +327,26 @@ def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
         answers: list[Any] = []
-        for line in (request("initialize", INITIALIZE), frame("{}", "steal"), frame(f'{{"price": {PRICE}}}')):
+        calls = [frame("{}", "steal"), frame("{}", "ask"), frame(f'{{"price": {PRICE}}}'), frame("{}", "ask")]
+        for line in (request("initialize", INITIALIZE), *calls):
             process.stdin.write(line + b"\r\n")
             process.stdin.flush()
             answers.append(json.loads(process.stdout.readline()))
         rest, said = process.communicate()
-    assert [told(each) for each in answers[1:]] == ["b''", PRICE]
+    assert [told(each) for each in answers[1:]] == ["b''", "nobody there, 0", PRICE, "nobody there, 0"]
     assert rest == b""
     assert said.decode().splitlines()[-1] == "True ''"
+
+
+def test_a_stdin_that_is_no_file_is_the_hosts_alone_too(monkeypatch: pytest.MonkeyPatch):
+    given = io.TextIOWrapper(io.BytesIO(b"first\nsecond\n"))
+    monkeypatch.setattr(sys, "stdin", given)
+    with exact_stdin():
+        taken = sys.stdin
+        assert taken.readline() == "first\n"
+        assert sys.stdin.read() == ""
+        assert taken.readline() == "second\n"
+    assert sys.stdin is given
 
 
 @pytest.mark.parametrize(

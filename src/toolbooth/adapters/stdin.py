@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, BinaryIO
 
 from toolbooth.adapters.sent import carried
@@ -28,10 +28,14 @@ def reading_exactly(run: Run) -> Run:
 
 @contextmanager
 def exact_stdin() -> Generator[None]:
-    """Have `sys.stdin` give only lines that were looked at."""
+    """Have a host take `sys.stdin` for its own with only lines that were looked at; tools find an empty one there."""
     held = sys.stdin
     with _own(held.buffer) as source:
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Lines(source)), encoding="utf-8")
+        # What is left of a file that is ours now reads as empty, and is still a file.
+        empty = io.StringIO() if source is held.buffer else held
+        lines = _Lines(source, taken=partial(setattr, sys, "stdin", empty))
+        ours = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
+        sys.stdin = ours
         try:
             yield
         finally:
@@ -57,11 +61,12 @@ def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
 
 
 class _Lines(io.RawIOBase):
-    """Lines of a source, as `carried` has them."""
+    """Lines of a source, as `carried` has them. Whoever reads first has `taken` them, before any tool can run."""
 
-    def __init__(self, source: BinaryIO) -> None:
+    def __init__(self, source: BinaryIO, *, taken: Callable[[], None]) -> None:
         super().__init__()
         self._source = source
+        self._taken: Callable[[], None] | None = taken
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -70,6 +75,9 @@ class _Lines(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Wait for a line and give it, as much at a time as the reader has room for."""
         if not self._left:
+            if self._taken is not None:
+                self._taken()
+                self._taken = None
             self._left = memoryview(carried(self._source.readline()))
         given = self._left[: len(buffer)]
         buffer[: len(given)] = given
