@@ -50,6 +50,12 @@ class TakesListsByGetSerializer(mixins.CreateModelMixin, viewsets.GenericViewSet
         serializer.save()
 
 
+class TakesListsByRequest(TakesListsByGetSerializer):
+    def get_serializer(self, *args, **kwargs):
+        kwargs["many"] = isinstance(self.request.data, list)
+        return viewsets.GenericViewSet.get_serializer(self, *args, **kwargs)
+
+
 class AnswersInItsOwnWay(TakesListsByCreate):
     def create(self, request, *args, **kwargs):
         if isinstance(request.data, list):
@@ -158,6 +164,7 @@ class Urls:
     router.register("notes", NoteViewSet, "notes")
     router.register("bycreate", TakesListsByCreate, "bycreate")
     router.register("bygetserializer", TakesListsByGetSerializer, "bygetserializer")
+    router.register("byrequest", TakesListsByRequest, "byrequest")
     router.register("ownway", AnswersInItsOwnWay, "ownway")
     router.register("lookslikeit", LooksLikeIt, "lookslikeit")
     router.register("fails", FailsOnLists, "fails")
@@ -419,6 +426,45 @@ def test_every_row_counts_for_a_throttle(call):
     assert Company.objects.count() == 2
 
 
+ALONE = [
+    {},
+    {"email": "ann@x.io", "profile": {"a": [1, None]}, "subscribed": "true"},
+    {"email": "no", "first_name": "x" * 61},
+    {"email": 5, "first_name": ["Ann"]},
+    {"company": {"name": "Acme"}, "tags": ["vip", {"title": "V"}]},
+    {"company": {"name": "No"}},
+    {"company": 99, "tags": "vip"},
+    {"tags": '["vip"]', "notes": None},
+    {"profile": '{"a": 1}', "company": ""},
+    {"data": {"email": "ann@x.io"}},
+    {"email": "ann@x.io", "firstName": "Ann", "profile.a": 1},
+    {"profile": "text"},
+    "{}",
+]
+
+
+@pytest.mark.parametrize("errors", ["result", "protocol"])
+def test_a_row_in_a_list_means_what_it_means_alone(settings_of, call_few, errors):
+    settings_of(TOOLBOOTH={"ERRORS": errors})
+    Company.objects.create(name="Acme")
+    Tag.objects.create(slug="vip", title="V")
+
+    def outcome(sent, prefix):
+        result = call_few("contacts__create", sent)
+        told = [(each.code, each.path.replace(prefix, "$"), each.message) for each in result.problems]
+        repairs = [(each.code, each.path.replace(prefix, "$")) for each in result.repairs]
+        rows = [(*ContactSerializer(row).data.items(),)[1:] for row in Contact.objects.all()]
+        Contact.objects.all().delete()
+        return result.is_error, told, repairs, rows
+
+    for row in ALONE:
+        alone = outcome(row, "$")
+        listed = outcome({"objects": [row]}, "$.objects[0]")
+        # A correction is said in words that name its place.
+        shown = [(code, path) for code, path, _ in listed[1]]
+        assert (listed[0], shown, *listed[2:]) == (alone[0], [each[:2] for each in alone[1]], *alone[2:]), row
+
+
 # --- hosts that take lists themselves ---
 
 
@@ -436,13 +482,14 @@ def test_a_host_that_takes_lists_gets_the_list_unchanged(call):
     assert Company.objects.count() == 2
 
 
-def test_a_host_whose_serializer_takes_lists_gets_them_with_relations_by_key(call):
+@pytest.mark.parametrize("tool", ["bygetserializer__create", "byrequest__create"])
+def test_a_host_whose_serializer_takes_lists_gets_them_with_relations_by_key(call, tool):
     Company.objects.create(name="Acme")
     rows = [{"email": "a@x.io", "company": {"name": "Acme"}}, {"email": "b@x.io"}]
-    assert call("bygetserializer__create", data=rows).value["created"] == 2
+    assert call(tool, data=rows).value["created"] == 2
     assert [each.line for each in Log.objects.all()] == ["ListSerializer"]
     assert Contact.objects.get(email="a@x.io").company.name == "Acme"
-    refused = call("bygetserializer__create", data=[rows[1], {"company": {"name": "No"}}, {"company": {"name": "Nor"}}])
+    refused = call(tool, data=[rows[1], {"company": {"name": "No"}}, {"company": {"name": "Nor"}}])
     assert [each.path for each in refused.problems] == ["$.data[1].company", "$.data[2].company"]
 
 

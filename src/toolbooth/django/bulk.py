@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -18,6 +19,7 @@ from rest_framework.settings import api_settings
 
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot
+from toolbooth.django.bodies import is_json
 from toolbooth.django.caller import Caller, caller
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.receipts import Receipted, is_receipted, keyed, saved_by, taken_apart
@@ -88,8 +90,10 @@ class Bulk:
         """The tool that takes its rows under `key`, compiled when it is first called for."""
         if key not in self._made:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
+            if not self.call.arguments.whole:  # where the host takes lists alone, how long they may be is its affair
+                contract = replace(contract, validate=self._counted(contract.validate, key))
             self._made[key] = Tool(
-                contract=replace(contract, validate=self._counted(contract.validate, key)),
+                contract=contract,
                 function=BulkCreate(call=self.call, key=key),
                 withheld=self.withheld,
             )
@@ -177,7 +181,7 @@ class BulkCreate:
         """What the view makes of the list; None where it takes none, or refuses it for being one."""
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
-        if not self._takes_lists(who, beside):
+        if not (is_json(self.call.media_type) and _takes_lists(self.call.action.view)):
             return None
         settled = self._each(rows, lambda row: self.call.settled(who, {**beside, **row}))
         with _Transaction(everywhere.aliases) as attempt:
@@ -226,21 +230,16 @@ class BulkCreate:
         missing = any(each.code == "missing" for each in problems) and not self.call.arguments.whole
         return ToolInputError(problems, tool=self.call.tool, declared={f"$.{self.key}[]": names} if missing else {})
 
-    def _takes_lists(self, who: Caller, beside: Json) -> bool:
-        """Whether the host made its view take a list; REST framework's own do not."""
-        view: Any = self.call.action.view
-        if any(map(_speaks_of_lists, _overrides(view, "create", CreateModelMixin))):
-            return True
-        if not any(_overrides(view, "get_serializer", GenericAPIView)):
-            return False
-        try:
-            return isinstance(self.call.view(who, beside).get_serializer(data=[]), ListSerializer)
-        except Exception:  # not let in, or not without a row: what is sent one by one will say so itself
-            return False
-
 
 def _problems(response: Any, place: str) -> list[Problem]:
     return list(problems_in(getattr(response, "data", None), place))
+
+
+@lru_cache(4096)
+def _takes_lists(view: type) -> bool:
+    """Whether the host made its view take a list; REST framework's own do not."""
+    own = [*_overrides(view, "create", CreateModelMixin), *_overrides(view, "get_serializer", GenericAPIView)]
+    return any(map(_speaks_of_lists, own))
 
 
 def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
@@ -257,8 +256,9 @@ def _speaks_of_lists(method: Any) -> bool:
     code = getattr(method, "__code__", None)
     if code is None:
         return False
-    named: list[Any] = [each for each in code.co_consts if isinstance(each, tuple)]  # keywords of calls
-    words = {*code.co_names, *code.co_varnames, *(word for each in named for word in each)}
+    constants: list[Any] = list(code.co_consts)
+    keywords = [word for each in constants if isinstance(each, tuple) for word in cast("tuple[Any, ...]", each)]
+    words = {*code.co_names, *code.co_varnames, *(each for each in constants if isinstance(each, str)), *keywords}
     return "many" in words or {"isinstance", "list"} <= words
 
 

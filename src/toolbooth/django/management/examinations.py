@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from django.conf import settings
-from django.contrib.auth.models import AnonymousUser
 from django.db import connections
 from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
@@ -118,9 +117,7 @@ def _callers() -> Iterator[Finding]:
     if ways and all(issubclass(way, SessionAuthentication) for way in ways):
         remedy = "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
         yield Finding("warning", "callers are known by session cookie alone, and agents have none", remedy)
-    request = RequestFactory().post("/")
-    request.user = AnonymousUser()
-    nobody = Caller(request)
+    nobody = Caller(RequestFactory().post("/"))
     opened = {name: action for name, action in catalogue().actions.items() if nobody.may_call(action)}
     writes = [name for name, action in opened.items() if action.method != "GET"]
     if writes:
