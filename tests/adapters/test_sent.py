@@ -211,6 +211,51 @@ def test_text_is_no_way_past_headers_that_repeat_an_argument(host: str):
         assert called(connection, '"{\\"tenant\\": \\"bob\\"}"', "go", **session(connection)) == "bob"
 
 
+BESIDE = [
+    ({"input": {"price": 1}}, ["input"]),
+    ({"args": {"price": 1}, "arguments": None}, ["args"]),
+    ({"parameters": {"price": 1}, "arguments": {"price": 1}}, ["parameters"]),
+    ({"price": 1, "note": "x"}, ["price", "note"]),
+    ({"arguments": {"price": 1}, "note": "x"}, ["note"]),
+    ({"arguments": '{"price": 1}', "note": "x"}, ["note"]),
+    ({"arguments": {"nonsense": 1}, "Task": {}}, ["Task"]),
+]
+
+
+def said_of(keys: list[str]) -> list[dict[str, str]]:
+    text = 'the call has "{}" beside its "arguments"; what is for the tool goes into "arguments"'
+    return [{"code": "unknown-key", "path": "$", "message": text.format(key)} for key in keys]
+
+
+def problems_of(reply: dict[str, Any]) -> Any:
+    assert reply["result"]["isError"]
+    return reply["result"]["_meta"]["toolbooth"]["problems"]
+
+
+@HOSTS
+def test_what_stands_beside_the_arguments_is_refused(host: str):
+    with listening(app_of(server_of(host, pay))) as connection:
+        headers = session(connection)
+        for given, keys in BESIDE:
+            reply = last(post(connection, request("tools/call", {"name": "pay", **given}), **headers)[2])
+            assert problems_of(reply) == said_of(keys)
+        outside = frame('{"price": 1}').replace(b'"id": 1', b'"id": 1, "arguments": {"note": "x"}')
+        assert problems_of(last(post(connection, outside, **headers)[2])) == said_of(["arguments"])
+        allowed = {"name": "pay", "arguments": {"price": 1}, "_meta": {"progressToken": 1}, "task": {"ttl": 1}}
+        assert told(last(post(connection, request("tools/call", allowed), **headers)[2])) == "1  None"
+
+
+def test_what_stands_beside_the_arguments_of_a_mounted_tool_is_refused_too():
+    child, parent = FastMCP("child"), fastmcp.protect(FastMCP("parent"))
+    child.tool(pay)
+    parent.mount(child, namespace="child")
+    with listening(parent.http_app()) as connection:
+        sent = request("tools/call", {"name": "child_pay", "arguments": {"price": 1}, "note": "x"})
+        reply = last(post(connection, sent, **session(connection))[2])
+        assert problems_of(reply) == said_of(["note"])
+        assert reply["result"]["content"][0]["text"].startswith("Refused: 1 problem in the arguments of 'child_pay'.")
+
+
 # --- what stands between ----------------------------------------------------------------------------------------
 
 
@@ -276,6 +321,23 @@ def test_what_a_tool_calls_in_its_turn_was_not_sent():
         assert called(connection, f'{{"price": {PRICE}}}', "pay_in_cents", **headers) == "0.1  None"
 
 
+def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a_tool_called():
+    async def forward(ctx: Context) -> str:
+        return (await ctx.fastmcp.call_tool("gr_pay", {"prize": 1})).content[0].text
+
+    grandchild, child, parent = FastMCP("grandchild"), FastMCP("child"), fastmcp.protect(FastMCP("parent"))
+    grandchild.tool(pay)
+    child.tool(forward)
+    child.mount(grandchild, namespace="gr")
+    parent.mount(child, namespace="ch")
+    with listening(parent.http_app()) as connection:
+        headers = session(connection)
+        reply = last(post(connection, frame('{"prize": 1}', "ch_gr_pay"), **headers)[2])
+        assert reply["result"]["content"][0]["text"].startswith("Refused: 1 problem in the arguments of 'ch_gr_pay'.")
+        inner = called(connection, "{}", "ch_forward", **headers)
+        assert inner.startswith("Refused: 1 problem in the arguments of 'pay'.")
+
+
 def test_a_mounted_servers_tool_reads_what_was_sent():
     child = FastMCP("child")
     child.tool(pay)
@@ -328,12 +390,14 @@ def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
     ) as process:
         answers: list[Any] = []
         calls = [frame("{}", "steal"), frame("{}", "ask"), frame(f'{{"price": {PRICE}}}'), frame("{}", "ask")]
+        calls += [frame('{"price": 1}, "note": "x"'), frame("{}").replace(b'"id"', b'"arguments": {"price": 1}, "id"')]
         for line in (request("initialize", INITIALIZE), *calls):
             process.stdin.write(line + b"\r\n")
             process.stdin.flush()
             answers.append(json.loads(process.stdout.readline()))
         rest, said = process.communicate()
-    assert [told(each) for each in answers[1:]] == ["b''", "nobody there, 0", PRICE, "nobody there, 0"]
+    assert [problems_of(each) for each in answers[-2:]] == [said_of(["note"]), said_of(["arguments"])]
+    assert [told(each) for each in answers[1:-2]] == ["b''", "nobody there, 0", PRICE, "nobody there, 0"]
     assert rest == b""
     assert said.decode().splitlines()[-1] == "True ''"
 

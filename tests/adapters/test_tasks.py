@@ -127,6 +127,7 @@ def outcome(result: dict[str, Any]) -> tuple[str, Any]:
         '{"older_than": 1e400}',
         '{"toolbooth/arguments": "{}"}',
         '{"older_than": "many"}',
+        '{"older_than": 1}, "table": "logs"',
     ],
 )
 def test_a_call_that_is_refused_never_becomes_a_task(port: int, arguments: str, name: str):

@@ -16,6 +16,7 @@ from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.publish import input_schema
 from toolbooth.server.recorded import as_text
+from toolbooth.server.respond import beside
 from toolbooth.server.revisions import VERSION_KEY
 
 _NO_TEXT = "headers repeat some of the arguments, so they must be one JSON object, not the text of one"
@@ -54,7 +55,9 @@ def admit_queued(contract: Contract, queued: Json) -> Accepted:
 def _read(contract: Contract, arguments: Json, sent: UnderWay) -> Reading | None:
     """The arguments as sent, or as handed over where nothing else is known; None if those are Python values."""
     try:
-        reading = None if sent.body is None else read_sent(contract, sent.body, arguments)
+        message, reading = ({}, None) if sent.body is None else read_sent(contract, sent.body, arguments)
+        if sent.params is not None and (problems := beside(message, sent.params)):
+            raise ToolInputError(problems, tool=contract.name)
         if reading is None:
             body = _encoded(arguments)
             return None if body is None else read_json(body, contract.limits, exact=contract.exact)

@@ -275,7 +275,7 @@ def _hold(extension: ServerExtension) -> None:
             try:
                 arguments = queue(tool.contract, params.arguments or {}, sent)
             except ToolInputError as error:
-                return _told(error, tool.contract, sent.name or params.name)
+                return _told(error, tool.contract, sent.name(params.name))
         return await intercept(params.model_copy(update={"arguments": arguments}), context, call_next)
 
     cast("Any", extension).intercept_tool_call = held
@@ -319,7 +319,7 @@ class GuardedTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         with Sent() as sent:
-            return await self._run_admitted(partial(admit, self.contract, arguments, sent), sent.name or self.name)
+            return await self._run_admitted(partial(admit, self.contract, arguments, sent), sent.name(self.name))
 
     async def _run_admitted(self, admitted: Callable[[], Accepted], called: str) -> ToolResult:
         try:

@@ -37,8 +37,12 @@ class UnderWay(NamedTuple):
     """The message it came in, where that is to be had."""
     request: Any = None
     """The SDK's own account of it: who calls, and how to reach them."""
-    name: str | None = None
-    """The name that was called, which need not be the tool's own: a mounted one has another there."""
+    params: Json | None = None
+    """All that was sent for the tool; None for what it calls in its turn."""
+
+    def name(self, own: str) -> str:
+        """The name that was called, which need not be the tool's own: a mounted one has another there."""
+        return own if self.params is None else str(self.params.get("name", own))
 
 
 NOTHING_SENT = UnderWay()
@@ -56,7 +60,7 @@ async def keep_sent(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any
     if given is not None and not isinstance(given, dict):
         body, given = _unusual(given, body)
         ctx = replace(ctx, params={**params, "arguments": _object_in(given) or {}})
-    token = _under_way.set(UnderWay(body, ctx, cast("Json", params).get("name")))
+    token = _under_way.set(UnderWay(body, ctx, cast("Json", params)))
     try:
         return await call_next(ctx)
     finally:
@@ -88,8 +92,10 @@ def carried(line: bytes) -> bytes:
 def _survives(line: bytes) -> bool:
     """Whether a host's reader loses nothing of a line."""
     try:
-        _, delicate, _ = read_json(line, DEFAULT_LIMITS)
+        message, delicate, _ = read_json(line, DEFAULT_LIMITS)
     except Unreadable:
+        return False
+    if isinstance(message, dict) and "arguments" in message:  # beside `params`, where the host looks for nothing
         return False
     return not delicate and b"\r" not in line.rstrip()  # which would end the line
 
@@ -111,18 +117,18 @@ def request_under_way() -> Any:
     return _under_way.get().request
 
 
-def read_sent(contract: Contract, body: bytes, arguments: Json) -> Reading | None:
-    """The arguments of a message as sent; None if those handed over are others. Raises Unreadable."""
+def read_sent(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
+    """A message, and the arguments in it as sent; None if those handed over are others. Raises Unreadable."""
     message, delicate, _ = read_json(body, contract.limits, exact=contract.exact)
     sent = _arguments(message)
     plain = _object_in(_arguments(_leniently(body)) if delicate else sent)
     try:
         text = _text(arguments)
     except TypeError:  # Python values, of some middleware
-        return None
+        return message, None
     if plain is not None and _text(plain) != text:
-        return None
-    return sent, delicate, text
+        return message, None
+    return message, (sent, delicate, text)
 
 
 def _arguments(message: Any) -> Any:
