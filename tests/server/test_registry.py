@@ -26,6 +26,7 @@ from toolbooth import (
     compile_json_schema,
     handle_arguments,
 )
+from toolbooth.content import Audio, Image, Text
 from toolbooth.server.observe import CallRecord, log_calls
 from toolbooth.server.registry import UnknownTool
 from toolbooth.server.respond import respond
@@ -844,3 +845,17 @@ def test_dispatch_where_a_loop_runs_says_what_to_await():
             registry.dispatch("order_later", {"line": {"item": "tea"}})
 
     asyncio.run(inside())
+
+
+@pytest.mark.parametrize(
+    "piece", [Text(text="hello"), Image(data=b"png"), Audio(data=b"wav")], ids=lambda each: type(each).__name__
+)
+def test_a_tool_that_declares_content_gives_content(piece):
+    def draw():
+        return piece
+
+    draw.__annotations__["return"] = type(piece)
+    registry = ToolRegistry("shop")
+    registry.tool(draw)
+    assert "outputSchema" not in registry.tools["draw"].listing()
+    assert registry.dispatch("draw")["isError"] is False

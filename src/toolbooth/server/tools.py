@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
 
 from toolbooth.boundary.call import is_async
+from toolbooth.content import Content
 from toolbooth.contract import Contract
 from toolbooth.gate import json_schema
 from toolbooth.publish import input_schema
@@ -68,7 +69,7 @@ class Tool:
         except ValueError:  # written in C, without a signature
             return None
         hint = Hints(self.function).returns(raw)
-        if hint in (inspect.Signature.empty, None, Any, str, dict):
+        if hint in (inspect.Signature.empty, None, Any, str, dict, *get_args(Content)):
             return None
         try:
             return _result_schema(hint)
