@@ -1,13 +1,14 @@
 """Views of a rare kind: each is published rightly, or left out with a reason; none takes the others along."""
 
 import asyncio
+import io
 import json
 
 import pytest
 from django.http import HttpResponse, StreamingHttpResponse
 from django.template import engines
 from django.template.response import SimpleTemplateResponse
-from django.test import AsyncClient, Client
+from django.test import AsyncClient, Client, RequestFactory
 from django.urls import include, path, re_path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiRequest, extend_schema
@@ -20,13 +21,14 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
-from odd.models import Log, Part, Site, Thing
+from odd.models import Badge, Device, Log, Part, Site, Thing
 from odd.serializers import DeviceSerializer, LogSerializer, SiteSerializer
 from odd.views import Echo
 from sales.models import Company
 from toolbooth.django import replies
 from toolbooth.django.catalogue import catalogue
 from toolbooth.django.decorators import mcp_ignore
+from toolbooth.django.view import endpoint
 
 
 @pytest.fixture
@@ -373,3 +375,90 @@ def test_a_serializer_chosen_by_what_is_sent_takes_only_what_it_reads(serve, mcp
     assert refused == [{"code": "unknown-key", "path": "$.b", "message": "is no field that you may send"}]
     forbidden = mcp("kind__post", {**sent, "kind": "forbidden", "site": {"name": "nowhere"}})
     assert forbidden["structuredContent"]["details"]["status"] == 403
+
+
+# --- relations ---
+
+
+class Mine(serializers.PrimaryKeyRelatedField):
+    """Knows its rows only by its caller."""
+
+    def get_queryset(self):
+        return Site.objects.filter(owner=self.context["request"].user.pk)
+
+
+class Yours(Mine):
+    """Needs more of its caller than nobody in particular has."""
+
+    def get_queryset(self):
+        return Site.objects.filter(owner__email=self.context["request"].user.email)
+
+
+def device_serializer(**fields):
+    meta = type("Meta", (), {"model": Device, "fields": list(fields)})
+    return type("MadeDeviceSerializer", (serializers.ModelSerializer,), {**fields, "Meta": meta})
+
+
+class MakesDevices(generics.CreateAPIView):
+    queryset = Device.objects.all()
+
+
+def test_rows_known_only_by_their_caller_are_named_too(serve, mcp, ann):
+    Site.objects.create(slug="mine", name="Mine", owner=ann)
+    made = device_serializer(site=Mine())
+    found = serve(mine=type("View", (MakesDevices,), {"serializer_class": made}))
+    assert properties(found, "mine__create")["site"] == {"type": "integer", "description": 'Key, or {"slug": …}'}
+    assert mcp("mine__create", {"site": {"slug": "mine"}})["isError"] is False
+    assert Device.objects.get().site.slug == "mine"
+
+
+def test_rows_that_cannot_be_known_beforehand_are_named_by_key(serve, mcp, ann):
+    site = Site.objects.create(slug="mine", name="Mine", owner=ann)
+    serve(yours=type("View", (MakesDevices,), {"serializer_class": device_serializer(site=Yours())}))
+    assert mcp("yours__create", {"site": {"slug": "mine"}})["isError"] is True
+    assert Device.objects.count() == 0
+    assert mcp("yours__create", {"site": site.pk})["isError"] is False
+    assert Device.objects.get().site == site
+
+
+def test_a_key_that_is_another_rows_has_that_rows_type(serve, mcp):
+    badge = Badge.objects.create(device=Device.objects.create(label="d"))
+    field = serializers.PrimaryKeyRelatedField(queryset=Badge.objects.all())
+    serve(badge=posting(serializer_of(badge=field)))
+    for named in (str(badge.pk), {"device": str(badge.pk)}, {"pk": str(badge.pk)}):
+        assert mcp("badge__post", {"badge": named})["structuredContent"] == {"read": {"badge": str(badge)}}
+    problems = mcp("badge__post", {"badge": {"device": "nonsense"}})["_meta"]["toolbooth"]["problems"]
+    assert [each["message"] for each in problems] == ["there is no badge with device 'nonsense'"]
+
+
+# --- the rest ---
+
+
+def test_names_of_other_alphabets_are_told_apart(settings_of):
+    router = SimpleRouter()
+    for name in ("straße", "söhne"):
+        router.register(name, type("Rows", (viewsets.ReadOnlyModelViewSet,), VIEW), name)
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": router.urls}))
+    names = list(catalogue().actions)
+    assert len(names) == len(set(names)) == 4
+    assert all(name.isascii() for name in names)
+
+
+VIEW = {"queryset": Log.objects.order_by("id"), "serializer_class": LogSerializer, "__module__": "odd.views"}
+
+
+class Broken(io.BytesIO):
+    def read(self, *_):
+        raise OSError("the client left")
+
+
+def test_a_client_that_leaves_early_breaks_nothing(db):
+    request = RequestFactory().post("/mcp/", b"{}", content_type="application/json")
+    request._stream = Broken()
+    assert endpoint(request).status_code == 400
+
+
+def test_a_choice_of_many_is_not_spelt_out(serve):
+    many = serializers.ChoiceField(choices=[(number, f"Number {number}") for number in range(40)])
+    found = properties(serve(many=posting(serializer_of(number=many))), "many__post")
+    assert found["number"] == {"type": "integer", "enum": list(range(40))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from secrets import token_hex
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -40,16 +39,9 @@ def body_of(value: Any, media_type: str) -> tuple[bytes, str]:
 
 def _json(value: Any) -> bytes:
     try:
-        return orjson.dumps(value, default=_exact)
+        return orjson.dumps(value, default=str)  # a Decimal: more digits than JSON's readers keep
     except TypeError:  # integers beyond 64 bits
         return to_json(value)
-
-
-def _exact(value: Any) -> str:
-    """A number of more digits than JSON's readers keep, as text."""
-    if isinstance(value, Decimal):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -35,14 +35,11 @@ class Relation:
 
 def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
     """The relation behind a serializer's field; None where only the field knows what it takes."""
-    model = getattr(getattr(found, "queryset", None), "model", None)
-    if model is None:
+    try:
+        model = (found.queryset if found.queryset is not None else found.get_queryset()).model
+    except Exception:  # whose rows they are, only a real caller can tell
         return None
-    key = model._meta.pk.name
-    if isinstance(found, serializers.SlugRelatedField):
-        key = str(found.slug_field)
-    elif not isinstance(found, serializers.PrimaryKeyRelatedField | serializers.HyperlinkedRelatedField):
-        return None
+    key = str(found.slug_field) if isinstance(found, serializers.SlugRelatedField) else model._meta.pk.name
     lookups = _lookups(model)
     properties = {name: _type(model._meta.pk if name == "pk" else model._meta.get_field(name)) for name in lookups}
     form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}

@@ -66,3 +66,9 @@ class Log(models.Model):
     """A row that shows that something ran, and was kept."""
 
     line = models.CharField(max_length=200)
+
+
+class Badge(models.Model):
+    """Its key is another row's."""
+
+    device = models.OneToOneField(Device, primary_key=True, on_delete=models.CASCADE)
