@@ -26,7 +26,7 @@ CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle rooms bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -40,7 +40,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run the tests
 	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle rooms ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts rooms ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -71,6 +71,9 @@ conformance: $(READY_DEV) ## the official MCP conformance suite, also before and
 oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
 	$(BIN)/python oracle/run.py $(ARGS)
 
+hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, called whole
+	@$(BIN)/python scripts/hosts.py $(ARGS)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -78,7 +81,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .conformance .oracle build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .oracle build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

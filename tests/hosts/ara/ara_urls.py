@@ -1,0 +1,6 @@
+"""ARA's own addresses, and the endpoint."""
+
+from ara.server.urls import urlpatterns as ara_patterns
+from django.urls import include, path
+
+urlpatterns = [path("mcp/", include("toolbooth.django.urls")), *ara_patterns]

@@ -1,0 +1,155 @@
+"""A real project, found whole and called whole: `make hosts` runs this in each one's own environment."""
+
+import re
+from typing import Any
+
+import host
+import pytest
+import twins
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from rest_framework.schemas.generators import EndpointEnumerator
+
+from toolbooth.django.catalogue import build, catalogue
+from toolbooth.django.conf import configuration
+from toolbooth.django.testing import acting_as
+from toolbooth.lint.check import lint
+from toolbooth.testing.generate import arguments_for
+
+FOUND = catalogue()
+SUPERUSER = twins.get_user_model().objects.get(username="root")
+TOOLS = acting_as(SUPERUSER).tools()
+READING = [name for name, action in FOUND.actions.items() if action.method == "GET"]
+WRITING = [name for name in FOUND.actions if name not in READING]
+USERS = ["root", "ann", None]
+
+EXAMPLES = settings(
+    max_examples=host.EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+
+
+# --- what was found ---------------------------------------------------------------------------------------------
+
+
+def test_every_endpoint_is_a_tool_or_left_out_with_a_reason():
+    """REST framework's own list of endpoints, not drf-spectacular's."""
+    every = {(method, path) for path, method, _ in EndpointEnumerator().get_api_endpoints() if method != "HEAD"}
+    endpoints = {each for each in every if not each[1].rstrip("/").endswith("{format}")}
+    tools = {(action.method, action.path) for action in FOUND.actions.values()}
+    untold = {f"{method} {path}" for method, path in endpoints - tools}
+    assert untold == {*host.HIDDEN, *host.UNKNOWN}
+    assert tools - endpoints == set()
+
+
+def test_what_is_left_out_is_reported():
+    assert {each.what: each.why for each in FOUND.left_out} == host.HIDDEN | host.LEFT_OUT
+
+
+def test_names_are_short_unique_plain_and_the_same_each_time():
+    names = list(FOUND.actions)
+    assert [name for name in names if not re.fullmatch(r"[a-z0-9_]{1,64}", name)] == []
+    assert len(set(names)) == len(names)
+    assert list(build(configuration()).actions) == names
+    assert set(TOOLS) == set(names)
+
+
+OF_THE_HOST = {
+    "many-tools",  # how many tools it has
+    "empty-object",  # that it takes any JSON document
+    "string-format",  # that it takes addresses and UUIDs
+}
+"""What lint finds wrong for some client that no schema could say otherwise."""
+
+
+def test_no_client_refuses_what_is_published():
+    found = lint(list(TOOLS.values())).at_least("error")
+    assert [str(each) for each in found if each.rule not in OF_THE_HOST] == []
+
+
+# --- every tool called ------------------------------------------------------------------------------------------
+
+
+def required(tool: str) -> list[str]:
+    return TOOLS[tool]["inputSchema"].get("required", [])
+
+
+def compared(user: str | None, tool: str, arguments: dict[str, Any]) -> twins.Outcome:
+    """Call a tool over MCP and its twin over REST; the same must come of both."""
+    action = FOUND.actions[tool]
+    rest = twins.over_rest(user, action.method, action.path, arguments, required(tool))
+    whole = {"verify": True} if "verify" in TOOLS[tool]["inputSchema"]["properties"] else {}
+    mcp = twins.over_mcp(user, tool, {**arguments, **whole})
+    told = f"{tool} {arguments} as {user}: REST {rest.kind} {str(rest.answer)[:500]}, MCP {mcp.kind} {mcp.answer}"
+    assert mcp.kind == rest.kind, told
+    assert {table: found for table, found in mcp.rows.items() if found != rest.rows[table]} == {}, told
+    if rest.kind == 2:
+        assert mcp.answer == answered(rest.answer), told
+    return rest
+
+
+def answered(rest: Any) -> Any:
+    """What MCP answers where REST answers this: always an object."""
+    if isinstance(rest, dict):
+        return rest
+    return {"results": rest} if isinstance(rest, list) else {"status": 204} if rest is None else {"value": rest}
+
+
+def address(tool: str) -> dict[str, Any]:
+    """Of a row that is there."""
+    path = FOUND.actions[tool].path
+    kwargs = re.findall(r"{(\w+)}", path)
+    return {
+        name: host.PATHS.get((path, kwarg), host.PATHS.get(kwarg, 1))
+        for name, kwarg in zip(required(tool), kwargs, strict=False)
+    }
+
+
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("tool", READING)
+def test_what_is_read_is_what_rest_reads(tool: str, user: str | None):
+    compared(user, tool, address(tool))
+
+
+def settled(data: Any, name: str, value: Any) -> Any:
+    """A generated value; where only the host knows which rows are there, one that it names, of the same type."""
+    if isinstance(value, dict):
+        return {key: settled(data, key, each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [settled(data, name, each) for each in value]
+    known = [each for each in host.VALUES.get(name, ()) if isinstance(each, str) == isinstance(value, str)]
+    return data.draw(st.sampled_from(known), label=name) if known else value
+
+
+def generated(data: Any, tool: str) -> dict[str, Any]:
+    """Arguments that the published schema admits, at an address that is there."""
+    made = data.draw(arguments_for(TOOLS[tool]["inputSchema"]), label=tool)
+    kept = {name: each for name, each in made.items() if name != "verify" and name not in host.UNSENT}
+    return {**settled(data, "", kept), **address(tool)}
+
+
+@pytest.mark.parametrize("tool", READING)
+@given(data=st.data())
+@EXAMPLES
+def test_what_is_searched_is_what_rest_finds(tool: str, data: Any):
+    compared("root", tool, generated(data, tool))
+
+
+@pytest.mark.parametrize("tool", WRITING)
+@given(data=st.data())
+@EXAMPLES
+def test_what_is_written_is_what_rest_writes(tool: str, data: Any):
+    compared(data.draw(st.sampled_from(["root", "root", "ann", None])), tool, generated(data, tool))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
+def test_a_write_that_succeeds_over_rest_succeeds_over_mcp(tool: str, arguments: dict[str, Any]):
+    assert compared("root", tool, arguments).kind == 2
+
+
+def test_every_tool_that_writes_was_shown_to_succeed():
+    assert {tool for tool, _ in host.CALLS} == set(WRITING) - set(host.NEVER)
