@@ -9,6 +9,9 @@ from django.core import checks
 from django.db import connections
 from django.test import Client
 from django.urls import include, path
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from sales.views import TagViewSet
@@ -122,3 +125,25 @@ def test_a_setting_that_does_not_exist_is_told_with_those_that_do(settings_of):
 def test_a_project_without_rest_framework_is_told(settings_of):
     settings_of(INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "toolbooth.django"])
     assert [code for code, _ in told()] == ["toolbooth.E003"]
+
+
+class ManyMethods(viewsets.GenericViewSet):
+    __module__ = "elsewhere.views"
+    queryset = TagViewSet.queryset
+    serializer_class = TagViewSet.serializer_class
+
+    @action(detail=False, methods=["get", "post"])
+    def both(self, request):
+        return Response({})
+
+    @action(detail=False, url_path="both-too", url_name="both_get")
+    def both_get(self, request):
+        return Response({})
+
+
+def test_an_action_of_several_methods_is_a_tool_for_each(settings_of):
+    router = SimpleRouter()
+    router.register("rows", ManyMethods, "rows")
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": router.urls}))
+    names = ["elsewhere__rows__both_get", "elsewhere__rows__both_get_2", "rows__both_post"]
+    assert sorted(catalogue().actions) == names

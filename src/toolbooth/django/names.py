@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain, count
 
 from django.apps import apps
 
@@ -23,16 +24,24 @@ _VERBS = {
 
 
 def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[str, Action]]:
-    """Every action with its name. Where two would share one, or one is taken, the app's label goes in front."""
+    """Every action with its name. Where two would share one, or one is taken, the app's label goes in front.
+
+    One action that answers to several methods is a tool for each of them.
+    """
     actions = list(found)
-    counts = Counter([*map(_name, actions), *taken])
-    seen = Counter(taken)
-    for action in actions:
-        name = _name(action)
-        if counts[name] > 1:
-            name = f"{_app(action)}__{name}"
-        seen[name] += 1
-        yield fitting(name if seen[name] == 1 else f"{name}_{seen[name]}"), action
+    methods = Counter((each.path, _name(each)) for each in actions)
+    names = [
+        f"{_name(each)}_{each.method.lower()}" if methods[each.path, _name(each)] > 1 else _name(each)
+        for each in actions
+    ]
+    counts = Counter([*names, *taken])
+    given = set(taken)
+    for action, name in zip(actions, names, strict=True):
+        wanted = fitting(f"{_app(action)}__{name}" if counts[name] > 1 else name)
+        numbered = (fitting(f"{wanted}_{number}") for number in count(2))
+        chosen = next(each for each in chain((wanted,), numbered) if each not in given)
+        given.add(chosen)
+        yield chosen, action
 
 
 def title(action: Action) -> str:
