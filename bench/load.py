@@ -59,9 +59,7 @@ class Process:
         return self._process
 
     def cpu(self) -> float:
-        """CPU seconds used so far, by all threads. What runs at this moment is not yet in it: wait until it is idle."""
-        time.sleep(IDLE)
-        return time.clock_gettime((~self._process.pid << 3) | 2)  # what clock_getcpuclockid(3) gives for a process
+        return cpu_seconds(self._process.pid)
 
     def resident(self) -> float:
         """Bytes in memory."""
@@ -185,6 +183,12 @@ def client_pinned() -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def cpu_seconds(process: int) -> float:
+    """What a process has used so far, in all threads. What runs now is not yet in it: wait until it is idle."""
+    time.sleep(IDLE)
+    return time.clock_gettime((~process << 3) | 2)  # what clock_getcpuclockid(3) gives for a process
 
 
 def pin(cpu: int, process: int) -> None:

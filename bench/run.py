@@ -1,11 +1,12 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `server` against other servers. Each prints a table, writes
-`results/<suite>.json` and `.png`, and puts its figures into `docs/speed.md`. A missed goal is said, not failed:
-figures from a loaded machine are no reason to stop anybody.
+`core` is held against Pydantic alone, `server` against other servers, `django` against REST framework alone. Each
+prints a table, writes `results/<suite>.json` and `.png`, and puts its figures into `docs/speed.md`. A missed goal is
+said, not failed: figures from a loaded machine are no reason to stop anybody.
 
 `python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in one key"` for a
-wrong call; `--profile server` for a call through our server, a registration, and the import.
+wrong call; `--profile server` for a call through our server, a registration, and the import; `--profile django` for
+calls through the gateway and the same over REST.
 """
 
 from __future__ import annotations
@@ -22,20 +23,22 @@ from pathlib import Path
 from typing import Any
 
 import core
+import django_suite
 import page
 import server
+from django_start import profile_django
 from figures import Row, Suite, goal_of
 from plot import draw
 from server_stages import profile_server
 from stages import profile
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE)}
+SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{' or '.join(SUITES)}; both by default")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all by default")
     parser.add_argument("--profile", nargs="+", metavar=("CASE", "CALL"), help="show where the time of a call goes")
     chosen = parser.parse_args()
     unknown = [name for name in chosen.suites if name not in SUITES]
@@ -47,6 +50,8 @@ def main() -> None:
             _run(SUITES[name])
     elif chosen.profile == ["server"]:
         profile_server()
+    elif chosen.profile == ["django"]:
+        profile_django()
     else:
         profile(chosen.profile[0], " ".join(chosen.profile[1:]))
 

@@ -1,0 +1,185 @@
+"""The project of the bench in a server of its own, with a database of its own, and a client that loads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import django_peer
+from load import HERE, META, SERVER_CPU, VERSION, cpu_seconds, message, pin
+
+SETTINGS = "servers.django_project.settings"
+FURTHER = 165
+"""Resources of six tools each. With contacts, and companies and tags that can only be read: 1,000 tools."""
+
+PATIENCE = 300
+"""Seconds that the first answer may take on a loaded machine, with a thousand tools to be made."""
+
+CALLERS = {"gunicorn": 2, "uvicorn": 1}
+"""One waits while another is served, so that a worker does not fall asleep; in uvicorn two would fight over the GIL."""
+
+_CONTACTS = "django_project_contact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One HTTP request, and the status that it is answered with."""
+
+    method: str
+    path: str
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    user: str | None = "ann"
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The project as one server runs it."""
+
+    database: Path
+    gateway: str = "toolbooth"
+    server: str = "gunicorn"
+    resources: int = 0
+    permissions: str = "watched"
+
+    @property
+    def python(self) -> str:
+        """Each gateway has its own environment."""
+        return str(django_peer.PYTHON) if self.gateway == "frisian" else sys.executable
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": SETTINGS,
+            "BENCH_DATABASE": str(self.database),
+            "BENCH_GATEWAY": self.gateway,
+            "BENCH_SERVER": self.server,
+            "BENCH_RESOURCES": str(self.resources),
+            "BENCH_PERMISSIONS": self.permissions,
+        }
+
+    def start(self, *command: str, **how: Any) -> subprocess.Popen[bytes]:
+        """A Python process with the project in its environment."""
+        return subprocess.Popen([self.python, "-m", *command], cwd=HERE, env=self.environment, **how)
+
+    def manage(self, *command: str) -> str:
+        """What a command of the project prints."""
+        process = self.start("django", *command, stdout=subprocess.PIPE)
+        printed, _ = process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"{self}: {' '.join(command)} failed")
+        return printed.decode()
+
+    def serving(self, number: int) -> list[str]:
+        """The module that serves the project on a listening socket, with its arguments."""
+        if self.server == "uvicorn":
+            return ["servers.django_asgi", str(number)]
+        gunicorn = ["gunicorn", "--worker-class=sync", "--workers=1", f"--timeout={PATIENCE}"]
+        return [*gunicorn, "--log-level=error", f"--bind=fd://{number}", "django.core.wsgi:get_wsgi_application()"]
+
+
+class DjangoServer:
+    """A server on loopback, and its callers, each of whom waits for an answer before asking again."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        project.manage("seed")
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            number = listening.fileno()
+            command = project.serving(number)
+            self._process = project.start(*command, pass_fds=[number], stdout=subprocess.DEVNULL)
+            pin(SERVER_CPU, self._process.pid)
+            # They wait in the backlog until the server is there to accept them.
+            address = listening.getsockname()
+            self._clients = [HTTPConnection(*address, timeout=PATIENCE) for _ in range(CALLERS[project.server])]
+            self._clients[0].connect()
+
+    @cached_property
+    def _worker(self) -> int:
+        """The process that answers: gunicorn's only child, or uvicorn itself."""
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        return int(children[0]) if children else self._process.pid
+
+    def ask(self, exchange: Exchange) -> Any:
+        """The JSON that a request is answered with."""
+        _send(self._clients[0], exchange)
+        return self._received(self._clients[0], exchange)
+
+    def cpu(self, exchange: Exchange, count: int) -> float:
+        """CPU seconds of the server per request."""
+        callers = self._clients[:count]
+        before = cpu_seconds(self._worker)
+        for caller in callers:
+            _send(caller, exchange)
+        for number in range(count):
+            caller = callers[number % len(callers)]
+            self._received(caller, exchange)
+            if number + len(callers) < count:
+                _send(caller, exchange)
+        return (cpu_seconds(self._worker) - before) / count
+
+    def _received(self, client: HTTPConnection, exchange: Exchange) -> Any:
+        answer = client.getresponse()
+        body = answer.read()
+        if answer.status != exchange.status:
+            raise AssertionError(f"{self.project}, {exchange}: answered {answer.status} {body[:2000]!r}")
+        return json.loads(body) if answer.getheader("Content-Type", "").startswith("application/json") else body
+
+    def asked(self) -> dict[str, int]:
+        """How often authentication, permissions and the throttle were asked since the last time."""
+        return self.ask(Exchange(method="GET", path="/asked", user=None))
+
+    def created(self, like: dict[str, Any]) -> int:
+        """How many whole rows were made of these fields, with their tags; they are deleted."""
+        with closing(sqlite3.connect(self.project.database, timeout=PATIENCE)) as database, database:
+            columns = {name: each for name, each in like.items() if not isinstance(each, list)}
+            columns["company_id"] = columns.pop("company").replace("-", "")
+            where = " AND ".join(f"{name} = ?" for name in columns)
+            rows = database.execute(f"SELECT id FROM {_CONTACTS} WHERE {where}", [*columns.values()]).fetchall()
+            tags = len(like["tags"])
+            for row in rows:
+                found = database.execute(f"DELETE FROM {_CONTACTS}_tags WHERE contact_id = ?", row).rowcount
+                database.execute(f"DELETE FROM {_CONTACTS} WHERE id = ?", row)
+                if found != tags:
+                    raise AssertionError(f"{self.project}: a row with {found} tags, not {tags}")
+            blank = database.execute(f"SELECT count(*) FROM {_CONTACTS} WHERE email = ''").fetchone()[0]
+        if blank:
+            raise AssertionError(f"{self.project}: {blank} blank rows")
+        return len(rows)
+
+    def close(self) -> None:
+        for each in self._clients:
+            each.close()
+        self._process.terminate()  # gunicorn takes its worker along
+        self._process.wait()
+
+
+def _send(client: HTTPConnection, exchange: Exchange) -> None:
+    known = {"Authorization": f"Token token-of-{exchange.user}"} if exchange.user else {}
+    headers = {"Content-Type": "application/json", **known, **exchange.headers}
+    client.request(exchange.method, exchange.path, exchange.body or None, headers)
+
+
+def over_mcp(method: str, user: str | None = "ann", status: int = 200, **params: Any) -> Exchange:
+    """A 2026-07-28 message."""
+    named = {"Mcp-Name": params["name"]} if "name" in params else {}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": VERSION,
+        "Mcp-Method": method,
+        **named,
+    }
+    body = message(method, **params, _meta=META)
+    return Exchange(method="POST", path="/mcp", body=body, headers=headers, user=user, status=status)

@@ -1,0 +1,55 @@
+"""Plain Django, as in production. What is measured is chosen by the environment.
+
+BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how many beside contacts,
+companies and tags. BENCH_PERMISSIONS: see `api`.
+"""
+
+import os
+
+GATEWAY = os.environ["BENCH_GATEWAY"]
+
+SECRET_KEY = "only for the bench"
+ALLOWED_HOSTS = ["127.0.0.1"]
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "servers.django_project",
+    *{"toolbooth": ["toolbooth.django"], "frisian": ["frisian_mcp"], "none": []}[GATEWAY],
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+]
+ROOT_URLCONF = "servers.django_project.urls"
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": os.environ["BENCH_DATABASE"],
+        "ATOMIC_REQUESTS": True,
+        # Kept open, as in production, where threads live long enough: not under ASGI.
+        "CONN_MAX_AGE": None if os.environ["BENCH_SERVER"] == "gunicorn" else 0,
+        "OPTIONS": {"timeout": 60, "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["servers.django_project.watched.WatchedToken"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 20,
+}
+
+# frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told otherwise.
+FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
+FRISIAN_MCP_TOKEN_TIER_MAP = {"superuser": "admin", "staff": "read_write", "default": "read_write"}
+FRISIAN_MCP_TOOL_NAME_SEPARATOR = "__"
+FRISIAN_MCP_PERMISSION_AWARE_DISCOVERY = os.environ.get("BENCH_PERMISSIONS") == "of models"

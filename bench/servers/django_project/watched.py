@@ -1,0 +1,47 @@
+"""Authentication, permissions and a throttle that note that they were asked: a call that skips one is no REST call."""
+
+from collections import defaultdict
+from typing import Any
+
+from django.core.cache import cache
+from django.http import HttpRequest, JsonResponse
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.throttling import BaseThrottle
+
+LIMITS = {"limited": 0}
+"""How often a user may call, by name; everybody else as often as they like."""
+
+asked: defaultdict[str, list[None]] = defaultdict(list)
+"""One entry for each time: appending is atomic, whatever the threads."""
+
+
+class WatchedToken(TokenAuthentication):
+    def authenticate(self, request: Any) -> Any:
+        asked["authentication"].append(None)
+        return super().authenticate(request)
+
+
+class WatchedPermission(IsAuthenticated):
+    def has_permission(self, request: Any, view: Any) -> bool:
+        asked["permission"].append(None)
+        return super().has_permission(request, view) and request.user.username != "visitor"
+
+    def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
+        asked["row's permission"].append(None)
+        return True
+
+
+class WatchedThrottle(BaseThrottle):
+    def allow_request(self, request: Any, view: Any) -> bool:
+        asked["throttle"].append(None)
+        key = f"calls-of-{request.user.pk}"
+        cache.add(key, 0, None)
+        return cache.incr(key) <= LIMITS.get(request.user.username, 1 << 60)
+
+
+def tell(request: HttpRequest) -> JsonResponse:
+    """How often each was asked since this was last told."""
+    found = {name: len(times) for name, times in asked.items()}
+    asked.clear()
+    return JsonResponse(found)
