@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 from fastmcp import FastMCP
+from fastmcp.server.extensions import ServerExtension
 from fastmcp.server.middleware import Middleware
 from fastmcp_tasks.extension import TasksExtension
 
@@ -80,6 +81,10 @@ def served(server: FastMCP[Any]) -> Iterator[int]:
             thread.join()
 
 
+class Other(ServerExtension):
+    identifier = "com.example/other"
+
+
 class Renaming(Middleware):
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         if context.message.arguments.get("table") == "change":
@@ -94,7 +99,9 @@ def server_of(*, extended_first: bool) -> FastMCP[Any]:
         protect(server)
     else:
         protect(server).add_extension(TasksExtension())
+    server.add_extension(Other())
     server.tool(task=True)(delete_rows)
+    server.tool(name="at_once")(delete_rows)
     grandchild, child = FastMCP("grandchild"), FastMCP("child")
     grandchild.tool(task=True)(delete_rows)
     child.mount(grandchild, namespace="gr")
@@ -160,3 +167,8 @@ def test_a_task_gets_what_a_plain_call_gets(port: int, arguments: str, text: str
     plainly, plain = Asking(port, {}).call(arguments, name)
     assert (tasked, outcome(result)) == (True, expected)
     assert (plainly, outcome(plain)) == (False, expected)
+
+
+def test_a_tool_that_is_no_task_is_called_plainly(port: int):
+    tasked, result = Asking(port, TASKS).call(f'{{"price": {PRICE}}}', "at_once")
+    assert (tasked, outcome(result)) == (False, (f"0 None {PRICE}", None))
