@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.base import BaseHandler
 from django.http import HttpRequest
-from django.urls import Resolver404, ResolverMatch, resolve
+from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, get_urlconf
+from django.utils.translation import get_language
 
 from toolbooth.django.arguments import Arguments
 from toolbooth.django.bodies import JSON, body_of, text
@@ -96,8 +98,9 @@ class SyncInvocation:
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch:
         """The view at a path. A value that leads anywhere else is no such value, whatever it holds."""
+        resolver = get_resolver(get_urlconf())
         try:
-            match = resolve(path)
+            match = resolver.resolve(path) if values else _fixed(resolver, get_language(), path)
         except Resolver404:
             match = None
         if match is not None and match.func is self.action.callback and _is_whole(match, values):
@@ -166,6 +169,12 @@ class AsyncInvocation(SyncInvocation):
 
     async def __call__(self, arguments: dict[str, Any]) -> Any:
         return await sync_to_async(SyncInvocation.__call__, thread_sensitive=True)(self, arguments)
+
+
+@lru_cache(4096)
+def _fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
+    """Where a path without values leads. The language counts: patterns may begin with it."""
+    return resolver.resolve(path)
 
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:

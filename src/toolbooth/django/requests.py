@@ -44,6 +44,8 @@ def inner_request(
         vars(made)["user"] = vars(outer)[_FOUND]
     if run:
         vars(made)[_TOLD] = (outer, own)
+        # From here on it tells what is set: a class of its own from the start would be asked for every attribute.
+        cast("Any", made).__class__ = _Asgi if isinstance(made, ASGIRequest) else _Wsgi
     return made
 
 
@@ -97,7 +99,7 @@ def _on_wsgi(
         "HTTP_ACCEPT": ACCEPT,
         "wsgi.input": BytesIO(body),
     }
-    return _Wsgi(environ)
+    return WSGIRequest(environ)
 
 
 _OF_THE_MESSAGE_ASGI = (b"if-", b"range", b"mcp-", b"accept-encoding", b"content-")
@@ -121,4 +123,4 @@ def _on_asgi(
         "query_string": query.encode(),
         "headers": [*kept, *added.items()],
     }
-    return _Asgi(scope, BytesIO(body))
+    return ASGIRequest(scope, BytesIO(body))
