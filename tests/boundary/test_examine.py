@@ -152,3 +152,35 @@ def test_of_several_paths_to_one_field_only_one_may_be_sent(sent, expected, unpa
         assert [(code, path) for code, path, _ in found] == wanted
     else:
         assert found[0]["it"] == expected
+
+
+class Short(BaseModel):
+    a: int
+
+
+class Long(BaseModel):
+    a: int
+    b: int = 0
+
+
+class Other(BaseModel):
+    a: int
+    z: str
+
+
+@pytest.mark.parametrize("empty", ["null", '""'])
+def test_an_empty_key_that_tells_the_branches_of_a_union_apart_is_not_taken_as_not_sent(empty: str):
+    def either(u: Short | Long) -> str:
+        return repr(u)
+
+    found = handle_bytes(compile_function(either), b'{"u": {"a": 1, "b": %s}}' % empty.encode())
+    assert [(each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]] == [("wrong-type", "$.u")]
+
+
+def test_an_empty_key_is_not_sent_where_only_its_own_branch_is_left():
+    def either(u: Other | Long) -> str:
+        return repr(u)
+
+    found = handle_bytes(compile_function(either), b'{"u": {"a": 1, "b": null}}')
+    assert found["content"][0]["text"] == "Long(a=1, b=0)"
+    assert found["_meta"]["toolbooth"] == {"repairs": [{"code": "null-optional", "path": "$.u.b"}]}

@@ -221,9 +221,31 @@ def _best(trials: list[tuple[Any, Any]], value: Any, path: Path, exam: Examinati
     clean = [(made, own) for made, own in tried if not own.problems]
     made, own = clean[0] if clean else min(tried, key=lambda each: len(each[1].problems) + each[1].more)
     exam.take(own)
-    if any(other != made for other, _ in clean):
+    if any(other != made for other, _ in clean) or (clean and _reads_otherwise(trials, tried, made, value, path, exam)):
         exam.refuse("wrong-type", path, "can be read in more than one way; send every value in its own JSON type")
     return made
+
+
+def _reads_otherwise(
+    trials: list[tuple[Any, Any]],
+    tried: list[tuple[Any, Examination]],
+    made: Any,
+    value: Any,
+    path: Path,
+    exam: Examination,
+) -> bool:
+    """Whether what is left of an object, its empty keys taken as not sent, has a form that never had those keys."""
+    if not isinstance(made, dict) or len(cast("dict[str, Any]", made)) == len(value):
+        return False
+    for (form, walk), (_, own) in zip(trials, tried, strict=True):
+        again = exam.fresh()
+        if own.problems and walk(form, made, path, again) == made and not again.problems and not again.repairs:
+            return _has_all(form, cast("dict[str, Any]", made))
+    return False
+
+
+def _has_all(form: ObjectShape, made: dict[str, Any]) -> bool:
+    return all(name in made for name in form.names if form.fields[name].required)
 
 
 def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examination) -> dict[str, Any]:
