@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+import pytest
+from pydantic import AliasPath, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.experimental.pipeline import validate_as
 from typing_extensions import TypeAliasType
 
-from toolbooth import Unpack, compile_function, compile_model, handle_bytes, input_schema
+from toolbooth import ContractWarning, Unpack, compile_function, compile_model, handle_bytes, input_schema
 
 
 class Engine: ...
@@ -61,3 +62,67 @@ def test_lists_that_hold_themselves_stand_beside_an_unpacked_model():
         "required": ["tree", "name"],
         "type": "object",
     }
+
+
+def test_the_same_item_twice_makes_no_other_set():
+    def tool(many: set[int], fixed: frozenset[str] = frozenset()) -> int:
+        return len(many)
+
+    contract = compile_function(tool)
+    assert input_schema(contract, "exact")["properties"] == {
+        "many": {"type": "array", "items": {"type": "integer"}},
+        "fixed": {"type": "array", "items": {"type": "string"}, "default": []},
+    }
+    assert handle_bytes(contract, b'{"many": [1, 1, 2]}') == {
+        "content": [{"type": "text", "text": "2"}],
+        "isError": False,
+    }
+
+
+class Cat(BaseModel):
+    name: str
+
+
+class Dog(BaseModel):
+    name: str
+    tricks: int = 0
+
+
+def test_branches_that_the_authors_code_tells_apart_may_overlap():
+    def which(value: Any) -> str:
+        return "dog" if isinstance(value, dict) and "tricks" in value else "cat"
+
+    def tool(pet: Annotated[Annotated[Cat, Tag("cat")] | Annotated[Dog, Tag("dog")], Discriminator(which)]) -> str:
+        return type(pet).__name__
+
+    pet = input_schema(compile_function(tool), "exact")["properties"]["pet"]
+    assert [list(each["properties"]) for each in pet["anyOf"]] == [["name"], ["name", "tricks"]]
+    assert "oneOf" not in pet
+
+
+def test_an_alias_path_is_published_as_it_is_sent():
+    class Picked(BaseModel):
+        first: str = Field(validation_alias=AliasPath("names", 0))
+        city: str = Field(validation_alias=AliasPath("address", "city"))
+
+    assert input_schema(compile_model(Picked), "exact")["properties"] == {
+        "names": {"type": "array", "items": {"type": "string"}},
+        "address": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    }
+
+
+def test_what_an_author_adds_to_a_models_schema_is_checked_at_once():
+    class Loose(BaseModel):
+        model_config = ConfigDict(json_schema_extra={"properties": {"table": {"type": "object"}}})
+        table: dict[str, int] = {}
+
+    def tool(loose: Loose) -> int:
+        return len(loose.table)
+
+    with pytest.warns(ContractWarning, match="'table' is an open object"):
+        compile_function(tool)
