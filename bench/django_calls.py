@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
+import django_peer
 from django_server import FURTHER, DjangoServer, Exchange, Project, over_mcp
 from figures import Row, Tell, at_least, at_most, counting
 from load import client_pinned
@@ -30,7 +31,7 @@ LISTS = {"open": ("unfiltered", 0.005, MANY), "of models": ("filtered for the ca
 """By the permissions of the views: what the list is called, what it may take, how many tools it has."""
 
 PEER = "frisian"
-PEER_NAME = "frisian-mcp 1.1.1"
+PEER_NAME = f"frisian-mcp {django_peer.VERSION}"
 
 ONE = str(UUID(int=3))
 COMPANY = str(UUID(int=1))

@@ -13,7 +13,8 @@ PYTHON = HOME / "bin" / "python"
 READY = HOME / "ready"
 """Written last, with what was installed: a change, or an install that broke off, starts anew."""
 
-PACKAGES = ("frisian-mcp==1.1.1", "Django", "djangorestframework", "gunicorn")
+VERSION = "1.1.1"
+PACKAGES = (f"frisian-mcp=={VERSION}", "Django", "djangorestframework", "gunicorn")
 CONSTRAINTS = ROOT / "constraints.txt"
 """Everything else as for Toolbooth: the same Django, the same REST framework."""
 
