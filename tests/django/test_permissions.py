@@ -8,6 +8,7 @@ from django.test import Client
 
 from odd import views
 from odd.models import Log, Secret, Site
+from toolbooth.django.catalogue import catalogue
 
 
 @pytest.fixture
@@ -154,3 +155,14 @@ def test_a_misspelt_name_names_no_tool_that_is_not_shown(mcp, mcp_as):
     assert error(mcp, "contacts__creat") == "there is no tool 'contacts__creat'; did you mean 'contacts__create'?"
     assert error(mcp_as(None), "contacts__creat") == "there is no tool 'contacts__creat'"
     assert error(mcp_as(None), "open__creat") == "there is no tool 'open__creat'; did you mean 'open__create'?"
+
+
+def test_where_every_tool_is_open_everybody_is_shown_all_of_them(settings_of):
+    assert catalogue().open is False
+    everything = [name for name in catalogue().registry.tools if name.startswith("open__")]
+    settings_of(TOOLBOOTH={"INCLUDE": everything})
+    assert (catalogue().open, list(catalogue().registry.tools)) == (True, everything)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for client in (Client(), Client(headers={"Cookie": "sessionid=none"})):
+        reply = client.post("/mcp/", data=body, content_type="application/json").json()
+        assert [tool["name"] for tool in reply["result"]["tools"]] == everything

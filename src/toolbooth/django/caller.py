@@ -13,8 +13,10 @@ from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.http import Http404, HttpRequest
 from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.request import Request
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
 
 from toolbooth.django.discovery import Action
 from toolbooth.django.requests import inner_request, is_signed
@@ -180,3 +182,15 @@ def answering(request: HttpRequest) -> Generator[Caller]:
 def caller() -> Caller:
     """Whoever is being answered."""
     return _current.get()
+
+
+def is_open(action: Action) -> bool:
+    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks who calls."""
+    view: Any = action.view
+    initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})
+    classes = initkwargs.get("permission_classes", view.permission_classes)
+    own = view.check_permissions is APIView.check_permissions and view.get_permissions is APIView.get_permissions
+    return own and view.initialize_request in _STOCK and all(each is AllowAny for each in classes)
+
+
+_STOCK = (APIView.initialize_request, ViewSetMixin.initialize_request)

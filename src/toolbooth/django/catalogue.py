@@ -17,7 +17,7 @@ from toolbooth.django import decorators
 from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot, arguments_of
 from toolbooth.django.bodies import text
 from toolbooth.django.bulk import SENTENCE, Bulk, function_of, takes_many
-from toolbooth.django.caller import caller
+from toolbooth.django.caller import caller, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.invocation import SyncInvocation
@@ -50,6 +50,8 @@ class Catalogue:
     registry: ToolRegistry
     actions: Mapping[str, Action]
     """Of every tool, the hand-written ones included."""
+    open: bool
+    """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     ways: tuple[Action, ...]
     """One action for each way of authenticating."""
     left_out: tuple[LeftOut, ...] = ()
@@ -95,6 +97,7 @@ def build(chosen: Configuration) -> Catalogue:
         configuration=chosen,
         registry=made.registry,
         actions=made.actions,
+        open=all(map(is_open, made.actions.values())),
         ways=_ways(made.actions.values()),
         left_out=tuple(made.left_out),
         faults=tuple(made.faults),

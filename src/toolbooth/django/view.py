@@ -40,10 +40,12 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         if stopped is not None:
             return stopped
 
+        everything = found.open and not request.COOKIES  # a session's calls may still want their CSRF token
+
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
-        reply = respond_sync(found.registry, body, _headers(request), shows=shows)
+        reply = respond_sync(found.registry, body, _headers(request), shows=None if everything else shows)
     return _sent(reply) if caller.challenge is None else _who(caller.challenge)
 
 
