@@ -1,15 +1,19 @@
 """What `make hosts` found in projects that nobody here wrote, each shown small."""
 
+from base64 import b64decode
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.files.base import ContentFile
 from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
-from rest_framework.generics import RetrieveAPIView
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import CreateAPIView, DestroyAPIView, RetrieveAPIView
+from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
 from rest_framework.routers import DefaultRouter
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import CharField, FileField, Serializer
 from rest_framework.urlpatterns import format_suffix_patterns
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
@@ -180,3 +184,82 @@ def test_what_a_view_says_of_itself_is_cut_where_clients_take_no_more(settings_o
     said = acting_as(ann).tools()["talking__get"]["description"]
     assert said.endswith("many words many …")
     assert 800 < len(said) <= 1024
+
+
+class InBase64(FileField):
+    """As in drf-extra-fields."""
+
+    def to_internal_value(self, data):
+        return super().to_internal_value(ContentFile(b64decode(data), name="file"))
+
+
+class FileSerializer(Serializer):
+    text = InBase64()
+    plain = FileField(required=False)
+
+
+class Filing(CreateAPIView):
+    serializer_class = FileSerializer
+
+    def perform_create(self, serializer):
+        raise ValidationError(serializer.validated_data["text"].read().decode())
+
+
+def test_a_file_that_a_field_reads_from_text_is_sent_as_text(settings_of, mcp, ann):
+    settings_of(ROOT_URLCONF=urls(path("filing/", Filing.as_view(), name="filing")))
+    schema = acting_as(ann).tools()["filing__create"]["inputSchema"]
+    assert (schema["properties"]["text"], schema["required"]) == ({"type": "string"}, ["text"])
+    assert [each.why for each in catalogue().left_out] == ["'plain' takes a file, which is not sent over MCP"]
+    assert "hello" in mcp("filing__create", {"text": "aGVsbG8="})["content"][0]["text"]
+
+
+class PasswordSerializer(Serializer):
+    current_password = CharField()
+
+
+class Leaver(DestroyAPIView):
+    """As in djoser: whoever leaves says their password once more."""
+
+    serializer_class = PasswordSerializer
+
+    def destroy(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+
+class Telling(DestroyAPIView):
+    """What it deletes it tells; it reads nothing."""
+
+    serializer_class = PasswordSerializer
+
+    def destroy(self, request, *args, **kwargs):
+        return Response(self.get_serializer({"current_password": "secret"}).data)
+
+
+def test_a_delete_that_reads_what_is_sent_with_it_publishes_that(settings_of, mcp, ann):
+    settings_of(
+        ROOT_URLCONF=urls(
+            path("leaver/", Leaver.as_view(), name="leaver"), path("telling/", Telling.as_view(), name="t")
+        )
+    )
+    tools = acting_as(ann).tools()
+    assert tools["leaver__destroy"]["inputSchema"]["required"] == ["current_password"]
+    assert tools["t__destroy"]["inputSchema"]["properties"] == {}
+    assert mcp("leaver__destroy", {"current_password": "pw"})["structuredContent"] == {"current_password": "pw"}
+
+
+class ApiParser(JSONParser):
+    """As in djangorestframework-jsonapi: another document by the name of JSON."""
+
+    media_type = "application/vnd.api+json"
+
+
+class ApiView(CreateAPIView):
+    serializer_class = PasswordSerializer
+    parser_classes = [ApiParser]
+
+
+def test_a_body_that_is_json_by_name_only_is_left_out_and_reported(settings_of):
+    settings_of(ROOT_URLCONF=urls(path("api/", ApiView.as_view(), name="api")))
+    assert [each.what for each in catalogue().left_out] == ["api__create"]

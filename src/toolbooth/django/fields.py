@@ -103,7 +103,11 @@ class _Reader:
     def node(self, schema: Schema, found: Any, path: tuple[str, ...], body: Body) -> Node:
         """A value of the body, with the serializer's field that reads it."""
         if schema.get("format") == "binary":
-            raise Unknowable("takes a file, which is not sent over MCP")
+            if found is None or not _is_authors(found):
+                raise Unknowable("takes a file, which is not sent over MCP")
+            schema = {
+                key: each for key, each in schema.items() if key != "format"
+            }  # as text: in base64, by its address
         branch, null = _without_null(schema)
         if null:
             return _with_null(self.node(branch, found, path, body))
