@@ -205,7 +205,7 @@ def _list_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
 
 
 def _peer_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
-    """How many times less CPU than the peer; a call there is not a whole REST call, see docs/speed.md."""
+    """How many times less CPU than the peer, whose calls are held to the same checks."""
     pairs = {call: ("gunicorn", PEER, call) for call in REST}
     pairs |= {
         f"list of {MANY:,} tools, {words}": (f"toolbooth, {each}", f"{PEER}, {each}", "tools")
