@@ -189,12 +189,12 @@ def test_generated_tests_stand_beside_others_and_are_chosen_as_others_are(pytest
 
 
 def test_several_servers_are_told_apart(pytester: pytest.Pytester, run: Run):
-    pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, store=REGISTRY + FIND_ORDERS)
-    result = run("--toolbooth=shop:server", "--toolbooth=store:server", "-v", "-k", "misspelt")
+    pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, stall=REGISTRY + FIND_ORDERS)
+    result = run("--toolbooth=shop:server", "--toolbooth=stall:server", "-v", "-k", "misspelt")
     result.stdout.fnmatch_lines(
         [
             "shop:server::toolbooth[[]find_orders-misspelt[]] PASSED *",
-            "store:server::toolbooth[[]find_orders-misspelt[]] PASSED *",
+            "stall:server::toolbooth[[]find_orders-misspelt[]] PASSED *",
         ]
     )
 
@@ -202,11 +202,11 @@ def test_several_servers_are_told_apart(pytester: pytest.Pytester, run: Run):
 def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    pytester.makeini("[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    package.store:server")
+    pytester.makeini("[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    package.stall:server")
     pytester.makepyfile(
         **{
             "shop": REGISTRY + FIND_ORDERS,
-            "package/store": REGISTRY + FIND_ORDERS,
+            "package/stall": REGISTRY + FIND_ORDERS,
             "tests/test_shop": "def test_one(): pass",
         }
     )
@@ -216,8 +216,8 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     assert outcomes(run()) == {"passed": 2 * CALLS + 1}
     assert outcomes(run("shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
     assert outcomes(run("../shop.py:server::toolbooth[find_orders-correct]")) == {"passed": 1}
-    one = "../package.store:server::toolbooth[find_orders-correct]"
-    assert outcomes(run("--toolbooth", "package.store:server", one)) == {"passed": 1}
+    one = "../package.stall:server::toolbooth[find_orders-correct]"
+    assert outcomes(run("--toolbooth", "package.stall:server", one)) == {"passed": 1}
 
 
 def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(pytester: pytest.Pytester, run: Run):
@@ -319,7 +319,7 @@ If it is meant, say why in conftest.py:
     ("target", "told"),
     [
         ("shop", snapshot("shop: 'shop' should be module:server or file.py:server, e.g. server.py:server")),
-        ("store:server", snapshot("store:server: there is no module 'store' here or on the path")),
+        ("stall:server", snapshot("stall:server: there is no module 'stall' here or on the path")),
         ("shop:mcp", snapshot("shop:mcp: 'mcp' in 'shop' is missing; there is server")),
         (
             "shop:FIND",
@@ -328,8 +328,8 @@ If it is meant, say why in conftest.py:
             ),
         ),
         (
-            "store.py:server",
-            snapshot("store.py:server: there is no file '{folder}/store.py'"),
+            "stall.py:server",
+            snapshot("stall.py:server: there is no file '{folder}/stall.py'"),
         ),
     ],
     ids=["no-name", "no-module", "no-server", "no-kind", "no-file"],
