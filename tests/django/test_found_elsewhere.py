@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework.generics import CreateAPIView, DestroyAPIView, RetrieveAPIView
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
@@ -263,3 +263,31 @@ class ApiView(CreateAPIView):
 def test_a_body_that_is_json_by_name_only_is_left_out_and_reported(settings_of):
     settings_of(ROOT_URLCONF=urls(path("api/", ApiView.as_view(), name="api")))
     assert [each.what for each in catalogue().left_out] == ["api__create"]
+
+
+class Verifying(CreateAPIView):
+    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about what was sent."""
+
+    serializer_class = PasswordSerializer
+
+    def create(self, request, *args, **kwargs):
+        if request.data["current_password"] == "old":
+            raise AuthenticationFailed("that one has expired")
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid()
+        return Response(serializer.errors, 406)
+
+
+def test_a_401_of_a_view_that_let_the_caller_in_is_an_answer_like_any_other(settings_of, mcp, mcp_as):
+    settings_of(ROOT_URLCONF=urls(path("verifying/", Verifying.as_view(), name="verifying")))
+    refused = mcp("verifying__create", {"current_password": "old"})
+    assert refused["content"][0]["text"] == "Tool 'verifying__create' failed: that one has expired"
+    assert mcp_as(None)("verifying__create", {"current_password": "old"}, raw=True).status_code == 401
+
+
+def test_whatever_the_status_a_problem_with_an_argument_names_it(settings_of, mcp):
+    settings_of(ROOT_URLCONF=urls(path("verifying/", Verifying.as_view(), name="verifying")))
+    refused = mcp("verifying__create", {"current_password": ""})
+    assert refused["content"][0]["text"] == (
+        "Tool 'verifying__create' failed: $.current_password: This field may not be blank."
+    )

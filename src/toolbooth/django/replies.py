@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -138,16 +139,23 @@ def _text(response: Any) -> tuple[str, bool]:
 def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None) -> Exception:
     """What a view refused, in the boundary's own form."""
     status: int = response.status_code
-    if status == 401:
+    # A view that lets the caller in and then says 401 means what was sent: another password, a token that has expired.
+    if status == 401 and (action is None or not caller().may_call(action)):
         caller().challenge = response.get("WWW-Authenticate", "")
     problems = list(_problems(response, arguments, action))
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {"$": tuple(arguments.slots)} if missing else {}
         return ToolInputError(problems, tool=tool, declared=declared, untouched=_is_untouched(response, action))
-    said = "; ".join(dict.fromkeys(each.message for each in problems)) or f"the API answered {status}"
+    said = "; ".join(dict.fromkeys(_said(each, arguments) for each in problems)) or f"the API answered {status}"
     told = [{"code": each.code, "path": each.path, "message": each.message} for each in problems]
     return ToolError(tool, said, {"status": status, "problems": told})
+
+
+def _said(problem: Problem, arguments: Arguments) -> str:
+    """A problem in words, with its place where that is an argument."""
+    name = re.split(r"[.\[]", problem.path.removeprefix("$."), maxsplit=1)[0]
+    return f"{problem.path}: {problem.message}" if name in arguments.slots else problem.message
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
