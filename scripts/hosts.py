@@ -20,8 +20,25 @@ TESTS = ROOT / "tests" / "hosts"
 HOSTS = {
     "ara": ("ara[server]",),
     "oscar": ("django-oscar-api", "django-oscar[sorl-thumbnail]"),
+    "libraries": (
+        "django-guardian",
+        "django-polymorphic",
+        "django-rest-knox",
+        "django-rest-polymorphic",
+        "django-simple-history",
+        "django-taggit",
+        "djangorestframework-camel-case",
+        "djangorestframework-guardian",
+        "djangorestframework-jsonapi",
+        "djoser",
+        "drf-extra-fields",
+        "drf-flex-fields",
+        "drf-nested-routers",
+        "drf-writable-nested",
+        "pillow",
+    ),
 }
-"""What each is installed from. Versions: tests/hosts/constraints.txt."""
+"""What each is installed from; the last is a small project of ours that is made of them. Versions: constraints.txt."""
 
 OWN = ("-e", f"{ROOT}[django,testing]", "gunicorn")
 

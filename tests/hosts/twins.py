@@ -125,7 +125,7 @@ def over_rest(user: str | None, method: str, path: str, arguments: dict[str, Any
     kwargs = re.findall(r"{(\w+)}", path)
     for kwarg, name in zip(kwargs, required, strict=False):
         path = path.replace(f"{{{kwarg}}}", quote(_text(rest.pop(name))))
-    query, body = (rest, None) if method in ("GET", "DELETE") else ({}, json.dumps(rest))
+    query, body = (rest, None) if method == "GET" else ({}, json.dumps(rest))
     url = f"{path}?{urlencode(list(_pairs(query)))}" if query else path
     reply = client(user).generic(method, url, body or "", content_type="application/json" if body else "")
     found = rows()

@@ -34,7 +34,7 @@ def seed() -> None:
         Result.objects.create(content=EMPTY_DICT, host=machine, task=task, play=play, playbook=book)
 
 
-EXAMPLES = 8
+EXAMPLES = 6
 
 JOINED = {"order"}
 """Filters that take several values in one, with commas."""
@@ -50,6 +50,8 @@ VALUES: dict[str, list[Any]] = {
 }
 UNSENT = {"ended"}
 """Not generated: what becomes of it depends on the clock."""
+UNLIKE: tuple[str, ...] = ()
+"""Tools, by how their names begin, whose answers are compared no further than to whether they succeed."""
 
 _PAGE = "it renders only HTML: a page for people"
 HIDDEN = {
