@@ -1,5 +1,6 @@
 """A real project, found whole and called whole: `make hosts` runs this in each one's own environment."""
 
+import json
 import re
 from typing import Any
 
@@ -151,6 +152,65 @@ def test_what_is_written_is_what_rest_writes(tool: str, data: Any):
 @pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
 def test_a_write_that_succeeds_over_rest_succeeds_over_mcp(tool: str, arguments: dict[str, Any]):
     assert compared("root", tool, arguments).kind == 2
+
+
+# --- what agents send instead, and instead of many calls ---------------------------------------------------------
+
+
+def body(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What of the arguments is no part of an address."""
+    return {name: each for name, each in arguments.items() if name not in address(tool)}
+
+
+def without_sessions(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {table: found for table, found in rows.items() if table != "django_session"}
+
+
+def untouched() -> dict[str, list[Any]]:
+    twins.restore()
+    return without_sessions(twins.rows())
+
+
+WITH_BODY = [(tool, arguments) for tool, arguments in host.CALLS if body(tool, arguments)]
+CREATES = [(tool, arguments) for tool, arguments in host.CALLS if "Many at once" in TOOLS[tool]["description"]]
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: inner, json.dumps], ids=["object", "text"])
+@pytest.mark.parametrize(("tool", "arguments"), WITH_BODY, ids=[tool for tool, _ in WITH_BODY])
+def test_a_wrapped_write_is_refused_and_leaves_no_trace(tool: str, arguments: dict[str, Any], wrap: Any):
+    inner = body(tool, arguments)
+    flat = {name: each for name, each in arguments.items() if name not in inner}
+    found = twins.over_mcp("root", tool, {**flat, "payload": wrap(inner)})
+    assert (found.kind, '"payload"' in found.answer) == (4, True), found.answer
+    assert without_sessions(found.rows) == untouched()
+
+
+@pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
+def test_a_receipt_is_for_the_same_write(tool: str, arguments: dict[str, Any]):
+    action = FOUND.actions[tool]
+    rest = twins.over_rest("root", action.method, action.path, arguments, required(tool))
+    mcp = twins.over_mcp("root", tool, arguments)
+    assert (mcp.kind, mcp.rows) == (2, rest.rows)
+    if "set" in mcp.answer:
+        told = {*mcp.answer["set"], *mcp.answer.get("unchanged", ()), *mcp.answer.get("stored_as", ())}
+        assert told == set(body(tool, arguments))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), CREATES, ids=[tool for tool, _ in CREATES])
+def test_many_rows_in_one_call_are_made_as_one_by_one_or_not_at_all(tool: str, arguments: dict[str, Any]):
+    action = FOUND.actions[tool]
+    inner = body(tool, arguments)
+    flat = {name: each for name, each in arguments.items() if name not in inner}
+    rest = twins.over_rest("root", action.method, action.path, arguments, required(tool))
+    assert twins.over_mcp("root", tool, {**flat, "objects": [inner]}).rows == rest.rows
+    broken = twins.over_mcp("root", tool, {**flat, "objects": [inner, {"no such field": 1}]})
+    assert (broken.kind, without_sessions(broken.rows)) == (4, untouched())
+
+
+@pytest.mark.parametrize("tool", READING)
+def test_an_unknown_filter_is_refused(tool: str):
+    found = twins.over_mcp("root", tool, {**address(tool), "no_such_filter": "x"})
+    assert (found.kind, '"no_such_filter"' in found.answer) == (4, True)
 
 
 def test_every_tool_that_writes_was_shown_to_succeed():
