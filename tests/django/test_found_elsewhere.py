@@ -1,10 +1,13 @@
 """What `make hosts` found in projects that nobody here wrote, each shown small."""
 
 from base64 import b64decode
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.files.base import ContentFile
+from django.db import connections
 from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
 from rest_framework.exceptions import AuthenticationFailed, ValidationError
@@ -291,3 +294,63 @@ def test_whatever_the_status_a_problem_with_an_argument_names_it(settings_of, mc
     assert refused["content"][0]["text"] == (
         "Tool 'verifying__create' failed: $.current_password: This field may not be blank."
     )
+
+
+class Waiting(APIView):
+    """As in adrf: its handlers are coroutines, and so is the view."""
+
+    serializer_class = PasswordSerializer
+
+    @classmethod
+    def as_view(cls, **initkwargs):
+        made = super().as_view(**initkwargs)
+
+        async def view(request, *args, **kwargs):
+            return await sync_to_async(made)(request, *args, **kwargs)
+
+        view.cls, view.initkwargs = made.cls, made.initkwargs
+        return view
+
+    def post(self, request):
+        return Response({"waited for": str(request.user)})
+
+
+def test_a_view_that_is_a_coroutine_is_awaited(settings_of, mcp):
+    settings_of(ROOT_URLCONF=urls(path("waiting/", Waiting.as_view(), name="waiting")))
+    with non_atomic():  # Django itself runs no such view with ATOMIC_REQUESTS
+        assert mcp("waiting__post", {"current_password": "x"})["structuredContent"] == {"waited for": "ann"}
+
+
+@contextmanager
+def non_atomic():
+    told = connections["default"].settings_dict
+    before, told["ATOMIC_REQUESTS"] = told["ATOMIC_REQUESTS"], False
+    yield
+    told["ATOMIC_REQUESTS"] = before
+
+
+def standardized(error, context):
+    """As in drf-standardized-errors."""
+    errors = [
+        {"code": "required", "detail": "This field is required.", "attr": "name"},
+        {"code": "max_length", "detail": "Too long.", "attr": "lines.0.text"},
+        {"code": "invalid", "detail": "They do not match.", "attr": None},
+    ]
+    return Response({"type": "validation_error", "errors": errors}, 400)
+
+
+class Standardized(CreateAPIView):
+    serializer_class = PasswordSerializer
+
+    def get_exception_handler(self):
+        return standardized
+
+
+def test_errors_in_an_envelope_are_told_at_their_places(settings_of, mcp):
+    settings_of(ROOT_URLCONF=urls(path("standardized/", Standardized.as_view(), name="standardized")))
+    refused = mcp("standardized__create", {"current_password": ""})
+    assert [(each["code"], each["path"], each["message"]) for each in refused["_meta"]["toolbooth"]["problems"]] == [
+        ("missing", "$.name", "is required, but was not sent"),
+        ("invalid", "$.lines[0].text", "Too long."),
+        ("invalid", "$", "They do not match."),
+    ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core.handlers.base import BaseHandler
 from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, get_urlconf
@@ -72,7 +73,8 @@ class SyncInvocation:
         who.introduce(request, self.action)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.
         view = _handler.make_view_atomic(sent.match.func)
-        return view(request, *sent.match.args, **sent.match.kwargs)
+        made: Any = view(request, *sent.match.args, **sent.match.kwargs)
+        return async_to_sync(_awaited)(made) if inspect.iscoroutine(made) else made
 
     def _request(self, who: Caller, sent: _Sent, body: Any, *, run: bool) -> HttpRequest:
         """The REST call that these arguments stand for."""
@@ -169,6 +171,10 @@ class AsyncInvocation(SyncInvocation):
 
     async def __call__(self, arguments: dict[str, Any]) -> Any:
         return await sync_to_async(SyncInvocation.__call__, thread_sensitive=True)(self, arguments)
+
+
+async def _awaited(made: Coroutine[Any, Any, Any]) -> Any:
+    return await made
 
 
 @lru_cache(4096)

@@ -169,7 +169,11 @@ def _problems(response: Any, arguments: Arguments, action: Action | None) -> Ite
     data: Any = getattr(response, "data", None)
     if data is None and not response.streaming and response.get("Content-Type", "").startswith("text/plain"):
         data = response.content.decode(errors="replace")[:1000]
-    if isinstance(data, Mapping):
+    if (errors := _enveloped(data)) is not None:
+        for each in errors:
+            place = re.sub(r"\.(\d+)", r"[\1]", f".{each['attr']}") if each["attr"] else ""
+            yield _problem(each["detail"], f"${place}", each.get("code"))
+    elif isinstance(data, Mapping):
         in_query = action is not None and action.method in ("GET", "DELETE")
         names = arguments.named("query" if in_query else "body")
         for key, each in cast("Mapping[Any, Any]", data).items():
@@ -191,7 +195,21 @@ def problems_in(data: Any, path: str) -> Iterator[Problem]:
         for index, each in enumerate(cast("list[Any]", data)):
             nested = isinstance(each, Mapping | list)
             yield from problems_in(each, f"{path}[{index}]" if nested else path)
-    elif getattr(data, "code", None) == "required":
-        yield Problem(code="missing", path=path, message="is required, but was not sent")
     elif data is not None:
-        yield Problem(code="invalid", path=path, message=str(data))
+        yield _problem(data, path, getattr(data, "code", None))
+
+
+def _problem(said: Any, path: str, code: Any) -> Problem:
+    if code == "required":
+        return Problem(code="missing", path=path, message="is required, but was not sent")
+    return Problem(code="invalid", path=path, message=str(said))
+
+
+def _enveloped(data: Any) -> list[Mapping[str, Any]] | None:
+    """Errors in the form of drf-standardized-errors: a list, each with its place beside it."""
+    errors: Any = cast("Mapping[str, Any]", data).get("errors") if isinstance(data, Mapping) else None
+    if not isinstance(errors, list):
+        return None
+    found = cast("list[Any]", errors)
+    placed = all(isinstance(each, Mapping) and "attr" in each and "detail" in each for each in found)
+    return found if found and placed else None
