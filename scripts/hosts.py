@@ -21,6 +21,7 @@ HOSTS = {
     "ara": ("ara[server]",),
     "oscar": ("django-oscar-api", "django-oscar[sorl-thumbnail]"),
     "libraries": (
+        "adrf",
         "django-guardian",
         "django-polymorphic",
         "django-rest-knox",
@@ -34,6 +35,7 @@ HOSTS = {
         "drf-extra-fields",
         "drf-flex-fields",
         "drf-nested-routers",
+        "drf-standardized-errors",
         "drf-writable-nested",
         "pillow",
     ),

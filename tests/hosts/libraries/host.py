@@ -112,6 +112,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("plainupload__destroy", {"id": 1}),
     ("project__destroy", {"id": 1}),
     ("apiauthor__destroy", {"id": 1}),
+    ("asyncauthor__post", {"name": "Zoe"}),
+    ("strictauthor__create", {"name": "Zoe"}),
     ("jwt_create__post", {"username": "ann", "password": "pw"}),
     ("user__create", {"username": "eve", "password": "Str0ng enough", "email": "e@example.org"}),
     ("user__me_put", {"email": "r@example.org"}),

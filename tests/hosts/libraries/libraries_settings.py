@@ -11,6 +11,8 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "rest_framework",
     "django_filters",
+    "adrf",
+    "drf_standardized_errors",
     "polymorphic",
     "simple_history",
     "taggit",

@@ -1,5 +1,6 @@
 """Views of other people's making, and the endpoint."""
 
+from django.db.transaction import non_atomic_requests
 from django.urls import include, path
 from rest_framework.routers import DefaultRouter
 from rest_framework_nested.routers import NestedSimpleRouter
@@ -23,6 +24,8 @@ nameservers.register("records", views.RecordViewSet, "record")
 
 urlpatterns = [
     path("api/", include([*router.urls, *domains.urls, *nameservers.urls])),
+    path("api/asyncauthors/", non_atomic_requests(views.AsyncAuthorView.as_view()), name="asyncauthor"),
+    path("api/strictauthors/", views.StrictAuthorView.as_view(), name="strictauthor"),
     path("auth/", include("djoser.urls")),
     path("auth/", include("djoser.urls.jwt")),
     path("knox/", include("knox.urls")),

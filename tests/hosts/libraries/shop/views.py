@@ -1,10 +1,13 @@
 """Views of other people's making."""
 
+from adrf.views import APIView as AsyncAPIView
 from djangorestframework_camel_case.parser import CamelCaseJSONParser
 from djangorestframework_camel_case.render import CamelCaseJSONRenderer
+from drf_standardized_errors.handler import exception_handler
 from rest_flex_fields.views import FlexFieldsModelViewSet
-from rest_framework import permissions, viewsets
+from rest_framework import generics, permissions, viewsets
 from rest_framework.exceptions import NotFound
+from rest_framework.response import Response
 from rest_framework_guardian.filters import ObjectPermissionsFilter
 from rest_framework_json_api import parsers as api_parsers
 from rest_framework_json_api import renderers as api_renderers
@@ -111,3 +114,22 @@ class ApiAuthorViewSet(ApiModelViewSet):
     parser_classes = (api_parsers.JSONParser,)
     renderer_classes = (api_renderers.JSONRenderer,)
     resource_name = "authors"
+
+
+class AsyncAuthorView(AsyncAPIView):
+    serializer_class = serializers.AuthorSerializer
+
+    async def get(self, request):
+        return Response([author.name async for author in Author.objects.order_by("id")])
+
+    async def post(self, request):
+        author = await Author.objects.acreate(name=request.data["name"], pk=9)
+        return Response({"id": author.pk, "by": str(request.user)}, 201)
+
+
+class StrictAuthorView(generics.ListCreateAPIView):
+    queryset = Author.objects.order_by("id")
+    serializer_class = serializers.AuthorSerializer
+
+    def get_exception_handler(self):
+        return exception_handler
