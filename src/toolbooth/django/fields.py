@@ -20,7 +20,7 @@ from rest_framework.fields import empty
 
 from toolbooth.django.operations import Unknowable
 from toolbooth.django.relations import relation_of
-from toolbooth.server.recorded import SECRET_NAMES
+from toolbooth.server.recorded import is_secret_name
 
 Schema = dict[str, Any]
 has_override: Any = untyped_has_override
@@ -283,5 +283,4 @@ def _untyped(schema: Schema) -> Schema:
 
 
 def _is_secret(found: Any, name: str) -> bool:
-    plain = name.lower().replace("_", "").replace("-", "")
-    return found.style.get("input_type") == "password" or plain in SECRET_NAMES
+    return found.style.get("input_type") == "password" or is_secret_name(name)

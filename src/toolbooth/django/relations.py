@@ -11,7 +11,7 @@ from django.db import models
 from rest_framework import serializers
 
 from toolbooth.errors import Problem
-from toolbooth.server.recorded import SECRET_NAMES
+from toolbooth.server.recorded import is_secret_name
 
 Schema = dict[str, Any]
 
@@ -51,7 +51,7 @@ def _lookups(model: type[models.Model]) -> list[str]:
     unique = [each.name for each in model._meta.concrete_fields if each.primary_key or each.unique]
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
     names = dict.fromkeys([*unique, *called, "pk"])
-    return [name for name in names if name.lower().replace("_", "") not in SECRET_NAMES]
+    return [name for name in names if not is_secret_name(name)]
 
 
 def _type(field: Any) -> Schema:

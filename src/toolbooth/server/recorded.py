@@ -21,6 +21,11 @@ SECRET_NAMES = frozenset(
 """Keys whose value is a secret whatever the contract says of it, written small and without `_` and `-`."""
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether a key of this name holds a secret, whatever is said of it."""
+    return name.lower().replace("_", "").replace("-", "") in SECRET_NAMES
+
+
 def as_text(value: Any) -> str:
     """A JSON value as it was read, numbers as they were written."""
     if isinstance(value, dict):
@@ -54,7 +59,7 @@ def without_secrets(shape: Shape, value: Any) -> Any:
 
 
 def _member(shape: Shape, key: str, value: Any) -> Any:
-    if key.lower().replace("_", "").replace("-", "") in SECRET_NAMES and value is not None:
+    if is_secret_name(key) and value is not None:
         return HIDDEN
     declared = [form.fields[key].shape for form in shape.objects if key in form.fields]
     return _merged(declared or [form.rest for form in shape.objects], shape, value)
