@@ -46,6 +46,8 @@ class Arguments:
     definitions: dict[str, Schema] = field(default_factory=dict[str, Schema])
     whole: bool = False
     """The body is one argument."""
+    protocol: dict[str, str] = field(default_factory=dict[str, str])
+    """Protocol arguments: what each is called here, and in the table of `protocol.py`."""
     left_out: list[str] = field(default_factory=list[str])
     """Fields that cannot be sent, with the reason."""
 

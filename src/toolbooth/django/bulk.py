@@ -22,7 +22,8 @@ from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.bodies import is_json
 from toolbooth.django.caller import Caller, caller
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.receipts import Receipted, is_receipted, keyed, saved_by, taken_apart
+from toolbooth.django.protocol import taken_apart
+from toolbooth.django.receipts import Receipted, is_receipted, keyed, saved_by
 from toolbooth.django.replies import encoded, problems_in
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.server.tools import Tool
@@ -166,7 +167,7 @@ class BulkCreate:
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
-        sent, whole = taken_apart(arguments, self.call.arguments)
+        sent, asked = taken_apart(arguments, self.call.arguments)
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
@@ -175,7 +176,7 @@ class BulkCreate:
             value = self._by_the_host(who, beside, rows, everywhere)
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
-        return encoded(value if whole else _receipt(value), self.call.tool)
+        return encoded(value if asked.verify else _receipt(value), self.call.tool)
 
     def _by_the_host(self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction) -> Json | None:
         """What the view makes of the list; None where it takes none, or refuses it for being one."""

@@ -23,7 +23,8 @@ from toolbooth.django.discovery import Action, discover
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.names import fitting, named, title
 from toolbooth.django.operations import Operation, Unknowable, describing, operation
-from toolbooth.django.receipts import is_receipted, offer_verify
+from toolbooth.django.protocol import called, offer
+from toolbooth.django.receipts import is_receipted
 from toolbooth.django.replies import refusal
 from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
@@ -157,7 +158,7 @@ class _Building:
     def _add_call(self, call: SyncInvocation, said: str) -> None:
         name, action, arguments = call.tool, call.action, call.arguments
         if is_receipted(action):
-            offer_verify(arguments)
+            offer(arguments, "verify", called(self.chosen.arguments))
         hidden = partial(withheld, name, action, arguments)
         if takes_many(call):
             self.creates.append(call)

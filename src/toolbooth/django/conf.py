@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast
 
 from django.conf import settings
+
+from toolbooth.django.names import LONGEST_NAME
+from toolbooth.django.protocol import misnamed
+from toolbooth.server.registry import TOOL_NAME
+
+Dispatch = Literal["resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,10 @@ class Configuration:
     """Publish `…__bulk_create` beside each create, instead of a sentence in its description."""
     max_bulk: int = 1000
     """Rows in one bulk call."""
+    dispatch: Dispatch = None
+    """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name, with `*`."""
+    arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """Other names for protocol arguments; None switches one off."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
@@ -45,6 +55,8 @@ def mistakes() -> Iterator[tuple[str, str]]:
     for key, value in _given().items():
         if key not in _FIELDS:
             yield key, f"there is no such setting; there are {', '.join(_FIELDS)}"
+        elif key == "ARGUMENTS":
+            yield from ((key, what) for what in misnamed(value))
         elif (expected := _expected(key, value)) is not None:
             yield key, f"must be {expected}, not {value!r}"
 
@@ -60,18 +72,36 @@ def _expected(key: str, value: Any) -> str | None:
         case "NAME" | "INSTRUCTIONS":
             return None if isinstance(value, str) else "text"
         case "INCLUDE" | "EXCLUDE" | "ORIGINS":
-            right = isinstance(value, list | tuple) and all(isinstance(each, str) for each in cast("list[Any]", value))
-            return None if right else "a list of texts"
+            return None if _is_texts(value) else "a list of texts"
         case "ERRORS":
             return None if value in ("result", "protocol") else '"result" or "protocol"'
         case "LOGIN_REQUIRED":
             return None if value is None or isinstance(value, bool) else "True, False or None"
         case "BULK_TOOLS":
             return None if isinstance(value, bool) else "True or False"
+        case "DISPATCH":
+            return None if _is_dispatch(value) else _DISPATCH
         case _:
             right = isinstance(value, int) and not isinstance(value, bool) and value > 0
             return None if right else "a positive number"
 
 
+_DISPATCH = 'None, "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+
+
+def _is_dispatch(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return value is None or value is False or value in ("resource", "app")
+    groups = cast("Mapping[Any, Any]", value)
+    named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) and len(name) <= LONGEST_NAME for name in groups)
+    return named and all(_is_texts(patterns) and patterns for patterns in groups.values())
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in cast("list[Any]", value))
+
+
 def _tuple(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuple(each) for key, each in cast("dict[str, Any]", value).items()}
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

@@ -21,6 +21,7 @@ from toolbooth.django.bodies import JSON, body_of, text
 from toolbooth.django.caller import REFUSALS, Caller, caller
 from toolbooth.django.discovery import Action
 from toolbooth.django.operations import Reader
+from toolbooth.django.protocol import taken_apart
 from toolbooth.django.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.django.replies import encoded, value_of
 from toolbooth.django.requests import inner_request
@@ -52,7 +53,8 @@ class SyncInvocation:
 
     def __call__(self, arguments: dict[str, Any]) -> Any:
         """Run the action for the caller that is being answered."""
-        return encoded(self.value(self.respond(caller(), arguments)), self.tool)
+        sent, _ = taken_apart(arguments, self.arguments)
+        return encoded(self.value(self.respond(caller(), sent)), self.tool)
 
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""

@@ -14,18 +14,15 @@ import orjson
 from django.db.models import Model
 from rest_framework import serializers
 
-from toolbooth.django.arguments import Arguments
 from toolbooth.django.caller import REFUSALS, Caller, caller
 from toolbooth.django.discovery import Action
 from toolbooth.django.invocation import SyncInvocation
+from toolbooth.django.protocol import taken_apart
 from toolbooth.django.replies import as_json, encoded
 
 logger = logging.getLogger("toolbooth.django")
 
 Json = dict[str, Any]
-
-VERIFY = "verify"
-_SCHEMA = {"type": "boolean", "description": "Answer with the whole object"}
 
 _stock: Any = serializers.Serializer
 """REST framework's own serializer, whose generic type says nothing here."""
@@ -46,19 +43,6 @@ def is_receipted(action: Action) -> bool:
     return action.name in _WRITES and action.method in ("POST", "PUT", "PATCH")
 
 
-def offer_verify(arguments: Arguments) -> None:
-    """Add `verify` to the arguments of a write; a field of the host's own of that name stays what it is."""
-    if VERIFY not in arguments.slots:
-        arguments.properties[VERIFY] = arguments.wide[VERIFY] = _SCHEMA
-
-
-def taken_apart(arguments: Json, declared: Arguments) -> tuple[Json, bool]:
-    """What is for the view, and whether the whole object is asked for."""
-    if VERIFY in declared.slots:
-        return arguments, False
-    return {name: each for name, each in arguments.items() if name != VERIFY}, arguments.get(VERIFY) is True
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipted:
     """A create or an update, answered with a receipt where what it wrote is a row of a model."""
@@ -67,11 +51,11 @@ class Receipted:
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and say what became of the row."""
-        sent, whole = taken_apart(arguments, self.call.arguments)
+        sent, asked = taken_apart(arguments, self.call.arguments)
         who = caller()
-        before = None if whole or self.call.action.method == "POST" else _Before.of(self.call, who, sent)
+        before = None if asked.verify or self.call.action.method == "POST" else _Before.of(self.call, who, sent)
         value = self.call.value(self.call.respond(who, sent))
-        saved = None if whole else saved_by(value)
+        saved = None if asked.verify else saved_by(value)
         return encoded(value if saved is None else self._receipt(value, saved, sent, before), self.call.tool)
 
     def _receipt(self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None) -> Json:
