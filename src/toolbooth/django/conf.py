@@ -8,7 +8,6 @@ from typing import Any, Literal, cast
 
 from django.conf import settings
 
-from toolbooth.django.names import LONGEST_NAME
 from toolbooth.django.protocol import misnamed
 from toolbooth.server.registry import TOOL_NAME
 
@@ -34,6 +33,14 @@ class Configuration:
     """Publish `…__bulk_create` beside each create, instead of a sentence in its description."""
     max_bulk: int = 1000
     """Rows in one bulk call."""
+    max_result: int = 40_000
+    """Bytes of one result; what is longer comes in pages. At about 10,000 tokens Claude Code begins to warn."""
+    max_page_size: int = 1000
+    """Rows in a page that is asked for, where the view has no pages of its own."""
+    token_age: int = 900
+    """Seconds for which a result can be continued."""
+    cache: str = "default"
+    """Where results are kept that cannot be asked for again: a cache that all workers share."""
     dispatch: Dispatch = None
     """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name, with `*`."""
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
@@ -79,12 +86,19 @@ def _expected(key: str, value: Any) -> str | None:
             return None if value is None or isinstance(value, bool) else "True, False or None"
         case "BULK_TOOLS":
             return None if isinstance(value, bool) else "True or False"
+        case "CACHE":
+            known = list(settings.CACHES)
+            return None if value in known else f"one of CACHES: {', '.join(known)}"
+        case "MAX_RESULT":
+            return None if _is_number(value) and value >= _LEAST_RESULT else f"a number from {_LEAST_RESULT:,}"
         case "DISPATCH":
             return None if _is_dispatch(value) else _DISPATCH
         case _:
-            right = isinstance(value, int) and not isinstance(value, bool) and value > 0
-            return None if right else "a positive number"
+            return None if _is_number(value) and value > 0 else "a positive number"
 
+
+_LEAST_RESULT = 4_000
+"""Bytes: less would hold little but what is said of a page."""
 
 _DISPATCH = 'None, "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 
@@ -93,8 +107,12 @@ def _is_dispatch(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return value is None or value is False or value in ("resource", "app")
     groups = cast("Mapping[Any, Any]", value)
-    named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) and len(name) <= LONGEST_NAME for name in groups)
+    named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in groups)
     return named and all(_is_texts(patterns) and patterns for patterns in groups.values())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_texts(value: Any) -> bool:
