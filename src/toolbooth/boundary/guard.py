@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
@@ -170,9 +170,14 @@ def nearest(name: str, form: ObjectShape) -> str | None:
 
 @lru_cache(maxsize=1024)  # agents make the same slip again and again
 def _nearest(name: str, form: ObjectShape) -> str | None:
+    return near_name(name, islice(form.fields, _SAMPLE))
+
+
+def near_name(name: str, names: Iterable[str]) -> str | None:
+    """The one of these names that is plainly meant."""
     wanted = recased(name)
     table: dict[str, str] = {}
-    for each in islice(form.fields, _SAMPLE):
+    for each in names:
         table.setdefault(recased(each), each)
     if wanted in table:
         return table[wanted]

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -20,13 +20,13 @@ from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.call import bound_call
 from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.read import NOTHING, Reading, read_json
+from toolbooth.boundary.read import Reading
 from toolbooth.context import Context
-from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.recorded import HIDDEN, as_text, without_secrets
-from toolbooth.server.tools import Tool
+from toolbooth.server.route import Routed, route
+from toolbooth.server.tools import Shows, Tool
 
 logger = logging.getLogger("toolbooth.server")
 
@@ -47,21 +47,25 @@ class Registry(Protocol):
     def observers(self) -> list[tuple[Observer, Arguments]]: ...
 
 
-async def call(registry: Registry, tool: Tool, reading: Reading, context: Context, *, plain: bool = False) -> Result:
+async def call(
+    registry: Registry,
+    tool: Tool,
+    reading: Reading,
+    context: Context,
+    *,
+    plain: bool = False,
+    shows: Shows | None = None,
+) -> Result:
     """Call a tool with the arguments as read. Raises ToolInputError, only where refusals are protocol errors.
 
     `plain`: the result holds nothing but plain Python; else its structured part is ready for the wire.
+    `shows`: what a dispatcher may tell its caller of; None: of everything.
     """
     watch = _Watch(registry, tool, context, plain, reading)
     try:
-        if tool.actions is not None:
-            tool, reading = watch.route(tool.actions, reading)
-        if tool.form is not None:
-            tool = watch.formed(tool.form, reading)
-        values, repairs = accept_reading(tool.contract, reading)
-        watch.repairs += repairs
-        run = bound_call(tool.contract, tool.function, values, context, None)
-        value = await _run(tool, run)
+        values = watch.accept(reading, shows)
+        run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
+        value = await _run(watch.tool, run)
     except (Exception, SystemExit) as error:  # argparse and others exit where they mean to fail: the server goes on
         return watch.failed(error)
     except asyncio.CancelledError as error:
@@ -69,19 +73,22 @@ async def call(registry: Registry, tool: Tool, reading: Reading, context: Contex
     return watch.returned(value)
 
 
-def call_sync(registry: Registry, tool: Tool, reading: Reading, context: Context, *, plain: bool = False) -> Result:
+def call_sync(
+    registry: Registry,
+    tool: Tool,
+    reading: Reading,
+    context: Context,
+    *,
+    plain: bool = False,
+    shows: Shows | None = None,
+) -> Result:
     """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
     if tool.needs_loop:
-        return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain))
+        return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
     watch = _Watch(registry, tool, context, plain, reading)
     try:
-        if tool.actions is not None:
-            tool, reading = watch.route(tool.actions, reading)
-        if tool.form is not None:
-            tool = watch.formed(tool.form, reading)
-        values, repairs = accept_reading(tool.contract, reading)
-        watch.repairs += repairs
-        value = _called(bound_call(tool.contract, tool.function, values, context, None))
+        values = watch.accept(reading, shows)
+        value = _called(bound_call(watch.tool.contract, watch.tool.function, values, context, None))
         if _unfinished(value):
             value = asyncio.run(_finished(value))
     except (Exception, SystemExit) as error:
@@ -146,14 +153,14 @@ def _called(run: Callable[[], Any]) -> Any:
 class _Watch:
     """Turns what a call came to into its result, and tells the observers."""
 
-    __slots__ = ("action", "arguments", "called", "context", "plain", "registry", "repairs", "start", "tool")
+    __slots__ = ("arguments", "called", "context", "plain", "registry", "repairs", "routed", "start", "tool")
 
     def __init__(self, registry: Registry, tool: Tool, context: Context, plain: bool, reading: Reading | None) -> None:
         self.registry = registry
         self.tool = self.called = tool
         self.context = context
         self.plain = plain
-        self.action: str | None = None
+        self.routed: Routed | None = None
         self.repairs: list[Repair] = []
         self.start = 0.0
         self.arguments: dict[Arguments, str] = {}
@@ -161,33 +168,22 @@ class _Watch:
             self.start = perf_counter()
             self._keep(reading)
 
-    def route(self, actions: Mapping[str, Tool], reading: Reading) -> tuple[Tool, Reading]:
-        """The sub-tool that a dispatcher's call is for, with every argument but the action itself."""
-        arguments, repairs = accept_reading(self.tool.contract, reading)
-        # Keys that a client adds are the sub-tool's to judge, and numbers are its to read: with every digit sent.
-        self.repairs = [repair for repair in repairs if repair.code != "client-key"]
-        sent = _as_sent(reading, self.tool.contract.limits)
-        inner = NOTHING
-        if "params" in arguments:
-            inner = _as_sent((sent[0]["params"], *sent[1:]), self.tool.contract.limits)
-        beside = {key: value for key, value in sent[0].items() if key not in ("action", "params")}
-        twice = [key for key in inner[0] if key in beside]
-        if twice:
-            message = "stands in $.params too; send it once"
-            raise ToolInputError(
-                [Problem(code="conflicting-keys", path=f"$.{key}", message=message) for key in twice],
-                tool=self.tool.name,
-            )
-        self.action = arguments["action"]
-        self.tool = actions[arguments["action"]]
-        routed = ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
-        self._keep(routed)
-        return self.tool, routed
-
-    def formed(self, form: Callable[[Any], Tool | None], reading: Reading) -> Tool:
-        """The tool in the form that the arguments ask for."""
-        self.tool = form(reading[0]) or self.tool
-        return self.tool
+    def accept(self, reading: Reading, shows: Shows | None) -> Any:
+        """The values to call with; from here on `tool` is the one that they are for. Raises ToolInputError."""
+        if self.tool.dispatch is not None:
+            self.routed = route(self.tool, reading, shows)
+            self.tool, reading = self.routed.tool, self.routed.reading
+            self._keep(reading)
+        if self.tool.form is not None:
+            self.tool = self.tool.form(reading[0]) or self.tool
+        values, repairs = accept_reading(self.tool.contract, reading)
+        if self.routed is None:
+            self.repairs = repairs
+            return values
+        if self.routed.slips:
+            raise self.routed.refusal()
+        self.repairs = self.routed.repaired(repairs)
+        return values
 
     def _keep(self, reading: Reading | None) -> None:
         """Write the arguments down for the observers that asked for them, before the tool can change them."""
@@ -230,9 +226,8 @@ class _Watch:
         if isinstance(error, ToolInputError) and self.tool.withheld is not None:
             error = self.tool.withheld() or error
         if isinstance(error, ToolInputError):
+            error = error if self.routed is None else self.routed.told(error)
             self._tell("refused", tuple(problem.code for problem in error.problems))
-            if self.action is not None and error.corrected is not None:
-                error.corrected = _dispatched(self.action, error.corrected)
             if self.registry.errors == "protocol":
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
@@ -252,7 +247,7 @@ class _Watch:
             repairs=tuple(repair.code for repair in self.repairs),
             seconds=perf_counter() - self.start,
             client=self.context.client,
-            dispatcher=self.called.name if self.action is not None else None,
+            dispatcher=self.called.name if self.routed is not None else None,
         )
         for observer, arguments in self.registry.observers:
             try:
@@ -264,23 +259,9 @@ class _Watch:
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
-    if tool.actions is not None and any(sub.contract.shape.hides for sub in tool.actions.values()):
+    if tool.dispatch is not None and tool.hides:
         return as_text(HIDDEN)  # not known yet which of the actions is meant, so neither what is a secret
     return as_text(without_secrets(tool.contract.shape, value))
-
-
-def _as_sent(reading: Reading, limits: Limits) -> Reading:
-    """The object that was sent, where it came as JSON text read once more: accepting it may have rounded numbers."""
-    while isinstance(reading[0], str):
-        reading = read_json(reading[0].encode(), limits)
-    return reading
-
-
-def _dispatched(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The dispatcher's call for these arguments: flat, unless the sub-tool has names of the dispatcher's own."""
-    if "action" in arguments or "params" in arguments:
-        return {"action": action, "params": dict(arguments)}
-    return {"action": action, **arguments}
 
 
 def _told(error: ToolError) -> Result:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal, TypeVar, cast, get_args, overload
 
 import orjson
 
@@ -15,12 +16,13 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.server.calls import call, call_sync, refuse
+from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, narrowed
 from toolbooth.server.observe import Arguments, Observer
-from toolbooth.server.tools import Tool
-from toolbooth.sources.json_schema import compile_json_schema
+from toolbooth.server.tools import Shows, Tool
 from toolbooth.sources.signature import compile_function
 
 F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 Watching = TypeVar("Watching", bound=Observer)
 Errors = Literal["result", "protocol"]
 
@@ -55,6 +57,8 @@ class ToolRegistry:
         self.timeout = timeout
         self.page_size = page_size
         self.tools: dict[str, Tool] = {}
+        self.hidden: dict[str, Tool] = {}
+        """Behind dispatchers: not in the list, but called by name as ever."""
         self.observers: list[tuple[Observer, Arguments]] = []
         self._pages: dict[int, bytes] = {}
         self._listed: dict[str, bytes] = {}
@@ -139,53 +143,64 @@ class ToolRegistry:
         )
         return self._register(made)
 
+    @overload
     def dispatcher(
         self,
         name: str,
-        actions: Mapping[str, str],
+        actions: Mapping[str, str] | Mapping[str, Mapping[str, str]],
         *,
         description: str = "",
         title: str | None = None,
         hide: bool = True,
-    ) -> Tool:
+    ) -> Tool: ...
+    @overload
+    def dispatcher(self, name: str, *, description: str = "", title: str | None = None) -> Callable[[C], C]: ...
+    def dispatcher(
+        self,
+        name: str,
+        actions: Mapping[str, Any] | None = None,
+        *,
+        description: str = "",
+        title: str | None = None,
+        hide: bool = True,
+    ) -> Any:
         """Register one tool that routes to others by `action`; what comes beside it, flat or in `params`, goes along.
 
-        `actions` maps each action to a registered tool, which leaves the list of tools unless `hide=False`.
+        `actions` maps each action to a registered tool, or each resource to such a map; the call says which. These
+        tools leave the list unless `hide=False`, and can still be called by their own names. Without `actions` this
+        decorates a class: its methods that are marked `@mcp_action` become tools, `name__method`, and its actions.
+
+        Raises:
+            ContractError: with every mistake.
+            UnknownTool: an action leads to a tool that is not registered.
         """
-        subs = {action: self.find(target) for action, target in actions.items()}
-        nested = [action for action, sub in subs.items() if sub.is_dispatcher]
-        if nested:
-            raise ContractError(
-                name, [f"{action!r} leads to another dispatcher; name its actions" for action in nested]
-            )
-        schema = {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": list(actions), "description": "What to do"},
-                "params": {
-                    "type": "object",
-                    "additionalProperties": True,
-                    "description": "The fields of the action; they may also stand beside it",
-                },
-            },
-            "required": ["action"],
-            "additionalProperties": True,
-        }
-        contract = compile_json_schema(schema, name=name, description=description)
-        hidden = frozenset(actions.values()) if hide else frozenset[str]()
-        return self._register(Tool(contract=contract, function=dict, title=title, actions=subs), hidden)
+
+        def gather(cls: C) -> C:
+            found: dict[str, str] = {}
+            for action, method, options in actions_in(cls):
+                found[action] = f"{name}__{action}"
+                self.tool(method, name=found[action], **options)
+            self.dispatcher(name, found, description=description or inspect.getdoc(cls) or "", title=title)
+            return cls
+
+        if actions is None:
+            return gather
+        dispatch = dispatch_of(name, _each(actions, self.find))
+        hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
+        return self._register(dispatcher(name, dispatch, description, title), hidden)
 
     def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
         contract = made.contract
         mistakes: list[str] = []
         if not TOOL_NAME.fullmatch(contract.name):
             mistakes.append(f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=")
-        if contract.name in self.tools and contract.name not in hidden:
+        if (contract.name in self.tools or contract.name in self.hidden) and contract.name not in hidden:
             mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
         if mistakes:
             raise ContractError(contract.name, mistakes)
-        for name in hidden:
-            self.tools.pop(name, None)
+        for name in hidden & self.tools.keys():
+            self.hidden[name] = self.tools.pop(name)
+        self.hidden.pop(contract.name, None)
         self.tools[contract.name] = made
         self.changes += 1
         return made
@@ -219,15 +234,20 @@ class ToolRegistry:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)
 
-    def find(self, name: str, shows: Callable[[Tool], bool] | None = None) -> Tool:
+    def find(self, name: str, shows: Shows | None = None) -> Tool:
         """The tool of this name. Raises UnknownTool, which names only tools that the caller is shown."""
-        found = self.tools.get(name)
+        found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
-            near = difflib.get_close_matches(name[:128], list(self.tools), n=5, cutoff=0.6)
-            near = [each for each in near if shows is None or shows(self.tools[each])]
+            known = {**self.hidden, **self.tools}
+            near = difflib.get_close_matches(name[:128], list(known), n=5, cutoff=0.6)
+            near = [each for each in near if shows is None or narrowed(known[each], shows) is not None]
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UnknownTool(f"there is no tool {name[:128]!r}{hint}")
         return found
+
+    def shown(self, shows: Shows) -> list[Tool]:
+        """The tools of the list as one caller is shown them."""
+        return [each for tool in self.tools.values() if (each := narrowed(tool, shows)) is not None]
 
     def encoded_listing(self, start: int) -> bytes:
         """One page of `tools/list` as JSON, made once."""
@@ -242,9 +262,13 @@ class ToolRegistry:
         self._forget_older()
         made = self._listed
         for tool in tools:
-            if tool.name not in made:
+            if tool.name not in made and tool is self.tools.get(tool.name):
                 made[tool.name] = orjson.dumps(tool.listing())
-        return b"[" + b",".join([made[tool.name] for tool in tools]) + b"]"
+        # What a dispatcher shows to one caller alone is written for them.
+        written = [
+            made[tool.name] if tool is self.tools.get(tool.name) else orjson.dumps(tool.listing()) for tool in tools
+        ]
+        return b"[" + b",".join(written) + b"]"
 
     def _forget_older(self) -> None:
         if self._listed_at != self.changes:
@@ -269,3 +293,11 @@ class ToolRegistry:
             return found
 
         return register if observer is None else register(observer)
+
+
+def _each(actions: Mapping[str, Any], find: Callable[[str], Tool]) -> dict[str, Any]:
+    """The tool of every name, at either level."""
+    return {
+        key: _each(cast("Mapping[str, Any]", at), find) if isinstance(at, Mapping) else find(at)
+        for key, at in actions.items()
+    }

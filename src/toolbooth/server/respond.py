@@ -10,7 +10,7 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -27,11 +27,10 @@ from toolbooth.server.calls import call, call_sync, refuse
 from toolbooth.server.recorded import as_text
 from toolbooth.server.registry import ToolRegistry, UnknownTool
 from toolbooth.server.revisions import STATELESS, ProtocolError, Revision
-from toolbooth.server.tools import Tool
+from toolbooth.server.tools import Shows, Tool
 
 Headers = Mapping[str, str]
 Json = dict[str, Any]
-Shows = Callable[[Tool], bool]
 
 logger = logging.getLogger("toolbooth.server")
 
@@ -71,7 +70,7 @@ async def respond(
             return opened
         if opened.tool is None:
             return _done(opened, _plain_method(registry, opened, shows))
-        return await _called(registry, opened, context)
+        return await _called(registry, opened, context, shows)
     except Exception as error:
         return _failed(body, headers, error)
 
@@ -92,7 +91,7 @@ def respond_sync(
         if opened.tool is None:
             return _done(opened, _plain_method(registry, opened, shows))
         made = _context(context, opened)
-        return _done(opened, call_sync(registry, opened.tool, opened.arguments, made))
+        return _done(opened, call_sync(registry, opened.tool, opened.arguments, made, shows=shows))
     except Exception as error:
         return _failed(body, headers, error)
 
@@ -200,7 +199,7 @@ def _about(registry: ToolRegistry) -> Json:
 
 def _listing(registry: ToolRegistry, opened: _Opened, shows: Shows | None) -> Any:
     """One page of tools, encoded once and kept until the next registration."""
-    shown = None if shows is None else [tool for tool in registry.tools.values() if shows(tool)]
+    shown = None if shows is None else registry.shown(shows)
     total = len(registry.tools if shown is None else shown)
     start = _start(registry, opened.params.get("cursor"), total)
     end = start + registry.page_size
@@ -232,21 +231,23 @@ def _context(context: Context | None, opened: _Opened) -> Context:
     return Context(client=opened.revision.client or given.client, meta=meta or {}, report=given.report)
 
 
-async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None) -> Reply:
+async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None, shows: Shows | None) -> Reply:
     assert opened.tool is not None
     meta: Any = opened.params.get("_meta") or {}
     token: Any = meta.get("progressToken")
     if token is not None and not _is_id(token):
         raise ProtocolError(revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits")
     if not opened.tool.contract.special and not registry.observers:  # nobody asks who calls
-        return _done(opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT))
+        return _done(opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT, shows=shows))
     made = _context(context, opened)
     if token is not None and opened.tool.contract.special:
-        return Reply(b"", 200, _events(registry, opened, made, token))
-    return _done(opened, await call(registry, opened.tool, opened.arguments, made))
+        return Reply(b"", 200, _events(registry, opened, made, token, shows))
+    return _done(opened, await call(registry, opened.tool, opened.arguments, made, shows=shows))
 
 
-async def _events(registry: ToolRegistry, opened: _Opened, context: Context, token: Any) -> AsyncGenerator[bytes, None]:
+async def _events(
+    registry: ToolRegistry, opened: _Opened, context: Context, token: Any, shows: Shows | None
+) -> AsyncGenerator[bytes, None]:
     """Progress as it is reported, then the response. Closing the iterator cancels the call."""
     assert opened.tool is not None
     queue: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -258,7 +259,8 @@ async def _events(registry: ToolRegistry, opened: _Opened, context: Context, tok
         sent = _encoded({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
         loop.call_soon_threadsafe(queue.put_nowait, sent)
 
-    task = asyncio.ensure_future(call(registry, opened.tool, opened.arguments, replace(context, report=report)))
+    reporting = replace(context, report=report)
+    task = asyncio.ensure_future(call(registry, opened.tool, opened.arguments, reporting, shows=shows))
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:

@@ -19,6 +19,44 @@ from toolbooth.gate import json_schema
 from toolbooth.publish import input_schema
 from toolbooth.sources.hints import Hints
 
+Shows = Callable[["Tool"], bool]
+"""Which tools the caller is shown."""
+
+HELP = "help"
+"""The action of a dispatcher that tells what its others take; beside another action, `true` asks for that one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a single one, ""."""
+
+    resources: Mapping[str, Mapping[str, Tool]]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The arguments that say where a call goes."""
+        return ("action",) if "" in self.resources else ("resource", "action")
+
+    @property
+    def help(self) -> str:
+        """The action that tells of the others; one of the author's own of that name stays what it is."""
+        taken = any(HELP in actions for actions in self.resources.values())
+        return f"tool_{HELP}" if taken else HELP
+
+    def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
+        """Every sub-tool, with the arguments that lead to it."""
+        for resource, actions in self.resources.items():
+            for action, tool in actions.items():
+                yield {"resource": resource, "action": action} if resource else {"action": action}, tool
+
+    def mapped(self, change: Callable[[Tool], Tool | None]) -> Dispatch:
+        """The same with other sub-tools; None leaves one out."""
+        made = {
+            resource: {action: tool for action, each in actions.items() if (tool := change(each)) is not None}
+            for resource, actions in self.resources.items()
+        }
+        return Dispatch(resources={resource: actions for resource, actions in made.items() if actions})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
@@ -29,8 +67,10 @@ class Tool:
     title: str | None = None
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
-    actions: Mapping[str, Tool] | None = None
-    """A dispatcher's sub-tools, by the action that names them."""
+    dispatch: Dispatch | None = None
+    """Of a dispatcher: its sub-tools."""
+    about: Callable[[], Mapping[str, Any]] | None = None
+    """What help tells of the tool beside its fields."""
     form: Callable[[Any], Tool | None] | None = None
     """Finds another form of the tool, where the arguments as sent ask for it: many rows at once, for example."""
     withheld: Callable[[], Exception | None] | None = None
@@ -39,7 +79,7 @@ class Tool:
     @property
     def is_dispatcher(self) -> bool:
         """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
-        return self.actions is not None
+        return self.dispatch is not None
 
     @property
     def name(self) -> str:
@@ -53,8 +93,16 @@ class Tool:
     @cached_property
     def needs_loop(self) -> bool:
         """Whether a call needs an event loop: to await the tool, or to limit its time."""
-        below = self.actions.values() if self.actions is not None else ()
-        return self.is_async or self.timeout is not None or any(sub.needs_loop for sub in below)
+        return self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
+
+    @cached_property
+    def hides(self) -> bool:
+        """Whether a secret may be among the arguments; of a dispatcher, those of any of its sub-tools."""
+        return self.contract.shape.hides or any(sub.hides for sub in self._below)
+
+    @property
+    def _below(self) -> list[Tool]:
+        return [] if self.dispatch is None else [sub for _, sub in self.dispatch.subs()]
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:

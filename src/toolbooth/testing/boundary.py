@@ -93,15 +93,15 @@ class Checker:
 
     def _delivered(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
         """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its action."""
-        if tool.action:
-            return [made for shape in shapes if (made := routed(shape, tool.action))]
+        if tool.way:
+            return [made for shape in shapes if (made := routed(shape, tool.way))]
         return [shape for shape in shapes if self.there.kind == "toolbooth" or not shape.raw]
 
     def _correct(self, tool: ServedTool) -> dict[str, Any]:
         given = self.examples.get(tool.label)
         if given is None:
             return example_arguments(tool.contract)
-        sent = {key: each for key, each in wire(dict(given)).items() if not (tool.action and key == "action")}
+        sent = {key: each for key, each in wire(dict(given)).items() if key not in tool.way}
         refused = refusal_of(tool.contract, sent)
         if refused:
             raise NoExample(f"{tool.label}: the example is no correct call: {refused}")

@@ -45,10 +45,10 @@ class Judge:
     def __init__(self, server: Any) -> None:
         self._registry = ToolRegistry("replay")
         self._got: dict[str, Any] = {}
-        tools = server.tools if isinstance(server, ToolRegistry) else _guarded(server)
+        tools = {**server.hidden, **server.tools} if isinstance(server, ToolRegistry) else _guarded(server)
         for name, tool in tools.items():
             self._registry.tools[name] = idle = self._idle(tool)
-            for sub in (idle.actions or {}).values():
+            for _, sub in idle.dispatch.subs() if idle.dispatch is not None else ():
                 self._registry.tools[_place(sub.name, name)] = sub
 
     def missing(self, call: Recorded) -> str | None:
@@ -73,8 +73,8 @@ class Judge:
         )
 
     def _idle(self, tool: Tool) -> Tool:
-        subs = None if tool.actions is None else {action: self._idle(sub) for action, sub in tool.actions.items()}
-        return replace(tool, function=self._taking(tool.contract), timeout=None, actions=subs)
+        subs = None if tool.dispatch is None else tool.dispatch.mapped(self._idle)
+        return replace(tool, function=self._taking(tool.contract), timeout=None, dispatch=subs)
 
     def _taking(self, contract: Contract) -> Callable[..., str]:
         """A function that takes what the tool would be called with, and does nothing."""

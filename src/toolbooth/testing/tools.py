@@ -6,7 +6,7 @@ import importlib
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from toolbooth.adapters.served import Served
@@ -29,13 +29,13 @@ class ServedTool:
     """The inputSchema that clients see."""
     guarded: bool
     """Whether the boundary stands before it."""
-    action: str = ""
-    """Of a dispatcher: the action that is called; its contract is that of the tool behind it."""
+    way: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of a dispatcher: the action that is called, and its resource; its contract is that of the tool behind it."""
 
     @property
     def label(self) -> str:
         """The name in reports, and the key of examples."""
-        return f"{self.name}/{self.action}" if self.action else self.name
+        return "/".join((self.name, *self.way.values()))
 
 
 async def tools_of(there: Served) -> list[ServedTool]:
@@ -55,8 +55,8 @@ async def tools_of(there: Served) -> list[ServedTool]:
 
 def _registered(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
-    subs = (tool.actions or {}).items()
-    return [replace(whole, contract=sub.contract, action=action) for action, sub in subs] or [whole]
+    subs = () if tool.dispatch is None else tool.dispatch.subs()
+    return [replace(whole, contract=sub.contract, way=way) for way, sub in subs] or [whole]
 
 
 def _sdk_tool(server: Any, name: str) -> Any:
@@ -81,16 +81,16 @@ def _names(contract: Contract) -> set[str]:
     return {name for form in contract.shape.objects for name in form.names}
 
 
-def routed(shape: AgentShape, action: str) -> AgentShape | None:
+def routed(shape: AgentShape, way: Mapping[str, str]) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for something else."""
-    if shape.raw or not shape.body.startswith(b"{") or shape.id.partition("@")[0].endswith("/params"):
+    key = shape.id.partition("@")[0].rpartition("/")[2]
+    if shape.raw or not shape.body.startswith(b"{") or key in (*way, "params", "help"):
         return None
-    head = b'{"action": ' + json.dumps(action).encode()
-    body = head + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
+    body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
     law = shape.law
-    law = replace(law, means=_with_action(law.means, action), corrected=_with_action(law.corrected, action))
+    law = replace(law, means=_with_way(law.means, way), corrected=_with_way(law.corrected, way))
     return replace(shape, body=body, law=law)
 
 
-def _with_action(call: Any, action: str) -> Any:
-    return {"action": action, **cast("Json", call)} if isinstance(call, dict) else call
+def _with_way(call: Any, way: Mapping[str, str]) -> Any:
+    return {**way, **cast("Json", call)} if isinstance(call, dict) else call

@@ -1,0 +1,168 @@
+"""What a tool takes, told on demand: one tool whole, or a dispatcher's tree level by level, a page at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import orjson
+
+from toolbooth.boundary.guard import echo, near_name
+from toolbooth.boundary.paths import listed, quoted
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.publish import input_schema
+from toolbooth.server.example import example_of
+from toolbooth.server.tools import HELP, Dispatch, Shows, Tool
+from toolbooth.sources.json_schema import compile_json_schema
+
+Json = dict[str, Any]
+
+PAGE = 4_000
+"""Bytes of one page of help, about a thousand tokens."""
+
+_SAID = 120
+"""Characters of a description where many are told."""
+
+OWN = ("action", "resource", "params", HELP)
+"""What a dispatcher's call says for itself, so that fields of these names go into `params`."""
+
+
+def help_of(tool: Tool, way: Mapping[str, str] | None = None) -> Json:
+    """The whole contract of one tool; `way` leads to it through a dispatcher."""
+    schema = input_schema(tool.contract)
+    fields: Json = schema.get("properties", {})
+    example = example_of(schema)
+    made: Json = {**way} if way else {"tool": tool.name}
+    made["description"] = tool.contract.description
+    made["fields"] = fields
+    made["required"] = list(schema.get("required", ()))
+    if "$defs" in schema:
+        made["$defs"] = schema["$defs"]
+    made["example"] = example if way is None else _call(way, example)
+    if way is not None and (own := [name for name in fields if name in OWN and (name != "resource" or name in way)]):
+        made["note"] = f"Send {', '.join(own)} inside params: beside it they mean the call itself."
+    return made if tool.about is None else {**made, **tool.about()}
+
+
+def _call(way: Mapping[str, str], fields: Json) -> Json:
+    return {**way, "params": fields} if fields.keys() & {*way, "params", HELP} else {**way, **fields}
+
+
+def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub: Tool | None = None) -> Tool:
+    """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`: of that one."""
+    dispatch = cast("Dispatch", dispatcher.dispatch)
+    if sub is not None:
+        return Tool(contract=replace(_ANYTHING, name=sub.name), function=partial(_of_one, dispatch, way, sub))
+    told = _Help(dispatch, shows, way)
+    return Tool(contract=replace(_ASKED, name=dispatcher.name), function=told.told)
+
+
+_ANYTHING = compile_json_schema({"type": "object", "additionalProperties": True}, name=HELP)
+"""Nothing is called, so whatever else is sent is let be: the answer says so."""
+
+_ASKED = compile_json_schema(
+    {
+        "type": "object",
+        "properties": {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}},
+        "additionalProperties": False,
+    },
+    name=HELP,
+)
+
+
+def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
+    asked = {**way, "action": dispatch.help}
+    made = _paged(help_of(sub, way), "fields", 1, {**asked, "params": {"action": way["action"]}})
+    return {**made, "called": "nothing: help was asked for"} if sent else made
+
+
+class _Help:
+    """One question about a dispatcher."""
+
+    def __init__(self, dispatch: Dispatch, shows: Shows | None, way: Mapping[str, str]) -> None:
+        self.dispatch = dispatch
+        self.shown = dispatch if shows is None else dispatch.mapped(lambda tool: tool if shows(tool) else None)
+        self.way = way
+
+    def told(self, asked: Json) -> Json:
+        """The tree, one resource or one action. Raises ToolInputError for what there is not."""
+        resource = self.way.get("resource", "")
+        page = asked.get("page", 1)
+        if "action" in asked:
+            made, key = self._action(resource, asked["action"]), "fields"
+        elif resource or "" in self.dispatch.resources:
+            made, key = self._resource(resource), "actions"
+        else:
+            made, key = self._tree(), "resources"
+        again: Json = {**self.way, **({"params": {"action": asked["action"]}} if "action" in asked else {})}
+        return _paged(made, key, page, again)
+
+    def _tree(self) -> Json:
+        ask = {"action": self.dispatch.help, "resource": "…"}
+        return {
+            "resources": {resource: list(actions) for resource, actions in self.shown.resources.items()},
+            "next_step": f"{_written(ask)} tells what the actions of one take.",
+        }
+
+    def _resource(self, resource: str) -> Json:
+        way = {"resource": resource} if resource else {}
+        ask = {**way, "action": "…", HELP: True}
+        return {
+            **way,
+            "actions": {action: _outline(tool) for action, tool in self.shown.resources.get(resource, {}).items()},
+            "next_step": f"{_written(ask)} tells the types of one action's fields, with an example.",
+        }
+
+    def _action(self, resource: str, action: str) -> Json:
+        if not resource and "" not in self.dispatch.resources:
+            message = "is required: actions of one name may take other fields elsewhere"
+            raise ToolInputError([Problem(code="missing", path="$.resource", message=message)])
+        actions = self.shown.resources.get(resource, {})
+        if action not in actions:
+            near = near_name(action[:128], actions)
+            hint = f"; did you mean {quoted(near)}?" if near else f"; there are {listed(tuple(actions))}"
+            message = f"there is no action {echo(action)}{hint}"
+            raise ToolInputError([Problem(code="invalid", path="$.action", message=message)])
+        way = {"resource": resource, "action": action} if resource else {"action": action}
+        return help_of(actions[action], way)
+
+
+def _outline(tool: Tool) -> Json:
+    """What a tool does, and the names of what it takes."""
+    schema = input_schema(tool.contract)
+    required = list(schema.get("required", ()))
+    optional = [name for name in schema.get("properties", {}) if name not in required]
+    made: Json = {"description": _cut(tool.contract.description), "required": required, "optional": optional}
+    return {key: value for key, value in made.items() if value}
+
+
+def _paged(made: Json, key: str, page: int, again: Json) -> Json:
+    """One page of what would be too long. Raises ToolInputError for a page that there is not."""
+    pages: list[Json] = [{}]
+    room = PAGE
+    for name, each in made[key].items():
+        size = len(name) + len(orjson.dumps(each))
+        if pages[-1] and size > room:
+            pages.append({})
+            room = PAGE
+        pages[-1][name] = each
+        room -= size
+    if page > len(pages):
+        message = f"there {'is one page' if len(pages) == 1 else f'are {len(pages)} pages'}"
+        raise ToolInputError([Problem(code="invalid", path="$.page", message=message)])
+    made = {**made, key: pages[page - 1]}
+    if len(pages) > 1:
+        made |= {"page": page, "pages": len(pages)}
+        made |= {"next_page": {**again, "page": page + 1}} if page < len(pages) else {}
+    return made
+
+
+def _written(call: Json) -> str:
+    return json.dumps(call, ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SAID else f"{text[: _SAID - 1]}…"

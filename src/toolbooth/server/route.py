@@ -1,0 +1,272 @@
+"""A dispatcher's call -> the sub-tool it is for, with everything that was sent but the way there.
+
+`{action, …fields}`, `{action, params: {…fields}}` and both at once are understood; `resource` stands beside `action`
+where there are several. What is plainly meant is followed to its end, so that one refusal tells every problem, and
+the corrected call is the dispatcher's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from toolbooth.boundary.accept import accept_reading
+from toolbooth.boundary.correct import holds_secret
+from toolbooth.boundary.decode import Repair, object_in
+from toolbooth.boundary.guard import echo, near_name
+from toolbooth.boundary.paths import at, listed, quoted
+from toolbooth.boundary.read import NOTHING, Reading, read_json
+from toolbooth.contract import Limits
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.server.help import help_tool
+from toolbooth.server.tools import HELP, Dispatch, Shows, Tool
+
+Json = dict[str, Any]
+
+PARAMS = "params"
+
+_LONGEST = 128
+"""Characters of a name that is compared: nothing useful is near a longer one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed:
+    """One call on its way through a dispatcher."""
+
+    tool: Tool
+    """The sub-tool."""
+    reading: Reading
+    """What is for it."""
+    way: Mapping[str, str]
+    """The arguments that led there."""
+    inside: frozenset[str] = frozenset()
+    """The keys that stood in `params`."""
+    repairs: tuple[Repair, ...] = ()
+    """Of the dispatcher's own arguments."""
+    slips: tuple[Problem, ...] = ()
+    """What was wrong with the dispatcher's own arguments, though it is plain what was meant."""
+
+    def refusal(self) -> ToolInputError:
+        """For a call of which the sub-tool has nothing to say."""
+        arguments: Json = self.reading[0]
+        shown = not holds_secret(self.tool.contract.shape, arguments)
+        return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
+
+    def told(self, error: ToolInputError) -> ToolInputError:
+        """A refusal of the sub-tool's, as one of the dispatcher's call."""
+        error.problems = (*self.slips, *(replace(each, path=self.sent_at(each.path)) for each in error.problems))
+        error.edits = tuple(map(self._edit, error.edits))
+        if error.corrected is not None:
+            error.corrected = dispatched(self.way, error.corrected)
+        return error
+
+    def repaired(self, repairs: Iterable[Repair]) -> list[Repair]:
+        """All repairs, where they were made."""
+        return [*self.repairs, *(replace(each, path=self.sent_at(each.path)) for each in repairs)]
+
+    def sent_at(self, path: str) -> str:
+        """Where in the dispatcher's call something of the sub-tool's stands."""
+        for key in self.inside:
+            start = at((key,))
+            if path == start or path.startswith((f"{start}.", f"{start}[")):
+                return f"$.{PARAMS}{path[1:]}"
+        return path
+
+    def _edit(self, edit: str) -> str:
+        for key in self.inside:
+            start = at((key,))
+            edit = re.sub(rf"(?<![\w.]){re.escape(start)}(?!\w)", f"$.{PARAMS}{start[1:]}".replace("\\", r"\\"), edit)
+        return edit
+
+
+def dispatched(way: Mapping[str, str], arguments: Mapping[str, Any]) -> Json:
+    """The dispatcher's call for these arguments: flat, unless the sub-tool has names of the dispatcher's own."""
+    if arguments.keys() & {*way, PARAMS, HELP}:
+        return {**way, PARAMS: dict(arguments)}
+    return {**way, **arguments}
+
+
+def route(dispatcher: Tool, reading: Reading, shows: Shows | None) -> Routed:
+    """Where a call leads. Raises ToolInputError where that cannot be said."""
+    dispatch = cast("Dispatch", dispatcher.dispatch)
+    sent: Any = reading[0]
+    if type(sent) is dict and PARAMS not in sent and HELP not in sent:
+        arguments = cast("Json", sent)
+        keys = dispatch.keys
+        found = _exactly(dispatch, arguments)
+        if found is not None:
+            rest = {key: value for key, value in arguments.items() if key not in keys}
+            way = {key: arguments[key] for key in keys}
+            return Routed(tool=found, reading=(rest, reading[1], reading[2]), way=way)
+    return _Search(dispatcher, dispatch, shows).routed(reading)
+
+
+def _exactly(dispatch: Dispatch, sent: Json) -> Tool | None:
+    action = sent.get("action")
+    resource = "" if "" in dispatch.resources else sent.get("resource")
+    if type(action) is not str or type(resource) is not str:
+        return None
+    return dispatch.resources.get(resource, {}).get(action)
+
+
+class _Search:
+    """Finds out what a call means that does not simply say it."""
+
+    def __init__(self, dispatcher: Tool, dispatch: Dispatch, shows: Shows | None) -> None:
+        self.dispatcher = dispatcher
+        self.dispatch = dispatch
+        self.shows = shows
+        self.slips: list[Problem] = []
+
+    def routed(self, reading: Reading) -> Routed:
+        limits = self.dispatcher.contract.limits
+        if (opened := _opened(reading, limits)) is not None:
+            meant = self._spelt(self._unwrapped(opened[0], limits))
+            reading = reading if meant is opened[0] else (meant, *opened[1:])
+        try:
+            arguments, repairs = accept_reading(self.dispatcher.contract, reading)
+        except ToolInputError as error:
+            error.problems = (*self.slips, *error.problems)
+            raise
+        way, tool = self._way(arguments)
+        fields, inside = self._fields(reading, arguments, limits)
+        return Routed(
+            tool=tool,
+            reading=fields,
+            way=way,
+            inside=inside,
+            # Keys that a client adds are the sub-tool's to judge.
+            repairs=tuple(each for each in repairs if each.code != "client-key"),
+            slips=tuple(self.slips),
+        )
+
+    # --- the dispatcher's own keys ---
+
+    def _unwrapped(self, sent: Json, limits: Limits) -> Json:
+        """The call without a wrapper around all of it: an object under one key that holds the action too."""
+        if "action" in sent:
+            return sent
+        found = {key: inner for key, value in sent.items() if (inner := object_in(value, limits)) and "action" in inner}
+        if len(found) != 1:
+            return sent
+        ((key, inner),) = found.items()
+        rest = {name: value for name, value in sent.items() if name != key}
+        if not rest.keys().isdisjoint(inner):
+            return sent
+        names = listed(tuple(inner), 12)
+        message = f"{quoted(key)} holds the whole call; send {names} at the top level, not inside {quoted(key)}"
+        self.slips.append(Problem(code="nested-wrapper", path=at((key,)), message=message))
+        return {**rest, **inner}
+
+    def _spelt(self, sent: Json) -> Json:
+        """The call with `action` and `resource` in the dispatcher's own spelling."""
+        for name in self.dispatch.keys:
+            near = [] if name in sent else [key for key, value in sent.items() if self._stands_for(name, key, value)]
+            if len(near) == 1:
+                (key,) = near
+                message = f"there is no argument {quoted(key)}; did you mean {quoted(name)}?"
+                self.slips.append(Problem(code="unknown-key", path=at((key,)), message=message))
+                sent = {name if each == key else each: value for each, value in sent.items()}
+        return sent
+
+    def _stands_for(self, name: str, key: str, value: Any) -> bool:
+        """Whether a key is `action` or `resource` in another spelling: it looks like it, and holds one."""
+        if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
+            return False
+        resources = self.dispatch.resources
+        known = (
+            resources if name == "resource" else [HELP, *(each for actions in resources.values() for each in actions)]
+        )
+        return value in known
+
+    # --- their values ---
+
+    def _way(self, arguments: Json) -> tuple[dict[str, str], Tool]:
+        action, asks = arguments.get("action"), arguments.get(HELP) is True
+        several = "" not in self.dispatch.resources
+        if (asks and action is None) or action == self.dispatch.help:
+            return self._to_help(arguments)
+        if (full := self._full_name(arguments)) is not None:
+            way, tool = full
+        else:
+            resource = self._chosen("resource", arguments, self.dispatch.resources) if several else ""
+            actions: Mapping[str, Tool] = {} if resource is None else self.dispatch.resources[resource]
+            action = self._chosen("action", arguments, actions, resource or "") if actions else None
+            if resource is None or action is None:
+                raise ToolInputError(self.slips, tool=self.dispatcher.name)
+            way = {"resource": resource, "action": action} if several else {"action": action}
+            tool = actions[action]
+        return way, help_tool(self.dispatcher, self.shows, way, tool) if asks else tool
+
+    def _to_help(self, arguments: Json) -> tuple[dict[str, str], Tool]:
+        way = {"action": self.dispatch.help}
+        if "resource" in arguments and "" not in self.dispatch.resources:
+            resource = self._chosen("resource", arguments, self.dispatch.resources)
+            if resource is None:
+                raise ToolInputError(self.slips, tool=self.dispatcher.name)
+            way = {"resource": resource, **way}
+        return way, help_tool(self.dispatcher, self.shows, way)
+
+    def _full_name(self, arguments: Json) -> tuple[dict[str, str], Tool] | None:
+        """Where a call leads whose action is the whole name of a tool: `contacts__create`."""
+        action = arguments.get("action")
+        known = any(action in actions for actions in self.dispatch.resources.values())
+        for way, tool in self.dispatch.subs() if not known else ():
+            given = arguments.get("resource", way.get("resource"))
+            if tool.name == action and given == way.get("resource") and self._is_shown(tool):
+                message = f"there is no action {quoted(tool.name)}; did you mean {quoted(way['action'])}?"
+                self.slips.append(Problem(code="invalid", path="$.action", message=message))
+                return way, tool
+        return None
+
+    def _chosen(self, key: str, arguments: Json, table: Mapping[str, Any], of: str = "") -> str | None:
+        """The name that a call gives, or plainly means; None, and a slip that says what is wrong."""
+        given = arguments.get(key)
+        if given in table:
+            return cast("str", given)
+        names = [name for name, below in table.items() if self._any_shown(below)]
+        near = None if given is None else near_name(given[:_LONGEST], names)
+        where = f" of {quoted(of)}" if of else ""
+        if given is None:
+            said = "is required"
+        else:
+            said = f"there is no {key} {echo(given)}{where}" + (f"; did you mean {quoted(near)}?" if near else "")
+        said += "" if near else f"; there are {listed(tuple(names))}" if names else "; there is none for you"
+        said += "" if near else f'. {{"action": "{self.dispatch.help}"}} tells more'
+        self.slips.append(Problem(code="missing" if given is None else "invalid", path=f"$.{key}", message=said))
+        return near
+
+    def _any_shown(self, below: Tool | Mapping[str, Tool]) -> bool:
+        return self._is_shown(below) if isinstance(below, Tool) else any(map(self._is_shown, below.values()))
+
+    def _is_shown(self, tool: Tool) -> bool:
+        return self.shows is None or self.shows(tool)
+
+    # --- everything else ---
+
+    def _fields(self, reading: Reading, arguments: Json, limits: Limits) -> tuple[Reading, frozenset[str]]:
+        """What is for the sub-tool, with every digit that was sent, and the keys that stood in `params`."""
+        sent = cast("Reading", _opened(reading, limits))
+        inner = NOTHING
+        if PARAMS in arguments:
+            inner = cast("Reading", _opened((sent[0][PARAMS], *sent[1:]), limits))
+        own = (*self.dispatch.keys, PARAMS, HELP)
+        beside = {key: value for key, value in sent[0].items() if key not in own}
+        twice = [key for key in inner[0] if key in beside]
+        if twice:
+            message = f"stands in $.{PARAMS} too; send it once"
+            found = [Problem(code="conflicting-keys", path=at((key,)), message=message) for key in twice]
+            raise ToolInputError([*self.slips, *found], tool=self.dispatcher.name)
+        fields = ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
+        return fields, frozenset(inner[0])
+
+
+def _opened(reading: Reading, limits: Limits) -> Reading | None:
+    """The object that was sent, where it came as JSON text read once more: accepting it may have rounded numbers."""
+    if object_in(reading[0], limits) is None:
+        return NOTHING if reading[0] is None else None
+    while isinstance(reading[0], str):
+        reading = read_json(reading[0].encode(), limits)
+    return reading

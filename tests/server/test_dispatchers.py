@@ -1,0 +1,269 @@
+"""Dispatcher tools: one tool for many. Every argument reaches its sub-tool, or the caller is told how to send it."""
+
+import asyncio
+import json
+import threading
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from toolbooth import ContractError, ToolInputError, ToolRegistry
+from toolbooth.server.registry import UnknownTool
+from toolbooth.server.respond import respond
+
+
+def text(words: str, *, error: bool = False) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": words}], "isError": error}
+
+
+def on_the_wire(registry: ToolRegistry, name: str, arguments: bytes) -> Any:
+    """The result of a call that came as bytes."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
+    reply = asyncio.run(respond(registry, body % (name.encode(), arguments)))
+    return json.loads(reply.body)["result"]
+
+
+def codes(result: Any) -> list[tuple[str, str]]:
+    return [(each["code"], each["path"]) for each in result["_meta"]["toolbooth"]["problems"]]
+
+
+def customers(**how: Any) -> ToolRegistry:
+    registry = ToolRegistry("shop", **how)
+
+    @registry.tool
+    def create_customer(name: str, age: int = 0, credit: Decimal | None = None) -> str:
+        return f"created {name!r} {age!r} {credit!r}"
+
+    @registry.tool
+    async def list_customers(limit: int = 10) -> str:
+        return f"listed {limit}"
+
+    actions = {"create": "create_customer", "list": "list_customers"}
+    registry.dispatcher("customers", actions, description="Customers.", title="Customers")
+    return registry
+
+
+def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
+    registry = customers()
+    assert registry.tools["customers"].is_dispatcher is True
+    assert [tool.listing() for tool in registry.tools.values()] == [
+        {
+            "name": "customers",
+            "title": "Customers",
+            "description": "Customers.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string", "enum": ["create", "list", "help"]},
+                    "params": {"type": "object", "description": "The action's fields; flat is fine too (any keys)"},
+                    "help": {"type": "boolean"},
+                },
+                "required": ["action"],
+                "description": "more keys allowed",
+            },
+        }
+    ]
+
+
+def test_sub_tools_stay_in_the_list_where_they_are_not_hidden():
+    registry = ToolRegistry("shop")
+    registry.tool(name="create")(lambda: "created")
+    registry.dispatcher("customers", {"create": "create"}, hide=False)
+    assert list(registry.tools) == ["create", "customers"]
+
+
+def test_a_dispatcher_may_take_the_name_of_a_tool_it_hides():
+    registry = ToolRegistry("shop")
+    registry.tool(name="customers")(lambda: "listed")
+    registry.dispatcher("customers", {"list": "customers"})
+    assert list(registry.tools) == ["customers"]
+    assert registry.dispatch("customers", {"action": "list"}) == text("listed")
+
+
+def test_a_dispatcher_that_cannot_be_registered_hides_nothing():
+    registry = ToolRegistry("shop")
+    registry.tool(name="create")(lambda: "created")
+    with pytest.raises(ContractError):
+        registry.dispatcher("two words", {"create": "create"})
+    with pytest.raises(UnknownTool, match="did you mean 'create'"):
+        registry.dispatcher("customers", {"create": "creat"})
+    assert list(registry.tools) == ["create"]
+
+
+def test_a_dispatcher_of_dispatchers_is_a_mistake():
+    registry = customers()
+    with pytest.raises(ContractError) as caught:
+        registry.dispatcher("everything", {"customers": "customers"})
+    assert caught.value.mistakes == ("'customers' leads to another dispatcher; name its actions",)
+
+
+LONG = "0.1000000000000000055511151231257827"
+
+ROUTED = {
+    "flat": (b'{"action": "create", "name": "Ada", "age": 36}', "created 'Ada' 36 None", []),
+    "params": (b'{"action": "create", "params": {"name": "Ada", "age": 36}}', "created 'Ada' 36 None", []),
+    "mixture": (b'{"action": "create", "name": "Ada", "params": {"age": 36}}', "created 'Ada' 36 None", []),
+    "empty-params": (b'{"action": "create", "name": "Ada", "params": {}}', "created 'Ada' 0 None", []),
+    "async": (b'{"action": "list", "limit": 5}', "listed 5", []),
+    "no-params": (b'{"action": "list"}', "listed 10", []),
+    "params-as-text": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\"}"}',
+        "created 'Ada' 0 None",
+        [("json-text", "$.params")],
+    ),
+    "all-as-text": (
+        b'"{\\"action\\": \\"create\\", \\"params\\": \\"{\\\\\\"name\\\\\\": \\\\\\"Ada\\\\\\"}\\"}"',
+        "created 'Ada' 0 None",
+        [("json-text", "$"), ("json-text", "$.params")],
+    ),
+    "null-params": (
+        b'{"action": "create", "name": "Ada", "params": null}',
+        "created 'Ada' 0 None",
+        [("null-optional", "$.params")],
+    ),
+    "repaired-below": (
+        b'{"action": "create", "name": "Ada", "age": "36"}',
+        "created 'Ada' 36 None",
+        [("scalar-text", "$.age")],
+    ),
+    "repaired-async": (b'{"action": "list", "params": "{\\"limit\\": 5}"}', "listed 5", [("json-text", "$.params")]),
+    "client-key": (
+        b'{"action": "create", "name": "Ada", "toolCallId": "x"}',
+        "created 'Ada' 0 None",
+        [("client-key", "$.toolCallId")],
+    ),
+    "pointed": (b'{"action": "create", "params": {"name": "Ada", "age": 36.0}}', "created 'Ada' 36 None", []),
+    "exact-flat": (
+        b'{"action": "create", "name": "Ada", "credit": %s}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [],
+    ),
+    "exact-in-params": (
+        b'{"action": "create", "params": {"name": "Ada", "credit": %s}}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [],
+    ),
+    "exact-in-text": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"credit\\": %s}"}' % LONG.encode(),
+        f"created 'Ada' 0 Decimal('{LONG}')",
+        [("json-text", "$.params")],
+    ),
+    "exact-behind-an-escape": (
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"age\\": \\u0031e1}"}',
+        "created 'Ada' 10 None",
+        [("json-text", "$.params")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "words", "repairs"), ROUTED.values(), ids=ROUTED)
+def test_every_argument_of_a_dispatcher_call_reaches_the_sub_tool(sent, words, repairs):
+    registry = customers()
+    expected = text(words)
+    if repairs:
+        expected["_meta"] = {"toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}}
+    assert registry.dispatch_bytes("customers", sent) == expected
+    assert on_the_wire(registry, "customers", sent) == expected
+
+
+REFUSED = {
+    "wrapper": (
+        b'{"action": "create", "data": {"name": "Ada"}}',
+        [("nested-wrapper", "$.data")],
+        {"action": "create", "name": "Ada"},
+    ),
+    "wrapper-for-an-async-tool": (
+        b'{"action": "list", "data": {"limit": 5}}',
+        [("nested-wrapper", "$.data")],
+        {"action": "list", "limit": 5},
+    ),
+    "wrapper-in-params": (
+        b'{"action": "create", "params": {"data": {"name": "Ada"}}}',
+        [("nested-wrapper", "$.params.data")],
+        {"action": "create", "name": "Ada"},
+    ),
+    "unknown-key": (
+        b'{"action": "create", "name": "Ada", "nickname": "A"}',
+        [("unknown-key", "$.nickname")],
+        None,
+    ),
+    "unknown-key-in-params": (
+        b'{"action": "create", "params": {"name": "Ada", "nickname": "A"}}',
+        [("unknown-key", "$.params.nickname")],
+        None,
+    ),
+    "unknown-action": (
+        b'{"action": "creat", "name": "Ada"}',
+        [("invalid", "$.action")],
+        {"action": "create", "name": "Ada"},
+    ),
+    "no-action": (b'{"name": "Ada"}', [("missing", "$.action")], None),
+    "twice": (
+        b'{"action": "create", "name": "Ada", "params": {"name": "Ada"}}',
+        [("conflicting-keys", "$.name")],
+        None,
+    ),
+    "params-of-another-type": (b'{"action": "create", "params": [1]}', [("wrong-type", "$.params")], None),
+    "params-as-other-text": (b'{"action": "create", "params": "Ada"}', [("wrong-type", "$.params")], None),
+    "array": (b"[]", [("not-an-object", "$")], None),
+}
+
+
+@pytest.mark.parametrize(("sent", "problems", "corrected"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_dispatcher_call_comes_with_the_call_to_send_instead(sent, problems, corrected):
+    registry = customers()
+    result = registry.dispatch_bytes("customers", sent)
+    assert result["isError"] is True
+    assert codes(result) == problems
+    assert result["_meta"]["toolbooth"].get("corrected") == corrected
+    assert on_the_wire(registry, "customers", sent) == result
+    if corrected is not None:
+        assert f"Send instead: {json.dumps(corrected, separators=(',', ':'))}" in result["content"][0]["text"]
+        assert registry.dispatch("customers", corrected)["isError"] is False
+
+
+def test_a_refusal_of_a_sub_tool_names_the_sub_tool():
+    result = customers().dispatch("customers", {"action": "create", "nickname": "A"})
+    assert result["content"][0]["text"].startswith("Refused: 2 problems in the arguments of 'create_customer'.")
+
+
+def test_a_correction_does_not_mix_up_the_action_of_the_dispatcher_with_one_of_the_sub_tools():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def audit(action: str, level: int = 0) -> str:
+        return f"{action} {level}"
+
+    registry.dispatcher("log", {"write": "audit"})
+    wrong = {"action": "write", "params": {"data": {"action": "login", "level": 2}}}
+    corrected = registry.dispatch("log", wrong)["_meta"]["toolbooth"]["corrected"]
+    assert corrected == {"action": "write", "params": {"action": "login", "level": 2}}
+    assert registry.dispatch("log", corrected) == text("login 2")
+
+
+def test_a_refused_dispatcher_call_is_a_protocol_error_where_refusals_are():
+    registry = customers(errors="protocol")
+    with pytest.raises(ToolInputError) as caught:
+        registry.dispatch("customers", {"action": "create", "data": {"name": "Ada"}})
+    assert caught.value.corrected == {"action": "create", "name": "Ada"}
+
+
+def test_the_time_limit_of_a_sub_tool_holds_behind_a_dispatcher():
+    registry = ToolRegistry("shop")
+
+    @registry.tool(timeout=0.01)
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    registry.dispatcher("do", {"wait": "wait"})
+    expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True)
+    assert registry.dispatch("do", {"action": "wait"}) == expected
+    assert asyncio.run(registry.dispatch_async("do", {"action": "wait"})) == expected
+
+
+def test_sync_sub_tools_alone_need_no_event_loop():
+    registry = ToolRegistry("shop")
+    registry.tool(name="where")(lambda: threading.current_thread().name)
+    registry.dispatcher("do", {"where": "where"})
+    assert registry.dispatch("do", {"action": "where"}) == text(threading.current_thread().name)
