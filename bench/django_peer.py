@@ -14,7 +14,7 @@ READY = HOME / "ready"
 """Written last, with what was installed: a change, or an install that broke off, starts anew."""
 
 VERSION = "1.1.1"
-PACKAGES = (f"frisian-mcp=={VERSION}", "Django", "djangorestframework", "gunicorn")
+PACKAGES = (f"frisian-mcp=={VERSION}", "Django", "djangorestframework", "django-filter", "gunicorn")
 CONSTRAINTS = ROOT / "constraints.txt"
 """Everything else as for Toolbooth: the same Django, the same REST framework."""
 

@@ -1,0 +1,1 @@
+"""The example project, or the generated one of `wide`, behind any gateway: only the surface differs."""
