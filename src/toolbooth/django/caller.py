@@ -98,6 +98,10 @@ class Caller:
         if known and not is_signed(self.request):
             cast("Any", self.request).user = known[0]
 
+    def identity(self, action: Action) -> Identity:
+        """Who calls, as far as the view can tell. Raises APIException for credentials that it does not take."""
+        return self._identity(self.view(action))
+
     def is_known(self, actions: Iterable[Action]) -> bool:
         """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials that none takes."""
         failed: AuthenticationFailed | None = None

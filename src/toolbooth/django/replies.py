@@ -48,14 +48,19 @@ def value_of(
 
 
 def encoded(value: Any, tool: str) -> Any:
-    """What the view gave, as REST would have sent it: written once. Raises ToolError."""
+    """What the view gave, ready to be sent: it is not written again. Raises ToolError."""
+    return orjson.Fragment(written(value, tool))
+
+
+def written(value: Any, tool: str) -> bytes:
+    """What the view gave, as REST would have sent it. Raises ToolError."""
     try:
-        return orjson.Fragment(orjson.dumps(value, default=_plainly, option=_OPTIONS))
+        return orjson.dumps(value, default=_plainly, option=_OPTIONS)
     except TypeError:
         pass  # integers beyond 64 bits, or what nobody can send
     try:
         plain = json.loads(json.dumps(value, cls=JSONEncoder))
-        return orjson.Fragment(to_json(plain, inf_nan_mode="null"))
+        return to_json(plain, inf_nan_mode="null")
     except Exception as error:
         logger.exception("tool %r returned what cannot be sent", tool)
         message = "it ran to its end, but what it returned cannot be sent; look at what it did before calling it again"
@@ -76,7 +81,7 @@ def _plainly(value: Any) -> Any:
 
 def as_json(value: Any) -> Any:
     """What the view gave, as REST would have sent it: read back."""
-    return orjson.loads(orjson.dumps(encoded(value, "")))
+    return orjson.loads(written(value, ""))
 
 
 def _value(response: Any) -> dict[str, Any]:

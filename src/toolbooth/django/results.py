@@ -1,0 +1,310 @@
+"""Results that fit: whole where they are small, else a bounded page and a token to go on with. Start with `Fitted`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, cast
+
+import orjson
+from rest_framework.exceptions import APIException
+
+from toolbooth.contract import Contract
+from toolbooth.django.arguments import Arguments
+from toolbooth.django.caller import caller
+from toolbooth.django.conf import Configuration
+from toolbooth.django.discovery import Action
+from toolbooth.django.excerpts import Unit, Written, plain, read
+from toolbooth.django.invocation import SyncInvocation
+from toolbooth.django.protocol import NOTHING, Asked, taken_apart
+from toolbooth.django.replies import written
+from toolbooth.django.tokens import Place, Refused, bound_to, digest, keep, kept, opened, seal
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.server.tools import Tool
+
+Json = dict[str, Any]
+Keys = tuple[str, ...] | None
+Output = bytes | str
+"""JSON, or plain text."""
+
+_FEW = 100
+"""Rows of a page whose size nobody said."""
+_SLACK = 32
+"""Bytes by which what is told of a page may be longer than was reckoned."""
+_BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
+"""What may stand beside a token, where the tool takes it."""
+
+_CHANGED = "The result has changed since the page before: rows may be missing here, or come twice. "
+_ANEW = "The result has changed since the page before, and cannot be paged as it was: this is its beginning. "
+
+
+class Source(Protocol):
+    """What brings a result about."""
+
+    def value(self, sent: Json) -> Any:
+        """Run it for the caller that is being answered."""
+        ...
+
+    def output(self, value: Any, filter_keys: Keys) -> Output | None:
+        """What it came to, with only these fields, as it is sent; None: in a form that cannot be cut."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewed:
+    """The answers of a view."""
+
+    call: SyncInvocation
+
+    def value(self, sent: Json) -> Any:
+        return self.call.value(self.call.respond(caller(), sent))
+
+    def output(self, value: Any, filter_keys: Keys) -> bytes:
+        return written(value if filter_keys is None else self._trimmed(value, filter_keys), self.call.tool)
+
+    def _trimmed(self, value: Json, keys: tuple[str, ...]) -> Json:
+        if self.call.action.name != "list":
+            return self._row(value, keys)
+        lists = {name: cast("list[Any]", each) for name, each in value.items() if isinstance(each, list)}
+        if not lists:
+            raise self._refusal("the answer has no rows")
+        # Those that a serializer wrote, rather than any other list that stands beside them.
+        name = max(lists, key=lambda each: (hasattr(lists[each], "serializer"), len(lists[each])))
+        return {**value, name: [self._row(row, keys) for row in lists[name]]}
+
+    def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
+        fields = cast("Json", row) if isinstance(row, Mapping) else {}
+        made = {name: each for name, each in fields.items() if name in keys}
+        if keys and not made and row:
+            raise self._refusal(f"the answer has none of these where its fields stand; it has {', '.join(fields)}")
+        return made
+
+    def _refusal(self, why: str) -> ToolInputError:
+        name = called_here(self.call.arguments, "filter_keys")
+        problem = Problem(code="invalid", path=f"$.{name}", message=f"{why}; call without {name}")
+        return ToolInputError([problem], tool=self.call.tool)
+
+
+def called_here(arguments: Arguments, name: str) -> str | None:
+    """What a protocol argument is called among these; None: it is not taken."""
+    return next((published for published, own in arguments.protocol.items() if own == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A tool whose results come in pages where they are too large."""
+
+    tool: str
+    action: Action
+    arguments: Arguments
+    source: Source
+    chosen: Configuration
+    token: str | None
+    """What `continuation_token` is called here; None: it is not taken."""
+    is_query: bool
+    """Running it once more changes nothing: a page is brought by running it again."""
+    withheld: Callable[[], Exception | None]
+    compile: Callable[[Arguments], Contract]
+    breaks: Callable[[str], str | None] | None = None
+    """How a page breaks what the tool says that it returns."""
+    _made: list[Tool] = field(default_factory=list[Tool])
+
+    def __call__(self, arguments: Json) -> Any:
+        """Run the tool, and show as much of its result as is asked for, or fits."""
+        sent, asked = taken_apart(arguments, self.arguments)
+        value = self.source.value(sent)
+        output = self.source.output(value, asked.filter_keys)
+        return value if output is None else self.first(output, sent, asked)
+
+    def first(self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None) -> Any:
+        """What is shown of a result that has just come; with `rows`, no more than so many."""
+        paged = asked.page is not None or asked.page_size is not None or rows is not None
+        if not paged and (asked.mode == "full" or (asked.mode is None and self._fits(output))):
+            return _whole(output)
+        try:
+            who = bound_to(caller(), self.action)
+        except APIException:  # it was let in in a way that cannot be asked about
+            return _whole(output)
+        place = Place(tool=self.tool, who=who, arguments=sent if self.is_query else None, filter_keys=asked.filter_keys)
+        shown = self._shown(_read(output), place, asked, rows=rows)
+        return _whole(output) if shown is None else shown
+
+    def _fits(self, output: Output) -> bool:
+        size = len(output) if isinstance(output, bytes) else len(output.encode(errors="replace"))
+        return self.token is None or size <= self.chosen.max_result
+
+    # --- one page ---
+
+    def _shown(self, found: Written, place: Place, asked: Asked, *, rows: int | None = None, note: str = "") -> Any:
+        """A page, or the summary; None where that would lose what is not shown."""
+        most = None if asked.mode == "full" else self.chosen.max_result
+        unit = found.unit(None if most is None else most * 3 // 4)  # the rest is for the token and what is said
+        if place.at and place.unit != unit:
+            if place.unit == "rows":
+                place, note = replace(place, at=0), _ANEW
+            unit: Unit = "text"
+        lasting = self._lasting(replace(place, unit=unit, digest=digest(found.text)), found)
+        if lasting is None:
+            return None
+        if asked.mode == "summary":
+            return self._summary(found, lasting, note)
+        start, stop = self._range(found.count(unit), lasting, asked, rows)
+        page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
+        made = page.made(stop if most is None else page.end(most))
+        return None if self.breaks is not None and self.breaks(made.decode()) else orjson.Fragment(made)
+
+    def _lasting(self, place: Place, found: Written) -> Place | None:
+        """A place that can be gone on from: the result is kept, unless it can be asked for again by a short token."""
+        if place.kept is not None:
+            return place
+        if self.is_query and len(seal(place)) <= self.chosen.max_result // 8:
+            return place
+        key = keep(found.text, found.is_json, self.chosen) if self.token is not None else None
+        return None if key is None else replace(place, arguments=None, kept=key)
+
+    def _range(self, count: int, place: Place, asked: Asked, rows: int | None) -> tuple[int, int]:
+        if asked.page is None and asked.page_size is None:
+            start = min(place.at, count)
+            return start, count if rows is None or place.unit == "text" else min(start + rows, count)
+        size = asked.page_size or min(_FEW, self.chosen.max_page_size)
+        start = min(place.at, count) if asked.page is None else (asked.page - 1) * size
+        if place.unit == "text":
+            raise self._no_page("the answer has no rows, or a row that is too large for a page")
+        if start >= count > 0 or (start > 0 and count == 0):
+            raise self._no_page(f"there are {count:,} rows: pages 1 to {max(1, -(-count // size))} of {size}")
+        return start, min(start + size, count)
+
+    def _no_page(self, why: str) -> ToolInputError:
+        name = called_here(self.arguments, "page") or called_here(self.arguments, "page_size")
+        return ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
+
+    def _summary(self, found: Written, place: Place, note: str) -> Any:
+        made = found.summary()
+        if self.token is not None:
+            told = f"{note}Only a summary. Send {self.token} instead of the arguments for what it is of."
+            made["continuation"] = {self.token: seal(place), "note": told}
+        return orjson.Fragment(written(made, self.tool))
+
+    # --- going on ---
+
+    def form(self, sent: Any) -> Tool | None:
+        """The form for arguments with a token."""
+        arguments = opened_text(sent)
+        if self.token is None or not isinstance(arguments, dict) or cast("Json", arguments).get(self.token) is None:
+            return None
+        if not self._made:
+            self._made.append(self._going_on(self.token))
+        return self._made[0]
+
+    def _going_on(self, token: str) -> Tool:
+        """The tool that takes a token, and beside it what says how the rest is to be shown."""
+        own = self.arguments
+        beside = {name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE}
+        anything: Json = {name: {} for name in own.properties}
+        properties = {**anything, **beside, token: {"type": "string"}}
+        contract = self.compile(Arguments(properties=properties, wide=properties, required=[token]))
+
+        def validated(sent: Json) -> Any:
+            left = {name: each for name, each in sent.items() if name == token or name in beside}
+            message = f"cannot stand beside {token}, which goes on with the call that it came from"
+            told = [Problem(code="conflicting-keys", path=f"$.{name}", message=message) for name in sent.keys() - left]
+            if told:
+                raise ToolInputError(told, tool=self.tool, corrected=left)
+            return contract.validate(sent)
+
+        return Tool(contract=replace(contract, validate=validated), function=self.go_on, withheld=self.withheld)
+
+    def go_on(self, arguments: Json) -> Any:
+        """Show what a token stands for."""
+        token = cast("str", self.token)
+        refused = self.withheld()
+        if refused is not None:
+            raise _revoked(refused, token)
+        _, asked = taken_apart(arguments, self.arguments)
+        try:
+            place = opened(arguments[token], self.tool, bound_to(caller(), self.action), self.chosen.token_age)
+            found, place, note = self._brought(place, asked)
+        except Refused as error:
+            problem = Problem(code="invalid", path=f"$.{token}", message=str(error))
+            raise ToolInputError([problem], tool=self.tool) from None
+        shown = self._shown(found, place, asked, note=note)
+        return _whole(found.text.encode() if found.is_json else found.text) if shown is None else shown
+
+    def _brought(self, place: Place, asked: Asked) -> tuple[Written, Place, str]:
+        """The result, from where it is kept or by asking for it again; and what is to be said of it."""
+        if place.kept is not None:
+            text, is_json = kept(place.kept, self.chosen)
+            return (read(text) if is_json else plain(text)), place, ""
+        value = self.source.value(place.arguments or {})
+        found = _read(self.source.output(value, place.filter_keys))
+        note = "" if digest(found.text) == place.digest else _CHANGED
+        if asked.filter_keys is not None:
+            place = replace(place, filter_keys=asked.filter_keys)
+            found = _read(self.source.output(value, asked.filter_keys))
+        return found, place, note
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """What is shown of a result, from `start` on and no further than `stop`."""
+
+    found: Written
+    place: Place
+    token: str | None
+    start: int
+    stop: int
+    note: str
+
+    def end(self, most: int) -> int:
+        """Where it ends if it may have `most` bytes."""
+        room = most - len(self._told(self.start)) - _SLACK
+        return min(self.stop, self.found.end(self.place.unit, self.start, room))
+
+    def made(self, end: int) -> bytes:
+        """The page."""
+        key = self.found.free_key("continuation") if self.place.unit == "rows" else "continuation"
+        return self.found.page(self.place.unit, self.start, end, key, self._told(end))
+
+    def _told(self, end: int) -> bytes:
+        count = self.found.count(self.place.unit)
+        told: Json = {"from": self.start + 1, "to": end, "count": count, "size": self.found.size}
+        if end < count and self.token is not None:
+            told[self.token] = seal(replace(self.place, at=end))
+        return orjson.dumps({**told, "note": f"{self.note}{self._words(count - end)}"})
+
+    def _words(self, more: int) -> str:
+        if self.place.unit == "rows":
+            words = f"{more:,} more in {self.found.name}." if more else "The last page."
+        elif self.found.is_json:
+            words = "A piece of the answer, which is JSON: read it when you have all pieces."
+            words = f"{words} {more:,} characters more." if more else f"{words} This is the last."
+        else:
+            words = f"{more:,} characters more." if more else "The last piece."
+        return f"{words} Send {self.token} instead of the arguments to go on." if more and self.token else words
+
+
+def opened_text(value: Any) -> Any:
+    """Arguments that came as JSON text, read: only to see what they are."""
+    try:
+        while isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+            value = orjson.loads(value)
+    except ValueError:
+        pass
+    return value
+
+
+def _read(output: Output | None) -> Written:
+    if output is None:
+        raise Refused("stands for a result that has another form by now; make the first call again")
+    return read(output.decode()) if isinstance(output, bytes) else plain(output)
+
+
+def _whole(output: Output) -> Any:
+    return orjson.Fragment(output) if isinstance(output, bytes) else output
+
+
+def _revoked(refused: Exception, token: str) -> Exception:
+    """What a caller is told who may no longer call the tool that a token is from."""
+    if not isinstance(refused, ToolError):
+        return refused
+    return ToolError(refused.tool, f"{refused.message}; without that, {token} is of no use", refused.details)

@@ -1,0 +1,156 @@
+"""Continuation tokens: signed, bound to one tool and one caller, good for a while. And results that are kept for them.
+
+A token holds all that is needed to go on, so any worker can: the arguments of a query, which is run again, or the key
+under which the shared cache keeps what only one call could bring about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any, cast
+
+from django.core import signing
+from django.core.cache import caches
+from django.db.models import Model
+from django.utils.crypto import salted_hmac
+
+from toolbooth.django.caller import Caller, Identity
+from toolbooth.django.conf import Configuration
+from toolbooth.django.discovery import Action
+from toolbooth.django.excerpts import Unit
+
+logger = logging.getLogger("toolbooth.django")
+
+Json = dict[str, Any]
+
+_SALT = "toolbooth.django.continuation"
+
+
+class Refused(Exception):
+    """A token that leads nowhere, and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A place in a result: what a token stands for."""
+
+    tool: str
+    who: str
+    at: int = 0
+    unit: Unit = "rows"
+    digest: str = ""
+    """Of the whole result, as the caller has seen it."""
+    arguments: Json | None = None
+    """Of a query, as the view was sent them."""
+    filter_keys: tuple[str, ...] | None = None
+    kept: str | None = None
+    """The key of a result that cannot be asked for again."""
+
+
+_FIELDS = tuple(each.name for each in fields(Place))
+
+
+def seal(place: Place) -> str:
+    """The token for a place."""
+    return signing.dumps(astuple(place), salt=_SALT, serializer=_Serializer, compress=True)
+
+
+def opened(token: str, tool: str, who: str, age: int) -> Place:
+    """The place that a token stands for. Raises Refused."""
+    again = f"call {tool} again with the arguments of the first call"
+    try:
+        found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
+        place = Place(**dict(zip(_FIELDS, found, strict=True)))
+    except signing.SignatureExpired:
+        raise Refused(f"has expired: a token is good for {_minutes(age)}; {again}") from None
+    except (signing.BadSignature, ValueError, TypeError):
+        raise Refused(f"is no token of this server, or was changed; send it as it came, or {again}") from None
+    if place.who != who:
+        raise Refused(f"was given to another caller; {again}")
+    if place.tool != tool:
+        raise Refused(f"was given by {place.tool}; send it there")
+    return place
+
+
+def bound_to(who: Caller, action: Action) -> str:
+    """Who calls, in a form that says nothing to others: what a token is bound to. Raises what authenticators raise."""
+    told = [who.request.get_host(), *_who(who.identity(action), who)]
+    return salted_hmac(_SALT, json.dumps(told), algorithm="sha256").hexdigest()[:32]
+
+
+def _who(identity: Identity, who: Caller) -> list[str]:
+    user, auth, authenticator = identity
+    if getattr(user, "pk", None) is not None:
+        return [_kind(user), str(user.pk)]
+    if authenticator is None:
+        return []
+    return [_kind(authenticator), str(getattr(user, "username", "")), _credentials(auth, who)]
+
+
+def _credentials(auth: Any, who: Caller) -> str:
+    """What was shown to the authenticator, in a form that is the same whenever it is shown again."""
+    if isinstance(auth, Model):
+        return f"{_kind(auth)} {auth.pk}"
+    if isinstance(auth, str | bytes | int):
+        return str(auth)
+    if isinstance(auth, Mapping):
+        return json.dumps(auth, sort_keys=True, default=str)
+    return who.request.headers.get("Authorization", "")
+
+
+def _kind(thing: Any) -> str:
+    meta: Any = getattr(thing, "_meta", None)
+    return str(meta.label) if meta is not None else f"{type(thing).__module__}.{type(thing).__qualname__}"
+
+
+def digest(text: str) -> str:
+    """What tells whether a result is another than it was."""
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _minutes(age: int) -> str:
+    return f"{age // 60} minutes" if age >= 120 else f"{age} seconds"
+
+
+class _Serializer:
+    """Any number with all its digits; what JSON has no form for as its text, which is how an address takes it."""
+
+    def dumps(self, obj: Any) -> bytes:
+        return json.dumps(obj, separators=(",", ":"), default=str).encode()
+
+    def loads(self, data: bytes) -> Any:
+        place: list[Any] = json.loads(data)
+        return [tuple(cast("list[str]", each)) if isinstance(each, list) else each for each in place]
+
+
+# --- results that are kept ---
+
+
+def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
+    """Keep a result where all workers find it; the key, or None where the cache does not keep it."""
+    key = f"toolbooth:{secrets.token_urlsafe(18)}"
+    entry = [is_json, text]
+    try:
+        caches[chosen.cache].set(key, entry, chosen.token_age)
+        if caches[chosen.cache].get(key) == entry:
+            return key
+    except Exception:  # what was done is done: the caller gets to see it, whatever the cache says
+        logger.warning("the cache %r failed to keep a result", chosen.cache, exc_info=True)
+    return None
+
+
+def kept(key: str, chosen: Configuration) -> tuple[str, bool]:
+    """A kept result, and whether it is JSON; from now on it is kept as long again. Raises Refused."""
+    entry: Any = caches[chosen.cache].get(key)
+    if entry is None:
+        raise Refused(
+            "stands for a result that is no longer kept. The call was made: look at what it did, do not repeat it"
+        )
+    caches[chosen.cache].touch(key, chosen.token_age)
+    is_json, text = entry
+    return text, is_json
