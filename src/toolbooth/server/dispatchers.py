@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast, overload
 
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.server.tools import HELP, Dispatch, Shows, Tool
+from toolbooth.server.tools import PARAMS, Dispatch, Shows, Tool
 from toolbooth.sources.json_schema import compile_json_schema
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,7 +38,8 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
 def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
     """The actions of a class: name, bound method and options of each. Raises ContractError where there are none."""
     made = cls()
-    found = [name for each in reversed(cls.__mro__) for name, method in vars(each).items() if hasattr(method, MARK)]
+    every = [name for each in reversed(cls.__mro__) for name in vars(each)]
+    found = [name for name in every if hasattr(getattr(cls, name), MARK)]
     if not found:
         raise ContractError(cls.__name__, ["no method is marked with @mcp_action"])
     for name in dict.fromkeys(found):
@@ -47,7 +48,7 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
         yield options.pop("name", None) or name, method, options
 
 
-def dispatch_of(name: str, found: Mapping[str, Any]) -> Dispatch:
+def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch:
     """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises ContractError."""
     levels = {
         resource: cast("Mapping[str, Tool]", actions)
@@ -62,7 +63,9 @@ def dispatch_of(name: str, found: Mapping[str, Any]) -> Dispatch:
     if mistakes:
         raise ContractError(name, mistakes)
     resources = levels or {"": found}
-    made = Dispatch(resources={"": next(iter(resources.values()))} if len(resources) == 1 else resources)
+    if len(resources) == 1:
+        resources = {"": next(iter(resources.values()))}
+    made = Dispatch(resources=resources, help=help_word)
     nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
     if nested:
         raise ContractError(name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested])
@@ -74,8 +77,8 @@ def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | Non
     # Which names there are is for `route` to say: it knows what may be meant.
     taken: Json = {
         **{key: {"type": "string"} for key in dispatch.keys},
-        "params": {"type": "object", "additionalProperties": True},
-        HELP: {"type": "boolean"},
+        PARAMS: {"type": "object", "additionalProperties": True},
+        dispatch.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
     contract = compile_json_schema(schema, name=name, description=description)
@@ -101,13 +104,13 @@ def _published(tool: Tool, dispatch: Dispatch) -> Tool:
 
 def _schema(dispatch: Dispatch) -> Json:
     actions = dict.fromkeys(action for way, _ in dispatch.subs() for action in [way["action"]])
-    properties: Json = {"action": _names([*actions, dispatch.help])}
+    properties: Json = {"action": _names([*actions, dispatch.help_action])}
     if "" not in dispatch.resources:
         properties = {"resource": _names(dispatch.resources), **properties}
     fields = {"type": "object", "description": "The action's fields; flat is fine too", "additionalProperties": True}
     return {
         "type": "object",
-        "properties": {**properties, "params": fields, HELP: {"type": "boolean"}},
+        "properties": {**properties, PARAMS: fields, dispatch.help: {"type": "boolean"}},
         "required": ["action"],
         "additionalProperties": True,
     }

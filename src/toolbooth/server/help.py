@@ -13,9 +13,9 @@ import orjson
 from toolbooth.boundary.guard import echo, near_name
 from toolbooth.boundary.paths import listed, quoted
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.publish import input_schema
+from toolbooth.publish import portable
 from toolbooth.server.example import example_of
-from toolbooth.server.tools import HELP, Dispatch, Shows, Tool
+from toolbooth.server.tools import PARAMS, Dispatch, Shows, Tool
 from toolbooth.sources.json_schema import compile_json_schema
 
 Json = dict[str, Any]
@@ -26,29 +26,29 @@ PAGE = 4_000
 _SAID = 120
 """Characters of a description where many are told."""
 
-OWN = ("action", "resource", "params", HELP)
-"""What a dispatcher's call says for itself, so that fields of these names go into `params`."""
 
-
-def help_of(tool: Tool, way: Mapping[str, str] | None = None) -> Json:
-    """The whole contract of one tool; `way` leads to it through a dispatcher."""
-    schema = input_schema(tool.contract)
-    fields: Json = schema.get("properties", {})
-    example = example_of(schema)
-    made: Json = {**way} if way else {"tool": tool.name}
-    made["description"] = tool.contract.description
-    made["fields"] = fields
-    made["required"] = list(schema.get("required", ()))
+def help_of(tool: Tool) -> Json:
+    """The whole contract of one tool."""
+    schema = portable(tool.contract.schema)
+    made: Json = {
+        "tool": tool.name,
+        "description": tool.contract.description,
+        "fields": schema.get("properties", {}),
+        "required": list(schema.get("required", ())),
+    }
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
-    made["example"] = example if way is None else _call(way, example)
-    if way is not None and (own := [name for name in fields if name in OWN and (name != "resource" or name in way)]):
-        made["note"] = f"Send {', '.join(own)} inside params: beside it they mean the call itself."
+    made["example"] = example_of(schema)
     return made if tool.about is None else {**made, **tool.about()}
 
 
-def _call(way: Mapping[str, str], fields: Json) -> Json:
-    return {**way, "params": fields} if fields.keys() & {*way, "params", HELP} else {**way, **fields}
+def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
+    """The whole contract of a tool, in the words of the dispatcher that leads to it."""
+    made = help_of(tool)
+    made["example"] = dispatch.call(way, made["example"])
+    if own := [name for name in made["fields"] if name in dispatch.own]:
+        made["note"] = f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
+    return {**way, **made}
 
 
 def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub: Tool | None = None) -> Tool:
@@ -60,7 +60,7 @@ def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub
     return Tool(contract=replace(_ASKED, name=dispatcher.name), function=told.told)
 
 
-_ANYTHING = compile_json_schema({"type": "object", "additionalProperties": True}, name=HELP)
+_ANYTHING = compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
 """Nothing is called, so whatever else is sent is let be: the answer says so."""
 
 _ASKED = compile_json_schema(
@@ -69,13 +69,13 @@ _ASKED = compile_json_schema(
         "properties": {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}},
         "additionalProperties": False,
     },
-    name=HELP,
+    name="help",
 )
 
 
 def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
-    asked = {**way, "action": dispatch.help}
-    made = _paged(help_of(sub, way), "fields", 1, {**asked, "params": {"action": way["action"]}})
+    asked = {**way, "action": dispatch.help_action}
+    made = _paged(_behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}})
     return {**made, "called": "nothing: help was asked for"} if sent else made
 
 
@@ -97,11 +97,11 @@ class _Help:
             made, key = self._resource(resource), "actions"
         else:
             made, key = self._tree(), "resources"
-        again: Json = {**self.way, **({"params": {"action": asked["action"]}} if "action" in asked else {})}
+        again: Json = {**self.way, **({PARAMS: {"action": asked["action"]}} if "action" in asked else {})}
         return _paged(made, key, page, again)
 
     def _tree(self) -> Json:
-        ask = {"action": self.dispatch.help, "resource": "…"}
+        ask = {"action": self.dispatch.help_action, "resource": "…"}
         return {
             "resources": {resource: list(actions) for resource, actions in self.shown.resources.items()},
             "next_step": f"{_written(ask)} tells what the actions of one take.",
@@ -109,7 +109,7 @@ class _Help:
 
     def _resource(self, resource: str) -> Json:
         way = {"resource": resource} if resource else {}
-        ask = {**way, "action": "…", HELP: True}
+        ask = {**way, "action": "…", self.dispatch.help: True}
         return {
             **way,
             "actions": {action: _outline(tool) for action, tool in self.shown.resources.get(resource, {}).items()},
@@ -127,12 +127,12 @@ class _Help:
             message = f"there is no action {echo(action)}{hint}"
             raise ToolInputError([Problem(code="invalid", path="$.action", message=message)])
         way = {"resource": resource, "action": action} if resource else {"action": action}
-        return help_of(actions[action], way)
+        return _behind(self.dispatch, way, actions[action])
 
 
 def _outline(tool: Tool) -> Json:
     """What a tool does, and the names of what it takes."""
-    schema = input_schema(tool.contract)
+    schema = portable(tool.contract.schema)
     required = list(schema.get("required", ()))
     optional = [name for name in schema.get("properties", {}) if name not in required]
     made: Json = {"description": _cut(tool.contract.description), "required": required, "optional": optional}

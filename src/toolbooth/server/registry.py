@@ -123,11 +123,12 @@ class ToolRegistry:
         timeout: float | None = None,
         withheld: Callable[[], Exception | None] | None = None,
         form: Callable[[Any], Tool | None] | None = None,
+        about: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
         `withheld` says what a caller who may not call the tool is told instead of a refusal; None: this one may.
-        `form` finds another form of the tool, where the arguments as sent ask for it.
+        `form` finds another form of the tool, where the arguments as sent ask for it. `about` adds to its help.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -140,6 +141,7 @@ class ToolRegistry:
             timeout=timeout if timeout is not None else self.timeout,
             withheld=withheld,
             form=form,
+            about=about,
         )
         return self._register(made)
 
@@ -152,9 +154,12 @@ class ToolRegistry:
         description: str = "",
         title: str | None = None,
         hide: bool = True,
+        help: str = "help",
     ) -> Tool: ...
     @overload
-    def dispatcher(self, name: str, *, description: str = "", title: str | None = None) -> Callable[[C], C]: ...
+    def dispatcher(
+        self, name: str, *, description: str = "", title: str | None = None, hide: bool = True, help: str = "help"
+    ) -> Callable[[C], C]: ...
     def dispatcher(
         self,
         name: str,
@@ -163,12 +168,14 @@ class ToolRegistry:
         description: str = "",
         title: str | None = None,
         hide: bool = True,
+        help: str = "help",
     ) -> Any:
         """Register one tool that routes to others by `action`; what comes beside it, flat or in `params`, goes along.
 
         `actions` maps each action to a registered tool, or each resource to such a map; the call says which. These
         tools leave the list unless `hide=False`, and can still be called by their own names. Without `actions` this
         decorates a class: its methods that are marked `@mcp_action` become tools, `name__method`, and its actions.
+        `help` is the word that asks what an action takes: `{"action": "help"}`, or `"help": true` beside an action.
 
         Raises:
             ContractError: with every mistake.
@@ -180,12 +187,13 @@ class ToolRegistry:
             for action, method, options in actions_in(cls):
                 found[action] = f"{name}__{action}"
                 self.tool(method, name=found[action], **options)
-            self.dispatcher(name, found, description=description or inspect.getdoc(cls) or "", title=title)
+            said = description or inspect.getdoc(cls) or ""
+            self.dispatcher(name, found, description=said, title=title, hide=hide, help=help)
             return cls
 
         if actions is None:
             return gather
-        dispatch = dispatch_of(name, _each(actions, self.find))
+        dispatch = dispatch_of(name, _each(actions, self.find), help)
         hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
         return self._register(dispatcher(name, dispatch, description, title), hidden)
 

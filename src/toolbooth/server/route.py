@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from toolbooth.boundary.accept import accept_reading
@@ -21,11 +21,9 @@ from toolbooth.boundary.read import NOTHING, Reading, read_json
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.server.help import help_tool
-from toolbooth.server.tools import HELP, Dispatch, Shows, Tool
+from toolbooth.server.tools import PARAMS, Dispatch, Shows, Tool
 
 Json = dict[str, Any]
-
-PARAMS = "params"
 
 _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
@@ -35,14 +33,15 @@ _LONGEST = 128
 class Routed:
     """One call on its way through a dispatcher."""
 
+    dispatch: Dispatch
     tool: Tool
     """The sub-tool."""
     reading: Reading
     """What is for it."""
     way: Mapping[str, str]
     """The arguments that led there."""
-    inside: frozenset[str] = frozenset()
-    """The keys that stood in `params`."""
+    inside: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The keys that did not stand flat, and what they stood in: `$.params`."""
     repairs: tuple[Repair, ...] = ()
     """Of the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
@@ -56,54 +55,64 @@ class Routed:
 
     def told(self, error: ToolInputError) -> ToolInputError:
         """A refusal of the sub-tool's, as one of the dispatcher's call."""
-        error.problems = (*self.slips, *(replace(each, path=self.sent_at(each.path)) for each in error.problems))
+        error.tool = error.tool or self.tool.name
+        error.problems = (*self.slips, *(replace(each, path=self._sent_at(each.path)) for each in error.problems))
+        error.declared = {self._sent_at(path): names for path, names in error.declared.items()}
         error.edits = tuple(map(self._edit, error.edits))
         if error.corrected is not None:
-            error.corrected = dispatched(self.way, error.corrected)
+            error.corrected = self.dispatch.call(self.way, error.corrected)
         return error
 
     def repaired(self, repairs: Iterable[Repair]) -> list[Repair]:
         """All repairs, where they were made."""
-        return [*self.repairs, *(replace(each, path=self.sent_at(each.path)) for each in repairs)]
+        return [*self.repairs, *(replace(each, path=self._sent_at(each.path)) for each in repairs)]
 
-    def sent_at(self, path: str) -> str:
+    def _sent_at(self, path: str) -> str:
         """Where in the dispatcher's call something of the sub-tool's stands."""
-        for key in self.inside:
+        for key, place in self.inside.items():
             start = at((key,))
             if path == start or path.startswith((f"{start}.", f"{start}[")):
-                return f"$.{PARAMS}{path[1:]}"
+                return place + path[1:]
         return path
 
     def _edit(self, edit: str) -> str:
-        for key in self.inside:
+        for key, place in self.inside.items():
             start = at((key,))
-            edit = re.sub(rf"(?<![\w.]){re.escape(start)}(?!\w)", f"$.{PARAMS}{start[1:]}".replace("\\", r"\\"), edit)
+            edit = re.sub(rf"{re.escape(start)}(?!\w)", lambda found, place=place: place + found[0][1:], edit)
         return edit
-
-
-def dispatched(way: Mapping[str, str], arguments: Mapping[str, Any]) -> Json:
-    """The dispatcher's call for these arguments: flat, unless the sub-tool has names of the dispatcher's own."""
-    if arguments.keys() & {*way, PARAMS, HELP}:
-        return {**way, PARAMS: dict(arguments)}
-    return {**way, **arguments}
 
 
 def route(dispatcher: Tool, reading: Reading, shows: Shows | None) -> Routed:
     """Where a call leads. Raises ToolInputError where that cannot be said."""
     dispatch = cast("Dispatch", dispatcher.dispatch)
-    sent: Any = reading[0]
-    if type(sent) is dict and PARAMS not in sent and HELP not in sent:
-        arguments = cast("Json", sent)
-        keys = dispatch.keys
-        found = _exactly(dispatch, arguments)
-        if found is not None:
-            rest = {key: value for key, value in arguments.items() if key not in keys}
-            way = {key: arguments[key] for key in keys}
-            return Routed(tool=found, reading=(rest, reading[1], reading[2]), way=way)
-    return _Search(dispatcher, dispatch, shows).routed(reading)
+    found = _directly(dispatch, cast("Json", reading[0]), reading) if type(reading[0]) is dict else None
+    return found or _Search(dispatcher, dispatch, shows).routed(reading)
 
 
-def _exactly(dispatch: Dispatch, sent: Json) -> Tool | None:
+def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None:
+    """The short way, for a call that simply says where it leads."""
+    tool = _exactly(dispatch, sent)
+    inner: Any = sent.get(PARAMS, _NO_PARAMS)
+    if tool is None or dispatch.help in sent or type(inner) is not dict:
+        return None
+    own = dispatch.own
+    beside = {key: value for key, value in sent.items() if key not in own}
+    inside = cast("Json", inner)
+    if not beside.keys().isdisjoint(inside):
+        return None
+    return Routed(
+        dispatch=dispatch,
+        tool=tool,
+        reading=({**beside, **inside}, reading[1], reading[2]),
+        way={key: sent[key] for key in dispatch.keys},
+        inside=dict.fromkeys(inside, f"$.{PARAMS}"),
+    )
+
+
+_NO_PARAMS: Json = {}
+
+
+def _exactly(dispatch: Dispatch, sent: Mapping[str, Any]) -> Tool | None:
     action = sent.get("action")
     resource = "" if "" in dispatch.resources else sent.get("resource")
     if type(action) is not str or type(resource) is not str:
@@ -119,26 +128,32 @@ class _Search:
         self.dispatch = dispatch
         self.shows = shows
         self.slips: list[Problem] = []
+        self.wrapped: dict[str, str] = {}
+        """The keys that stood in a wrapper around the whole call, and what it is."""
 
     def routed(self, reading: Reading) -> Routed:
-        limits = self.dispatcher.contract.limits
-        if (opened := _opened(reading, limits)) is not None:
-            meant = self._spelt(self._unwrapped(opened[0], limits))
-            reading = reading if meant is opened[0] else (meant, *opened[1:])
+        contract = self.dispatcher.contract
+        opened = _opened(reading, contract.limits)
+        if opened is None:
+            accept_reading(contract, reading)  # says what it is instead of an object
+            raise AssertionError(reading)
+        sent = self._spelt(self._unwrapped(opened[0], contract.limits))
         try:
-            arguments, repairs = accept_reading(self.dispatcher.contract, reading)
+            own = {key: value for key, value in sent.items() if key in self.dispatch.own}
+            arguments, repairs = accept_reading(contract, (own, *opened[1:]))
         except ToolInputError as error:
             error.problems = (*self.slips, *error.problems)
             raise
         way, tool = self._way(arguments)
-        fields, inside = self._fields(reading, arguments, limits)
+        fields, inside = self._fields((sent, *opened[1:]), arguments)
+        whole = [Repair(code="json-text", path="$")] if isinstance(reading[0], str) else []
         return Routed(
+            dispatch=self.dispatch,
             tool=tool,
             reading=fields,
             way=way,
             inside=inside,
-            # Keys that a client adds are the sub-tool's to judge.
-            repairs=tuple(each for each in repairs if each.code != "client-key"),
+            repairs=(*whole, *repairs),
             slips=tuple(self.slips),
         )
 
@@ -158,6 +173,7 @@ class _Search:
         names = listed(tuple(inner), 12)
         message = f"{quoted(key)} holds the whole call; send {names} at the top level, not inside {quoted(key)}"
         self.slips.append(Problem(code="nested-wrapper", path=at((key,)), message=message))
+        self.wrapped = dict.fromkeys(inner, at((key,)))
         return {**rest, **inner}
 
     def _spelt(self, sent: Json) -> Json:
@@ -175,23 +191,29 @@ class _Search:
         """Whether a key is `action` or `resource` in another spelling: it looks like it, and holds one."""
         if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
             return False
-        resources = self.dispatch.resources
-        known = (
-            resources if name == "resource" else [HELP, *(each for actions in resources.values() for each in actions)]
-        )
+        known = self.dispatch.resources if name == "resource" else {**self._actions, self.dispatch.help_action: None}
         return value in known
+
+    @property
+    def _actions(self) -> dict[str, Tool]:
+        """Every action, of whichever resource."""
+        return {action: tool for actions in self.dispatch.resources.values() for action, tool in actions.items()}
 
     # --- their values ---
 
     def _way(self, arguments: Json) -> tuple[dict[str, str], Tool]:
-        action, asks = arguments.get("action"), arguments.get(HELP) is True
+        action, asks = arguments.get("action"), arguments.get(self.dispatch.help) is True
         several = "" not in self.dispatch.resources
-        if (asks and action is None) or action == self.dispatch.help:
+        if (asks and action is None) or action == self.dispatch.help_action:
             return self._to_help(arguments)
-        if (full := self._full_name(arguments)) is not None:
+        if (tool := _exactly(self.dispatch, arguments)) is not None:
+            way = {key: arguments[key] for key in self.dispatch.keys}
+        elif (full := self._full_name(arguments)) is not None:
             way, tool = full
         else:
             resource = self._chosen("resource", arguments, self.dispatch.resources) if several else ""
+            if resource is None and action is None:
+                self._chosen("action", arguments, self._actions)
             actions: Mapping[str, Tool] = {} if resource is None else self.dispatch.resources[resource]
             action = self._chosen("action", arguments, actions, resource or "") if actions else None
             if resource is None or action is None:
@@ -201,7 +223,7 @@ class _Search:
         return way, help_tool(self.dispatcher, self.shows, way, tool) if asks else tool
 
     def _to_help(self, arguments: Json) -> tuple[dict[str, str], Tool]:
-        way = {"action": self.dispatch.help}
+        way = {"action": self.dispatch.help_action}
         if "resource" in arguments and "" not in self.dispatch.resources:
             resource = self._chosen("resource", arguments, self.dispatch.resources)
             if resource is None:
@@ -212,8 +234,7 @@ class _Search:
     def _full_name(self, arguments: Json) -> tuple[dict[str, str], Tool] | None:
         """Where a call leads whose action is the whole name of a tool: `contacts__create`."""
         action = arguments.get("action")
-        known = any(action in actions for actions in self.dispatch.resources.values())
-        for way, tool in self.dispatch.subs() if not known else ():
+        for way, tool in self.dispatch.subs() if action not in self._actions else ():
             given = arguments.get("resource", way.get("resource"))
             if tool.name == action and given == way.get("resource") and self._is_shown(tool):
                 message = f"there is no action {quoted(tool.name)}; did you mean {quoted(way['action'])}?"
@@ -234,7 +255,7 @@ class _Search:
         else:
             said = f"there is no {key} {echo(given)}{where}" + (f"; did you mean {quoted(near)}?" if near else "")
         said += "" if near else f"; there are {listed(tuple(names))}" if names else "; there is none for you"
-        said += "" if near else f'. {{"action": "{self.dispatch.help}"}} tells more'
+        said += "" if near else f'. {{"action": "{self.dispatch.help_action}"}} tells more'
         self.slips.append(Problem(code="missing" if given is None else "invalid", path=f"$.{key}", message=said))
         return near
 
@@ -246,21 +267,21 @@ class _Search:
 
     # --- everything else ---
 
-    def _fields(self, reading: Reading, arguments: Json, limits: Limits) -> tuple[Reading, frozenset[str]]:
-        """What is for the sub-tool, with every digit that was sent, and the keys that stood in `params`."""
-        sent = cast("Reading", _opened(reading, limits))
+    def _fields(self, sent: Reading, arguments: Json) -> tuple[Reading, dict[str, str]]:
+        """What is for the sub-tool, with every digit that was sent, and where it did not stand flat."""
         inner = NOTHING
         if PARAMS in arguments:
+            limits = self.dispatcher.contract.limits
             inner = cast("Reading", _opened((sent[0][PARAMS], *sent[1:]), limits))
-        own = (*self.dispatch.keys, PARAMS, HELP)
-        beside = {key: value for key, value in sent[0].items() if key not in own}
+        beside = {key: value for key, value in sent[0].items() if key not in self.dispatch.own}
+        place = f"{self.wrapped.get(PARAMS, '$')}.{PARAMS}"
         twice = [key for key in inner[0] if key in beside]
         if twice:
-            message = f"stands in $.{PARAMS} too; send it once"
+            message = f"stands in {place} too; send it once"
             found = [Problem(code="conflicting-keys", path=at((key,)), message=message) for key in twice]
             raise ToolInputError([*self.slips, *found], tool=self.dispatcher.name)
         fields = ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
-        return fields, frozenset(inner[0])
+        return fields, {**self.wrapped, **dict.fromkeys(inner[0], place)}
 
 
 def _opened(reading: Reading, limits: Limits) -> Reading | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast, get_args
 
@@ -22,8 +22,8 @@ from toolbooth.sources.hints import Hints
 Shows = Callable[["Tool"], bool]
 """Which tools the caller is shown."""
 
-HELP = "help"
-"""The action of a dispatcher that tells what its others take; beside another action, `true` asks for that one."""
+PARAMS = "params"
+"""Where the fields of an action may stand, instead of beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class Dispatch:
     """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a single one, ""."""
 
     resources: Mapping[str, Mapping[str, Tool]]
+    help: str = "help"
+    """Beside an action, `true` asks what it takes."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -38,10 +40,19 @@ class Dispatch:
         return ("action",) if "" in self.resources else ("resource", "action")
 
     @property
-    def help(self) -> str:
+    def own(self) -> tuple[str, ...]:
+        """All that a call says for itself: fields of these names go into `params`."""
+        return (*self.keys, PARAMS, self.help)
+
+    @property
+    def help_action(self) -> str:
         """The action that tells of the others; one of the author's own of that name stays what it is."""
-        taken = any(HELP in actions for actions in self.resources.values())
-        return f"tool_{HELP}" if taken else HELP
+        taken = any(self.help in actions for actions in self.resources.values())
+        return f"tool_{self.help}" if taken else self.help
+
+    def call(self, way: Mapping[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The call that takes these fields along: flat, unless one of them has a name of the call's own."""
+        return {**way, PARAMS: dict(fields)} if fields.keys() & {*self.own} else {**way, **fields}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
         """Every sub-tool, with the arguments that lead to it."""
@@ -55,7 +66,7 @@ class Dispatch:
             resource: {action: tool for action, each in actions.items() if (tool := change(each)) is not None}
             for resource, actions in self.resources.items()
         }
-        return Dispatch(resources={resource: actions for resource, actions in made.items() if actions})
+        return replace(self, resources={resource: actions for resource, actions in made.items() if actions})
 
 
 @dataclass(frozen=True, kw_only=True)
