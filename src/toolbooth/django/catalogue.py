@@ -20,8 +20,9 @@ from toolbooth.django.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.caller import caller, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
+from toolbooth.django.dispatch import grouped, idle
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.names import fitting, named, title
+from toolbooth.django.names import Name, fitting, free, named, parted, title
 from toolbooth.django.operations import Operation, Unknowable, describing, operation
 from toolbooth.django.protocol import called, offer
 from toolbooth.django.receipts import is_receipted
@@ -58,6 +59,8 @@ class Catalogue:
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
+    idle: tuple[LeftOut, ...] = ()
+    """Patterns in `TOOLBOOTH["DISPATCH"]` that bring no resource into their group."""
 
 
 _lock = threading.Lock()
@@ -89,11 +92,13 @@ def build(chosen: Configuration) -> Catalogue:
     found = discover()
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     with describing():
-        for name, action in named(found.actions, list(made.actions)):
-            if made.includes(name):
-                made.add(name, action)
+        for name, action in named(found.actions, [*made.actions, *(each.name for each in made.written)]):
+            if made.includes(name.tool):
+                made.names[name.tool] = name
+                made.add(name.tool, action)
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
+    made.add_dispatchers()
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
@@ -102,6 +107,7 @@ def build(chosen: Configuration) -> Catalogue:
         ways=_ways(made.actions.values()),
         left_out=tuple(made.left_out),
         faults=tuple(made.faults),
+        idle=tuple(made.idle),
     )
 
 
@@ -115,6 +121,13 @@ class _Building:
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
     creates: list[SyncInvocation] = field(default_factory=list[SyncInvocation])
+    names: dict[str, Name] = field(default_factory=dict[str, Name])
+    """In its parts, of every tool that is a view's."""
+    words: dict[str, str] = field(default_factory=dict[str, str])
+    """What a view says of its rows, by the tools that stand for them."""
+    written: dict[decorators.Dispatcher, dict[str, str]] = field(default_factory=dict[Any, dict[str, str]])
+    """The actions of each hand-written dispatcher, and their tools."""
+    idle: list[LeftOut] = field(default_factory=list[LeftOut])
 
     def __post_init__(self) -> None:
         chosen = self.chosen
@@ -125,6 +138,8 @@ class _Building:
         return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
 
     def add_hand_written(self, tool: decorators.HandWritten) -> None:
+        if tool.dispatcher is not None:
+            self.written.setdefault(tool.dispatcher, {})[tool.action.name] = tool.contract.name
         self.actions[tool.contract.name] = tool.action
         self.registry.add(
             tool.contract,
@@ -148,6 +163,8 @@ class _Building:
             logger.warning("%s cannot be described", action.path, exc_info=True)
             self.left_out.append(LeftOut(name, f"describing it failed: {type(error).__name__}: {error}"))
             return
+        if action.name in STANDARD:
+            self.words[name] = _cut(described.description.strip().partition("\n\n")[0])
         self.faults += [LeftOut(name, each) for each in described.faults]
         self.left_out += [LeftOut(name, each) for each in arguments.left_out]
         call = SyncInvocation(
@@ -194,6 +211,21 @@ class _Building:
             withheld=hidden,
             form=many.form,
         )
+
+    def add_dispatchers(self) -> None:
+        """One tool for many, once all of them are there: those of each class, and those that the setting groups."""
+        for each, below in self.written.items():
+            self.registry.dispatcher(each.name, below, title=each.title, description=each.description)
+        taken = {tool for below in self.written.values() for tool in below.values()}
+        single = [
+            (self.names.get(tool) or parted(tool), each) for tool, each in self.actions.items() if tool not in taken
+        ]
+        for group in grouped(self.chosen.dispatch, single):
+            name = free(group.name, {*self.registry.tools, *self.registry.hidden})
+            said = next((self.words[tool] for tool in group.alone if self.words.get(tool)), "")
+            self.registry.dispatcher(name, group.below, title=group.title, description=said)
+        resources = [name.resource for name, _ in single]
+        self.idle = [LeftOut(what, why) for what, why in idle(self.chosen.dispatch, resources)]
 
 
 def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:

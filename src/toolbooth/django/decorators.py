@@ -1,9 +1,14 @@
-"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their own making."""
+"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their own making.
+
+`@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked `@mcp_action`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast, overload
@@ -20,10 +25,13 @@ from toolbooth.django.caller import caller
 from toolbooth.django.discovery import IGNORED, Action
 from toolbooth.django.replies import value_of
 from toolbooth.django.requests import inner_request
+from toolbooth.errors import ContractError
+from toolbooth.server import dispatchers
 from toolbooth.sources.signature import compile_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
+C = TypeVar("C", bound=type)
 
 _handler = BaseHandler()
 
@@ -35,6 +43,34 @@ def mcp_ignore(view: V) -> V:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What an author may say of a tool; what is left out is the function's, or the project's."""
+
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    permission_classes: Sequence[Any] | None = None
+    authentication_classes: Sequence[Any] | None = None
+    throttle_classes: Sequence[Any] | None = None
+
+    @property
+    def classes(self) -> dict[str, Any]:
+        """Who may call, and how often: attributes of a view."""
+        keys = ("permission_classes", "authentication_classes", "throttle_classes")
+        return {key: list(each) for key in keys if (each := getattr(self, key)) is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatcher:
+    """A class whose methods are tools."""
+
+    name: str
+    title: str | None
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HandWritten:
     """A tool that an author wrote as a function."""
 
@@ -43,6 +79,8 @@ class HandWritten:
     action: Action
     title: str | None
     annotations: Mapping[str, Any] | None
+    dispatcher: Dispatcher | None
+    """The class that it is an action of."""
 
 
 declared: dict[str, HandWritten] = {}
@@ -62,16 +100,7 @@ def mcp_tool(
     authentication_classes: Sequence[Any] | None = None,
     throttle_classes: Sequence[Any] | None = None,
 ) -> Callable[[F], F]: ...
-def mcp_tool(
-    function: Any = None,
-    /,
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    annotations: Mapping[str, Any] | None = None,
-    **classes: Sequence[Any] | None,
-) -> Any:
+def mcp_tool(function: Any = None, /, **options: Any) -> Any:
     """Publish a function; a parameter annotated `Request` or `HttpRequest` gets the caller's request.
 
     It runs as a view of REST framework does: authentication, permissions and throttles are the project's own unless
@@ -80,31 +109,112 @@ def mcp_tool(
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
     """
+    chosen = Options(**options)
 
     def register(found: Any) -> Any:
-        asked: dict[str, type] = {}
-
-        def is_request(param: inspect.Parameter, hint: Any) -> bool:
-            if isinstance(hint, type) and issubclass(hint, HttpRequest | Request):
-                asked[param.name] = hint
-            return param.name in asked
-
-        contract = compile_function(found, name=name, description=description, injected=is_request)
-        attributes = {key: list(each) for key, each in classes.items() if each is not None}
-        view = type(f"{found.__name__}_view", (_View,), attributes)
-        action = Action(
-            callback=cast("Any", view).as_view(), method="POST", name=found.__name__, path="/", regex="", base=""
-        )
-        declared[f"{found.__module__}.{found.__qualname__}"] = HandWritten(
-            contract=contract,
-            function=_running(found, contract.name, action, asked),
-            action=action,
-            title=title,
-            annotations=annotations,
-        )
+        declared[_place(found)] = _written(found, found.__name__, chosen)
         return found
 
     return register if function is None else register(function)
+
+
+@overload
+def mcp_action(function: F, /) -> F: ...
+@overload
+def mcp_action(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    annotations: Mapping[str, Any] | None = None,
+    permission_classes: Sequence[Any] | None = None,
+    authentication_classes: Sequence[Any] | None = None,
+    throttle_classes: Sequence[Any] | None = None,
+) -> Callable[[F], F]: ...
+def mcp_action(function: Any = None, /, **options: Any) -> Any:
+    """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of `mcp_tool`."""
+    Options(**options)  # what is not one of them is a mistake here, not where the class ends
+    mark: Any = dispatchers.mcp_action(**options)
+    return mark if function is None else mark(function)
+
+
+@overload
+def mcp_dispatcher(cls: C, /) -> C: ...
+@overload
+def mcp_dispatcher(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    description: str | None = None,
+    annotations: Mapping[str, Any] | None = None,
+    permission_classes: Sequence[Any] | None = None,
+    authentication_classes: Sequence[Any] | None = None,
+    throttle_classes: Sequence[Any] | None = None,
+) -> Callable[[C], C]: ...
+def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
+    """Publish a class as one tool, whose actions are the methods that are marked `@mcp_action`.
+
+    Each runs as a function with `@mcp_tool` does. What the class says of annotations, permissions, authentication and
+    throttles holds for every action that says nothing itself. Classes are found in each app's `mcp_tools.py`; one
+    instance answers every call.
+
+    Raises:
+        ContractError: with every mistake in the class, each with its remedy.
+    """
+    chosen = Options(**options)
+
+    def register(found: type) -> type:
+        said = chosen.description if chosen.description is not None else inspect.cleandoc(found.__doc__ or "")
+        name = chosen.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", found.__name__).lower()
+        dispatcher = Dispatcher(name=name, title=chosen.title, description=said)
+        tools = _actions(found, dispatcher, chosen)
+        declared.update({f"{_place(found)}.{tool.action.name}": tool for tool in tools})
+        return found
+
+    return register if cls is None else register(cls)
+
+
+def _actions(cls: type, dispatcher: Dispatcher, chosen: Options) -> list[HandWritten]:
+    made: dict[str, HandWritten] = {}
+    every = list(dispatchers.actions_in(cls))
+    counts = Counter(action for action, _, _ in every)
+    mistakes = [f"{count} actions are named {action!r}; pass name=" for action, count in counts.items() if count > 1]
+    for action, method, options in every:
+        own: dict[str, Any] = {"annotations": chosen.annotations, **chosen.classes, **options}
+        own["name"] = f"{dispatcher.name}__{action}"
+        try:
+            made[action] = _written(method, action, Options(**own), dispatcher)
+        except ContractError as error:
+            mistakes += [f"{action}: {each}" for each in error.mistakes]
+    if mistakes:
+        raise ContractError(dispatcher.name, mistakes)
+    return list(made.values())
+
+
+def _place(found: Any) -> str:
+    return f"{found.__module__}.{found.__qualname__}"
+
+
+def _written(found: Any, name: str, chosen: Options, dispatcher: Dispatcher | None = None) -> HandWritten:
+    """A function as a tool. Raises ContractError."""
+    asked: dict[str, type] = {}
+
+    def is_request(param: inspect.Parameter, hint: Any) -> bool:
+        if isinstance(hint, type) and issubclass(hint, HttpRequest | Request):
+            asked[param.name] = hint
+        return param.name in asked
+
+    contract = compile_function(found, name=chosen.name, description=chosen.description, injected=is_request)
+    view = type(f"{found.__name__}_view", (_View,), {**chosen.classes, "__module__": found.__module__})
+    action = Action(callback=cast("Any", view).as_view(), method="POST", name=name, path="/", regex="", base="")
+    return HandWritten(
+        contract=contract,
+        function=_running(found, contract.name, action, asked),
+        action=action,
+        title=chosen.title,
+        annotations=chosen.annotations,
+        dispatcher=dispatcher,
+    )
 
 
 class _View(APIView):

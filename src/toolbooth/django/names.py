@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain, count
 
 from django.apps import apps
@@ -23,7 +24,17 @@ _VERBS = {
 }
 
 
-def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[str, Action]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Name:
+    """What a tool is called, and what it is called below a dispatcher."""
+
+    tool: str
+    resource: str
+    """The tool's name without its action; empty for a tool that is no resource's."""
+    action: str
+
+
+def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[Name, Action]]:
     """Every action with its name. Where two would share one, or one is taken, the app's label goes in front.
 
     One action that answers to several methods is a tool for each of them.
@@ -37,11 +48,24 @@ def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[
     counts = Counter([*names, *taken])
     given = set(taken)
     for action, name in zip(actions, names, strict=True):
-        wanted = fitting(f"{_app(action)}__{name}" if counts[name] > 1 else name)
-        numbered = (fitting(f"{wanted}_{number}") for number in count(2))
-        chosen = next(each for each in chain((wanted,), numbered) if each not in given)
+        wanted = f"{app_of(action)}__{name}" if counts[name] > 1 else name
+        chosen = free(wanted, given)
         given.add(chosen)
-        yield chosen, action
+        yield parted(chosen, wanted), action
+
+
+def free(wanted: str, taken: Container[str]) -> str:
+    """A name that is not taken, and not too long: this one, or else with a number behind it."""
+    first = fitting(wanted)
+    numbered = (fitting(f"{first}_{number}") for number in count(2))
+    return next(each for each in chain((first,), numbered) if each not in taken)
+
+
+def parted(tool: str, wanted: str = "") -> Name:
+    """A tool's name in its parts; where it had to be cut, those of the name that it should have had."""
+    whole = tool if tool.startswith(wanted) else wanted
+    resource, _, action = whole.rpartition("__")
+    return Name(tool=tool, resource=fitting(resource), action=action)
 
 
 def title(action: Action) -> str:
@@ -55,7 +79,8 @@ def _name(action: Action) -> str:
     return f"{_plain(action.base)}__{_plain(action.name)}"
 
 
-def _app(action: Action) -> str:
+def app_of(action: Action) -> str:
+    """The label of the app that an action's view belongs to."""
     module = action.view.__module__
     config = apps.get_containing_app_config(module)
     return _plain(config.label if config is not None else module.partition(".")[0])

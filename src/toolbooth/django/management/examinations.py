@@ -72,22 +72,26 @@ def _endpoint() -> Iterator[Finding]:
 
 def _tools() -> Iterator[Finding]:
     chosen = configuration()
-    names = list(build(replace(chosen, include=("*",), exclude=())).registry.tools)
+    names = list(build(replace(chosen, include=("*",), exclude=())).actions)
     for key, patterns in {"INCLUDE": chosen.include, "EXCLUDE": chosen.exclude}.items():
         for pattern in patterns:
             if names and not any(fnmatchcase(name, pattern) for name in names):
                 yield Finding(
                     "warning", f"TOOLBOOTH[{key!r}]: {pattern!r} fits no tool", "`mcp_tools` lists their names"
                 )
+    for each in catalogue().idle:
+        yield Finding("warning", f"{each.what} adds nothing: {each.why}", "`mcp_tools` lists the names of resources")
     tools = catalogue().registry.tools
     if not tools:
         remedy = "widen TOOLBOOTH['INCLUDE']" if names else "add REST framework views to the URLconf, as a router does"
         yield Finding("error", "there is no tool", remedy)
         return
     cost = lint([tool.listing() for tool in tools.values()]).listing.tokens
-    what = f"{len(tools):,} tools, {cost:,} tokens"
+    behind = f" with {len(catalogue().registry.hidden):,} more behind them" if catalogue().registry.hidden else ""
+    what = f"{len(tools):,} tools{behind}, {cost:,} tokens"
     if cost > MANY_TOKENS:
-        yield Finding("warning", f"{what} for every agent", "leave out what agents do not need: TOOLBOOTH['EXCLUDE']")
+        remedy = "put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out, TOOLBOOTH['EXCLUDE']"
+        yield Finding("warning", f"{what} for every agent", remedy)
     else:
         yield Finding("ok", what)
 

@@ -33,7 +33,8 @@ class Command(BaseCommand):
         body = sys.stdin.buffer.read() if sent == "-" else sent.encode()
         with unlogged():
             result = agent_of(options["username"]).call(options["tool"], body)
-        if result.is_error and options["tool"] not in catalogue().registry.tools:
+        known = catalogue()
+        if result.is_error and options["tool"] not in {*known.registry.tools, *known.actions}:
             raise CommandError(f"{result.text}; `manage.py mcp_tools` lists them all", returncode=2)
         self.stdout.write(result.text)
         meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("result", {}).get("_meta")

@@ -1,0 +1,180 @@
+"""Which tools stand behind which dispatcher, and what the dispatchers are called."""
+
+import pytest
+from django.core import checks
+from django.urls import include, path
+from rest_framework import viewsets
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from odd.views import SiteViewSet
+from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, TagViewSet
+from toolbooth.django import decorators
+from toolbooth.django.catalogue import catalogue
+from toolbooth.django.conf import Configuration, configuration
+from toolbooth.django.decorators import mcp_tool
+
+CRUD = ["list", "create", "retrieve", "update", "partial_update", "destroy"]
+
+
+def urls(*routes):
+    """A URLconf with these view sets, each by its name."""
+    patterns = []
+    for place, (name, view) in enumerate(routes):
+        router = SimpleRouter()
+        router.register("rows", view, name)
+        patterns.append(path(f"{place}/", include(router.urls)))
+    return type("Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]})
+
+
+@pytest.fixture
+def project(settings_of, monkeypatch):
+    """Builds a project of these view sets, and gives what its dispatchers hold."""
+    monkeypatch.setattr(decorators, "declared", {})
+
+    def build(*routes, **chosen):
+        settings_of(ROOT_URLCONF=urls(*routes), TOOLBOOTH=chosen)
+        return held()
+
+    return build
+
+
+def held():
+    """Each dispatcher, with its actions or with those of its resources; None for a tool by itself."""
+    found = {}
+    for name, tool in catalogue().registry.tools.items():
+        below = tool.dispatch and {key: list(actions) for key, actions in tool.dispatch.resources.items()}
+        found[name] = below if below is None or "" not in below else below[""]
+    return found
+
+
+CRM = (("companies", CompanyViewSet), ("contacts", ContactViewSet), ("deals", DealViewSet), ("sites", SiteViewSet))
+
+
+@pytest.mark.parametrize("off", [None, False, {}])
+def test_without_the_setting_every_tool_is_listed(project, off):
+    found = project(*CRM, DISPATCH=off)
+    assert (len(found), set(found.values())) == (25, {None})
+
+
+def test_one_for_each_resource(project):
+    assert project(*CRM, DISPATCH="resource") == {
+        "companies": CRUD,
+        "contacts": CRUD,
+        "deals": [*CRUD, "close"],
+        "sites": CRUD,
+    }
+
+
+def test_one_for_each_app_and_no_resource_where_there_is_only_one(project):
+    assert project(*CRM, DISPATCH="app") == {
+        "sales": {"companies": CRUD, "contacts": CRUD, "deals": [*CRUD, "close"]},
+        "odd": CRUD,
+    }
+
+
+def test_groups_of_resources_by_name_and_the_first_that_fits_has_it(project):
+    groups = {"people": ["contacts", "comp*"], "rest": ["c*", "deals"]}
+    found = project(*CRM, DISPATCH=groups)
+    flat = {f"sites__{name}": None for name in CRUD}
+    assert found == {"people": {"companies": CRUD, "contacts": CRUD}, "rest": [*CRUD, "close"], **flat}
+
+
+def test_what_is_left_out_is_behind_no_dispatcher(project):
+    found = project(*CRM, DISPATCH="resource", INCLUDE=["deals__*", "sites__list"], EXCLUDE=["deals__[lucp]*"])
+    assert found == {"deals": ["retrieve", "destroy"], "sites": ["list"]}
+
+
+def test_bulk_tools_are_actions_of_their_resource(project):
+    found = project(("tags", TagViewSet), DISPATCH="resource", BULK_TOOLS=True)
+    assert found == {"tags": [*CRUD, "bulk_create"]}
+
+
+def test_a_resource_is_called_as_its_tools_are(project):
+    """Two of one name have their app's label in front; two of one app are told apart by number."""
+    found = project(("rows", TagViewSet), ("rows", SiteViewSet), ("rows", CompanyViewSet), DISPATCH="resource")
+    assert found == {"sales__rows": [*CRUD, *(f"{name}_2" for name in CRUD)], "odd__rows": CRUD}
+    tools = {name: tool.name for name, tool in catalogue().registry.tools["sales__rows"].dispatch.resources[""].items()}
+    assert tools == {name: f"sales__rows__{name}" for name in found["sales__rows"]}
+
+
+LONG = "a-router-of-a-very-long-name-that-nobody-would-ever-want-to-type-by-hand"
+
+
+def test_of_a_name_that_is_too_long_the_action_stays_readable(project):
+    found = project((LONG, TagViewSet), (f"{LONG}-2", TagViewSet), DISPATCH="resource")
+    assert [(len(name), actions) for name, actions in found.items()] == [(64, CRUD), (64, CRUD)]
+    assert project((LONG[:55], TagViewSet), DISPATCH="resource") == {LONG[:55].replace("-", "_"): CRUD}
+
+
+def test_a_name_that_is_taken_gets_a_number(project):
+    @mcp_tool
+    def contacts() -> str:
+        """By hand."""
+        return "by hand"
+
+    found = project(("contacts", ContactViewSet), DISPATCH="resource")
+    assert found == {"contacts": None, "contacts_2": CRUD}
+
+
+def test_a_function_joins_the_resource_that_its_name_says(project):
+    @mcp_tool(name="contacts__merge")
+    def merge(first: str, second: str) -> str:
+        """Merge two."""
+        return "merged"
+
+    @mcp_tool
+    def greet() -> str:
+        """Greet."""
+        return "hello"
+
+    found = project(("contacts", ContactViewSet), DISPATCH="resource")
+    assert found == {"greet": None, "contacts": ["merge", *CRUD]}
+
+
+class Helpful(viewsets.GenericViewSet):
+    queryset = TagViewSet.queryset
+    serializer_class = TagViewSet.serializer_class
+
+    @action(detail=False)
+    def help(self, request):
+        return Response({"said": "by the view"})
+
+
+def test_an_action_of_the_hosts_own_that_is_called_help_is_not_lost(project, mcp):
+    assert project(("tags", Helpful), DISPATCH="resource") == {"tags": ["help"]}
+    assert mcp("tags", {"action": "help"})["structuredContent"] == {"said": "by the view"}
+    assert "help" in mcp("tags", {"action": "tool_help"})["content"][0]["text"]
+
+
+def test_a_dispatcher_of_one_resource_says_what_its_view_says(project):
+    project(*CRM, DISPATCH="resource")
+    said = {name: tool.contract.description for name, tool in catalogue().registry.tools.items()}
+    assert said["contacts"].startswith("People to write to.")
+    assert said["companies"].startswith("Companies.")
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    "given", ["apps", True, ["contacts"], {"a b": ["x"]}, {"a": "x"}, {"a": []}, {"a": [1]}, {1: ["x"]}], ids=repr
+)
+def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, given):
+    settings_of(TOOLBOOTH={"DISPATCH": given})
+    found = [each for each in checks.run_checks() if each.id.startswith("toolbooth")]
+    expected = 'None, "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+    assert [(each.id, each.msg) for each in found] == [
+        ("toolbooth.E002", f"TOOLBOOTH['DISPATCH']: must be {expected}, not {given!r}.")
+    ]
+    assert configuration() == Configuration()
+
+
+def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
+    project(*CRM, DISPATCH={"a": ["contacts", "invoice*"], "b": ["con*"], "c": ["deals"]})
+    assert [(each.what, each.why) for each in catalogue().idle] == [
+        ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it fits no resource"),
+        ("TOOLBOOTH['DISPATCH']['b']: 'con*'", "all that it fits is taken by an earlier pattern"),
+    ]
+    assert set(held()) - {f"{name}__{each}" for name in ("companies", "sites") for each in CRUD} == {"a", "c"}
