@@ -39,10 +39,10 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
     """What the tool returned; an object also as structured content, in the form that `structured` gives it."""
     if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
-    elif type(value) is not dict and (pieces := _pieces(value)) is not None:
+    elif type(value) is not dict and (pieces := pieces_of(value)) is not None:
         made = {"content": [_piece(each) for each in pieces], "isError": False}
     else:
-        text = _json_of(value)
+        text = json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
@@ -54,7 +54,7 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
 _CONTENT = (Text, Image, Audio, Resource)
 
 
-def _pieces(value: Any) -> list[Any] | None:
+def pieces_of(value: Any) -> list[Any] | None:
     """What a tool returned as content of its own making: one piece, or a list with a piece among its items."""
     if isinstance(value, _CONTENT):
         return [value]
@@ -73,14 +73,14 @@ def _piece(piece: Any) -> Json:
             return {"type": "resource", "resource": {**inner, "blob": _base64(piece.content)}}
         return {"type": "resource", "resource": {**inner, "text": piece.content}}
     text = piece.text if isinstance(piece, Text) else piece
-    return {"type": "text", "text": text if isinstance(text, str) else _json_of(text).decode()}
+    return {"type": "text", "text": text if isinstance(text, str) else json_of(text).decode()}
 
 
 def _base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _json_of(value: Any) -> bytes:
+def json_of(value: Any) -> bytes:
     """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client can read."""
     try:
         return orjson.dumps(value, default=to_jsonable_python)
@@ -121,7 +121,7 @@ def _told(error: ToolInputError, most: int) -> tuple[str, Json]:
         # Almost always nothing but JSON as it was read, however much of it.
         corrected, call = error.corrected, orjson.dumps(error.corrected)
     except TypeError:
-        corrected, call = to_jsonable_python(error.corrected), _json_of(error.corrected)
+        corrected, call = to_jsonable_python(error.corrected), json_of(error.corrected)
     return _text(error, call, most), _data(error, corrected)
 
 
