@@ -3,14 +3,21 @@
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, SecretStr
 
-from toolbooth import ContractError, ToolInputError, ToolRegistry
+from toolbooth import ContractError, ToolInputError, ToolRegistry, compile_json_schema
+from toolbooth.server.dispatchers import mcp_action
+from toolbooth.server.help import help_of
 from toolbooth.server.registry import UnknownTool
-from toolbooth.server.respond import respond
+from toolbooth.server.respond import respond, respond_sync
+from toolbooth.server.tools import Tool
 
 
 def text(words: str, *, error: bool = False) -> dict[str, Any]:
@@ -267,3 +274,590 @@ def test_sync_sub_tools_alone_need_no_event_loop():
     registry.tool(name="where")(lambda: threading.current_thread().name)
     registry.dispatcher("do", {"where": "where"})
     assert registry.dispatch("do", {"action": "where"}) == text(threading.current_thread().name)
+
+
+# --- several resources --------------------------------------------------------------------------------------------
+
+
+class Address(BaseModel):
+    street: str
+    city: str = ""
+
+
+class Line(BaseModel):
+    sku: str
+    count: int = 1
+
+
+class Trigger(BaseModel):
+    action: str
+    resource: str = ""
+
+
+def crm(**how: Any) -> ToolRegistry:
+    registry = ToolRegistry("crm", **how)
+
+    @registry.tool
+    def contacts__create(email: str, first_name: str = "", address: Address | None = None) -> str:
+        """Create a contact."""
+        return f"{email} {first_name} {address}"
+
+    @registry.tool(annotations={"readOnlyHint": True})
+    def contacts__list(page: int = 1) -> str:
+        """List contacts."""
+        return f"page {page}"
+
+    @registry.tool
+    def orders__create(lines: list[Line], action: str = "buy", params: Address | None = None) -> str:
+        """Place an order."""
+        return f"{lines} {action} {params}"
+
+    @registry.tool
+    def orders__watch(trigger: Trigger, resource: str = "") -> str:
+        return f"{trigger} {resource}"
+
+    actions = {
+        "contacts": {"create": "contacts__create", "list": "contacts__list"},
+        "orders": {"create": "orders__create", "watch": "orders__watch"},
+    }
+    registry.dispatcher("crm", actions, description="Customers.")
+    return registry
+
+
+def test_a_dispatcher_of_several_resources_names_them():
+    assert crm().tools["crm"].listing()["inputSchema"] == {
+        "type": "object",
+        "properties": {
+            "resource": {"type": "string", "enum": ["contacts", "orders"]},
+            "action": {"type": "string", "enum": ["create", "list", "watch", "help"]},
+            "params": {"type": "object", "description": "The action's fields; flat is fine too (any keys)"},
+            "help": {"type": "boolean"},
+        },
+        "required": ["action"],
+        "description": "more keys allowed",
+    }
+
+
+def test_more_names_than_a_list_should_hold_are_left_to_help():
+    registry = ToolRegistry("wide")
+    for number in range(60):
+        registry.tool(name=f"resource{number}__get")(lambda: "got")
+    registry.dispatcher("all", {f"resource{n}": {"get": f"resource{n}__get"} for n in range(60)})
+    properties = registry.tools["all"].listing()["inputSchema"]["properties"]
+    assert properties["resource"] == {
+        "type": "string",
+        "description": "resource0, resource1, resource2, resource3, resource4 … 60 in all: see help",
+    }
+    assert properties["action"] == {"type": "string", "enum": ["get", "help"]}
+
+
+def test_one_resource_alone_needs_no_name():
+    registry = ToolRegistry("shop")
+    registry.tool(name="create")(lambda: "created")
+    registry.dispatcher("shop", {"orders": {"create": "create"}})
+    assert registry.dispatch("shop", {"action": "create"}) == text("created")
+    assert "resource" not in registry.tools["shop"].listing()["inputSchema"]["properties"]
+
+
+MEANT = {
+    "flat": ({"resource": "contacts", "action": "create", "email": "a@x.io"}, "a@x.io  None"),
+    "nested": (
+        {"resource": "contacts", "action": "create", "email": "a@x.io", "address": {"street": "Main"}},
+        "a@x.io  street='Main' city=''",
+    ),
+    "fields-named-as-the-calls-own": (
+        {
+            "resource": "orders",
+            "action": "create",
+            "params": {"lines": [{"sku": "a"}], "action": "b", "params": {"street": "M"}},
+        },
+        "[Line(sku='a', count=1)] b street='M' city=''",
+    ),
+    "a-field-that-holds-such-names": (
+        {"resource": "orders", "action": "watch", "trigger": {"action": "start", "resource": "x"}, "params": {}},
+        "action='start' resource='x' ",
+    ),
+    "both-levels": (
+        {"resource": "orders", "action": "watch", "trigger": {"action": "b"}, "params": {"resource": "r"}},
+        "action='b' resource='' r",
+    ),
+    "help-not-wanted": ({"resource": "contacts", "action": "list", "help": False}, "page 1"),
+}
+
+
+@pytest.mark.parametrize(("sent", "words"), MEANT.values(), ids=MEANT)
+def test_a_call_reaches_its_resource(sent, words):
+    assert crm().dispatch("crm", sent) == text(words)
+    assert on_the_wire(crm(), "crm", json.dumps(sent).encode()) == text(words)
+
+
+CREATE = {"resource": "contacts", "action": "create"}
+SLIPS = {
+    "whole-call-wrapped": ({"data": {**CREATE, "email": "a"}}, [("nested-wrapper", "$.data")], {"email": "a"}),
+    "whole-call-in-params": ({"params": {**CREATE, "email": "a"}}, [("nested-wrapper", "$.params")], {"email": "a"}),
+    "whole-call-wrapped-as-text": (
+        {"request": json.dumps({**CREATE, "data": {"email": "a"}})},
+        [("nested-wrapper", "$.request"), ("nested-wrapper", "$.request.data")],
+        {"email": "a"},
+    ),
+    "whole-call-wrapped-with-params": (
+        {"body": {**CREATE, "params": {"emial": "a"}}},
+        [("nested-wrapper", "$.body"), ("unknown-key", "$.body.params.emial")],
+        {"email": "a"},
+    ),
+    "part-of-the-call-wrapped": (
+        {"resource": "contacts", "data": {"action": "create", "email": "a"}},
+        [("nested-wrapper", "$.data")],
+        {"email": "a"},
+    ),
+    "other-spelling": (
+        {"Resource": "contacts", "actions": "create", "email": "a"},
+        [("unknown-key", "$.Resource"), ("unknown-key", "$.actions")],
+        {"email": "a"},
+    ),
+    "near-names": (
+        {"resource": "contact", "action": "Create", "email": "a"},
+        [("invalid", "$.resource"), ("invalid", "$.action")],
+        {"email": "a"},
+    ),
+    "whole-name": ({"action": "contacts__create", "email": "a"}, [("invalid", "$.action")], {"email": "a"}),
+    "and-below": (
+        {"resource": "contacts", "action": "creat", "firstName": "A", "email": "a"},
+        [("invalid", "$.action"), ("unknown-key", "$.firstName")],
+        {"first_name": "A", "email": "a"},
+    ),
+    "deep-in-params": (
+        {**CREATE, "params": {"email": "a", "address": {"Street": "Main"}}},
+        [("unknown-key", "$.params.address.Street")],
+        {"email": "a", "address": {"street": "Main"}},
+    ),
+    "wrapper-in-params-as-text": (
+        {**CREATE, "params": '{"data": {"email": "a"}}'},
+        [("nested-wrapper", "$.params.data")],
+        {"email": "a"},
+    ),
+    "params-in-params": (
+        {**CREATE, "params": {"params": {"email": "a"}}},
+        [("nested-wrapper", "$.params.params")],
+        {"email": "a"},
+    ),
+    "wrapper-beside-params": (
+        {**CREATE, "params": {"email": "a"}, "data": {"first_name": "A"}},
+        [("nested-wrapper", "$.data")],
+        {"email": "a", "first_name": "A"},
+    ),
+    "unknown-beside-params": ({**CREATE, "params": {"email": "a"}, "nick": "A"}, [("unknown-key", "$.nick")], None),
+    "twice": (
+        {**CREATE, "params": {"email": "a"}, "email": "a"},
+        [("conflicting-keys", "$.email")],
+        None,
+    ),
+    "no-such-action": ({"resource": "contacts", "action": "burn"}, [("invalid", "$.action")], None),
+    "no-such-resource": ({"resource": "zebras", "action": "create"}, [("invalid", "$.resource")], None),
+    "no-resource": ({"action": "create", "email": "a"}, [("missing", "$.resource")], None),
+    "neither": ({"email": "a"}, [("missing", "$.resource"), ("missing", "$.action")], None),
+    "action-of-another-type": ({"resource": "contacts", "action": ["create"]}, [("wrong-type", "$.action")], None),
+    "two-wrappers-with-actions": (
+        {"a": {"action": "create"}, "b": {"action": "list"}},
+        [("missing", "$.resource"), ("missing", "$.action")],
+        None,
+    ),
+    "wrapper-that-repeats": (
+        {"resource": "contacts", "data": {**CREATE, "email": "a"}},
+        [("missing", "$.action")],
+        None,
+    ),
+    "wrapped-and-wrong": (
+        {"data": {**CREATE, "params": 5}},
+        [("nested-wrapper", "$.data"), ("wrong-type", "$.params")],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "problems", "fields"), SLIPS.values(), ids=SLIPS)
+def test_what_is_plainly_meant_is_told_whole_with_the_dispatchers_own_call(sent, problems, fields):
+    registry = crm()
+    result = registry.dispatch("crm", sent)
+    assert (result["isError"], codes(result)) == (True, problems)
+    corrected = result["_meta"]["toolbooth"].get("corrected")
+    assert corrected == (None if fields is None else {**CREATE, **fields})
+    if corrected is not None:
+        assert registry.dispatch("crm", corrected)["isError"] is False
+
+
+def test_the_words_of_a_refusal_say_what_there_is():
+    told = crm().dispatch("crm", {"resource": "contacts", "action": "burn"})["content"][0]["text"]
+    assert told.splitlines()[1:] == [
+        '- $.action: there is no action "burn" of "contacts"; there are "create", "list". '
+        '{"action": "help"} tells more',
+    ]
+
+
+def test_edits_name_the_place_that_was_sent():
+    sent = {"resource": "orders", "action": "create", "params": {"lines": [{"sku": "a", "cuont": 2}]}}
+    told = crm().dispatch("crm", sent)["_meta"]["toolbooth"]
+    assert told["edits"] == ['rename $.params.lines[0].cuont to "count"']
+
+
+def test_repairs_in_params_are_reported_where_they_were_made():
+    sent = {"resource": "orders", "action": "create", "params": {"lines": '[{"sku": "a", "count": "2"}]'}}
+    assert crm().dispatch("crm", sent)["_meta"] == {
+        "toolbooth": {
+            "repairs": [
+                {"code": "json-text", "path": "$.params.lines"},
+                {"code": "scalar-text", "path": "$.params.lines[0].count"},
+            ]
+        }
+    }
+
+
+def test_a_secret_is_not_echoed_in_a_dispatchers_correction():
+    registry = ToolRegistry("accounts")
+
+    @registry.tool
+    def log_in(password: SecretStr) -> str:
+        return "in"
+
+    registry.dispatcher("accounts", {"log_in": "log_in"})
+    for sent in ({"action": "login", "password": "hunter2"}, {"data": {"action": "log_in", "password": "hunter2"}}):
+        result = registry.dispatch("accounts", sent)
+        assert result["isError"] is True
+        assert "hunter2" not in json.dumps(result)
+
+
+# --- hidden tools -------------------------------------------------------------------------------------------------
+
+
+def test_hidden_tools_leave_the_list_and_are_called_by_name_as_ever():
+    registry = crm()
+    assert list(registry.tools) == ["crm"]
+    assert registry.dispatch("contacts__list", {"page": 2}) == text("page 2")
+    with pytest.raises(UnknownTool, match="did you mean 'contacts__list'"):
+        registry.dispatch("contacts_list")
+    with pytest.raises(ContractError, match="registered already"):
+        registry.tool(name="contacts__list")(lambda: "again")
+
+
+def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
+    registry = crm()
+
+    def shows(tool: Tool) -> bool:
+        return tool.name == "contacts__list"
+
+    def asked(method: str, params: dict[str, Any]) -> Any:
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        return json.loads(respond_sync(registry, body, shows=shows).body)["result"]
+
+    (listed,) = asked("tools/list", {})["tools"]
+    assert listed["inputSchema"]["properties"] == {
+        "action": {"type": "string", "enum": ["list", "help"]},
+        "resource": {"type": "string", "enum": ["contacts"]},
+        "params": {"type": "object", "description": "The action's fields; flat is fine too (any keys)"},
+        "help": {"type": "boolean"},
+    }
+    assert listed["annotations"] == {"readOnlyHint": True}
+    tree = asked("tools/call", {"name": "crm", "arguments": {"action": "help"}})
+    assert tree["structuredContent"]["resources"] == {"contacts": ["list"]}
+    told = asked("tools/call", {"name": "crm", "arguments": {"action": "creat", "resource": "contacts"}})
+    assert "create" not in told["content"][0]["text"].replace('"creat"', "")
+    told = asked("tools/call", {"name": "crm", "arguments": {"action": "list", "resource": "order"}})
+    assert "orders" not in told["content"][0]["text"]
+    assert asked("tools/call", {"name": "crm", "arguments": {"resource": "contacts", "action": "list"}}) == text(
+        "page 1"
+    )
+
+
+def test_a_dispatcher_of_which_a_caller_may_see_nothing_is_not_listed():
+    registry = crm()
+    registry.tool(name="ping")(lambda: "pong")
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool.name == "ping").body)
+    assert [tool["name"] for tool in reply["result"]["tools"]] == ["ping"]
+    whole = json.loads(respond_sync(registry, body, shows=lambda _: True).body)
+    assert [tool["name"] for tool in whole["result"]["tools"]] == ["crm", "ping"]
+
+
+# --- help ---------------------------------------------------------------------------------------------------------
+
+
+def helped(registry: ToolRegistry, name: str = "crm", **sent: Any) -> Any:
+    result = registry.dispatch(name, sent)
+    assert result["isError"] is False, result
+    return result["structuredContent"]
+
+
+def test_help_tells_the_tree_then_a_resource_then_an_action():
+    registry = crm()
+    assert helped(registry, action="help") == {
+        "resources": {"contacts": ["create", "list"], "orders": ["create", "watch"]},
+        "next_step": '{"action": "help", "resource": "…"} tells what the actions of one take.',
+    }
+    assert helped(registry, action="help", resource="contacts") == {
+        "resource": "contacts",
+        "actions": {
+            "create": {
+                "description": "Create a contact.",
+                "required": ["email"],
+                "optional": ["first_name", "address"],
+            },
+            "list": {"description": "List contacts.", "optional": ["page"]},
+        },
+        "next_step": '{"resource": "contacts", "action": "…", "help": true} '
+        "tells the types of one action's fields, with an example.",
+    }
+    whole = helped(registry, action="create", resource="orders", help=True)
+    assert whole == {
+        "resource": "orders",
+        "action": "create",
+        "tool": "orders__create",
+        "description": "Place an order.",
+        "fields": registry.hidden["orders__create"].listing()["inputSchema"]["properties"],
+        "required": ["lines"],
+        "example": {"resource": "orders", "action": "create", "lines": [{"sku": "text"}]},
+        "note": 'Send the fields "action", "params" inside "params".',
+    }
+    assert helped(registry, action="help", resource="orders", params={"action": "create"}) == whole
+    assert registry.dispatch("crm", whole["example"])["isError"] is False
+
+
+def test_help_for_an_action_calls_nothing_and_says_so():
+    told = helped(crm(), **CREATE, help=True, email="a@x.io", params={"first_name": 5})
+    assert told["called"] == "nothing: help was asked for"
+
+
+@pytest.mark.parametrize("sent", [{"help": True}, {"help": "true"}, {"action": "help", "help": True}], ids=str)
+def test_help_alone_tells_the_tree(sent):
+    assert list(helped(crm(), **sent)["resources"]) == ["contacts", "orders"]
+
+
+ASKED_WRONGLY = {
+    "resource": ({"action": "help", "resource": "contcts"}, [("invalid", "$.resource")]),
+    "resource-far-off": ({"action": "help", "resource": "zebra"}, [("invalid", "$.resource")]),
+    "action": (
+        {"action": "help", "resource": "contacts", "params": {"action": "creat"}},
+        [("invalid", "$.params.action")],
+    ),
+    "action-without-resource": ({"action": "help", "params": {"action": "create"}}, [("missing", "$.resource")]),
+    "page": ({"action": "help", "page": 2}, [("invalid", "$.page")]),
+    "page-of-nothing": ({"action": "help", "page": 0}, [("invalid", "$.page")]),
+    "something-else": ({"action": "help", "email": "a"}, [("unknown-key", "$.email")]),
+    "not-a-flag": ({"resource": "contacts", "action": "list", "help": "create"}, [("wrong-type", "$.help")]),
+}
+
+
+@pytest.mark.parametrize(("sent", "problems"), ASKED_WRONGLY.values(), ids=ASKED_WRONGLY)
+def test_help_about_what_there_is_not_is_refused(sent, problems):
+    result = crm().dispatch("crm", sent)
+    assert (result["isError"], codes(result)) == (True, problems)
+
+
+def test_long_help_comes_in_pages_that_lose_nothing():
+    registry = ToolRegistry("wide")
+    resources = {f"resource{n}": {"get": f"resource{n}__get"} for n in range(400)}
+    for actions in resources.values():
+        registry.tool(name=actions["get"])(lambda: "got")
+    registry.dispatcher("all", resources)
+    found: dict[str, Any] = {}
+    ask: dict[str, Any] | None = {"action": "help"}
+    pages = 0
+    while ask is not None:
+        told = helped(registry, "all", **ask)
+        assert len(json.dumps(told)) < 6_000
+        found |= told["resources"]
+        pages += 1
+        assert (told["page"], told["pages"]) == (pages, 2)
+        ask = told.get("next_page")
+    assert found == {resource: ["get"] for resource in resources}
+
+
+def test_the_fields_of_a_wide_action_come_in_pages_too():
+    registry = ToolRegistry("wide")
+    fields = {f"field_{n}": {"type": "string", "description": "words " * 8} for n in range(150)}
+    registry.add(compile_json_schema({"type": "object", "properties": fields}, lambda _: "done", name="wide__set"))
+    registry.tool(name="other")(lambda: "done")
+    registry.dispatcher("all", {"wide": {"set": "wide__set"}, "other": {"do": "other"}})
+    found: dict[str, Any] = {}
+    ask: dict[str, Any] | None = {"resource": "wide", "action": "set", "help": True}
+    while ask is not None:
+        told = helped(registry, "all", **ask)
+        found |= told["fields"]
+        ask = told.get("next_page")
+    assert found.keys() == fields.keys()
+
+
+def test_an_action_of_the_authors_own_named_help_stays_what_it_is():
+    registry = ToolRegistry("desk")
+    registry.tool(name="desk__help")(lambda: "on its way")
+    registry.dispatcher("desk", {"help": "desk__help"})
+    assert registry.dispatch("desk", {"action": "help"}) == text("on its way")
+    assert helped(registry, "desk", action="tool_help")["actions"] == {"help": {}}
+
+
+def test_the_word_for_help_can_be_another():
+    registry = ToolRegistry("desk")
+
+    @registry.tool
+    def desk__ask(help: str) -> str:
+        return help
+
+    registry.dispatcher("desk", {"ask": "desk__ask"}, help="explain")
+    assert registry.dispatch("desk", {"action": "ask", "help": "me"}) == text("me")
+    assert helped(registry, "desk", action="ask", explain=True)["required"] == ["help"]
+    assert helped(registry, "desk", action="explain")["actions"] == {"ask": {"required": ["help"]}}
+
+
+def test_help_of_one_tool_is_its_whole_contract():
+    registry = crm()
+    told = help_of(registry.hidden["contacts__list"])
+    assert told == {
+        "tool": "contacts__list",
+        "description": "List contacts.",
+        "fields": {"page": {"type": "integer", "default": 1}},
+        "required": [],
+        "example": {"page": 1},
+    }
+
+
+# --- classes ------------------------------------------------------------------------------------------------------
+
+
+def leads() -> tuple[ToolRegistry, list[dict[str, str]]]:
+    registry = ToolRegistry("sales")
+    rows: list[dict[str, str]] = []
+
+    @registry.dispatcher("leads")
+    class Leads:
+        """People who may buy."""
+
+        @mcp_action
+        def create(self, email: str, first_name: str = "") -> dict[str, Any]:
+            """Add a lead."""
+            rows.append({"email": email, "first_name": first_name})
+            return {"created": True, "id": len(rows)}
+
+        @mcp_action(name="close", title="Close", annotations={"destructiveHint": True})
+        async def shut(self, id: int) -> str:
+            return f"closed {id}"
+
+        def helper(self) -> None:
+            raise AssertionError("no action")
+
+    return registry, rows
+
+
+def test_the_marked_methods_of_a_class_are_its_actions():
+    registry, rows = leads()
+    assert registry.tools["leads"].contract.description == "People who may buy."
+    assert list(registry.hidden) == ["leads__create", "leads__close"]
+    assert registry.hidden["leads__close"].title == "Close"
+    assert registry.dispatch("leads", {"action": "create", "email": "a@x.io"})["structuredContent"] == {
+        "created": True,
+        "id": 1,
+    }
+    assert registry.dispatch("leads", {"action": "close", "id": 1}) == text("closed 1")
+    assert rows == [{"email": "a@x.io", "first_name": ""}]
+
+
+# What frisian-mcp 1.1.1 answered with `created: true` and a blank or partial row (evidence/gateway.md, 2.3).
+LOST_ELSEWHERE = [
+    {"action": "create", "data": {"email": "a@x.io"}},
+    {"action": "create", "params": {"data": {"email": "a@x.io"}}},
+    {"action": "create", "params": {"emial": "a@x.io"}},
+    {"action": "create", "data": '{"email": "a@x.io"}'},
+    {"action": "create", "params": {}, "data": {"email": "a@x.io"}},
+    {"action": "create", "params": {"params": {"email": "a@x.io"}}},
+    {"action": "create", "payload": {"email": "a@x.io"}},
+]
+
+
+@pytest.mark.parametrize("sent", LOST_ELSEWHERE, ids=json.dumps)
+def test_nothing_is_lost_on_the_way_through_a_class(sent):
+    registry, rows = leads()
+    refused = registry.dispatch("leads", sent)
+    assert (refused["isError"], rows) == (True, [])
+    corrected = refused["_meta"]["toolbooth"]["corrected"]
+    assert corrected == {"action": "create", "email": "a@x.io"}
+    registry.dispatch("leads", corrected)
+    assert rows == [{"email": "a@x.io", "first_name": ""}]
+
+
+def test_what_stands_beside_params_is_routed_too():
+    registry, rows = leads()
+    registry.dispatch("leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"})
+    assert rows == [{"email": "a@x.io", "first_name": "KEPT"}]
+
+
+MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
+    "no-actions": (lambda registry: registry.dispatcher("all", {}), "there are no actions"),
+    "empty-resource": (lambda registry: registry.dispatcher("all", {"a": {}}), "'a' has no actions"),
+    "mixture": (
+        lambda registry: registry.dispatcher("all", {"a": "one", "b": {"c": "one"}}),
+        "some of the names lead to tools and some to actions; let all do the same",
+    ),
+    "class-without-actions": (
+        lambda registry: registry.dispatcher("all")(type("Empty", (), {})),
+        "no method is marked with @mcp_action",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "mistake"), MISTAKES.values(), ids=MISTAKES)
+def test_a_dispatcher_that_leads_nowhere_is_a_mistake(make, mistake):
+    registry = ToolRegistry("shop")
+    registry.tool(name="one")(lambda: "1")
+    with pytest.raises(ContractError) as caught:
+        make(registry)
+    assert caught.value.mistakes == (mistake,)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "shown"),
+    [
+        ([{"readOnlyHint": True}, {"readOnlyHint": True}], {"readOnlyHint": True}),
+        ([{"readOnlyHint": True}, {"destructiveHint": False}], {"readOnlyHint": False, "destructiveHint": False}),
+        ([{"readOnlyHint": True}, {"readOnlyHint": False}], {"readOnlyHint": False, "destructiveHint": True}),
+        ([{"readOnlyHint": True}, None], None),
+    ],
+    ids=str,
+)
+def test_a_dispatcher_hints_at_no_more_than_holds_of_every_action(annotations, shown):
+    registry = ToolRegistry("shop")
+    for number, each in enumerate(annotations):
+        registry.tool(name=f"tool{number}", annotations=each)(lambda: "done")
+    registry.dispatcher("all", {f"do{number}": f"tool{number}" for number in range(len(annotations))})
+    assert registry.tools["all"].listing().get("annotations") == shown
+
+
+# --- the law ------------------------------------------------------------------------------------------------------
+
+NAMES = st.sampled_from(["email", "first_name", "firstName", "address", "data", "street", "toolCallId", "nick"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "5", '{"street": "Main"}', ""]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=5,
+)
+SENT = st.dictionaries(NAMES, VALUES, max_size=4)
+CRM = crm()
+
+
+@given(SENT, st.sampled_from(["flat", "params", "text", "split"]))
+def test_a_dispatched_call_comes_to_what_the_direct_one_comes_to(sent, how):
+    registry = CRM
+    direct = registry.dispatch("contacts__create", sent)
+    half = dict(list(sent.items())[::2])
+    routed = {
+        "flat": {**CREATE, **sent},
+        "params": {**CREATE, "params": sent},
+        "text": {**CREATE, "params": json.dumps(sent)},
+        "split": {**CREATE, **half, "params": {key: value for key, value in sent.items() if key not in half}},
+    }[how]
+    result = registry.dispatch("crm", routed)
+    assert result["isError"] == direct["isError"]
+    if not direct["isError"]:
+        assert result["content"] == direct["content"]
+        return
+    told, expected = (each["_meta"]["toolbooth"] for each in (result, direct))
+    plain = [{**each, "path": each["path"].replace("$.params", "$")} for each in told["problems"]]
+    assert sorted(plain, key=json.dumps) == sorted(expected["problems"], key=json.dumps)
+    assert told.get("corrected") == ({**CREATE, **expected["corrected"]} if "corrected" in expected else None)

@@ -173,7 +173,8 @@ class _Watch:
         if self.tool.dispatch is not None:
             self.routed = route(self.tool, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
-            self._keep(reading)
+            if self.registry.observers:
+                self._keep(reading)
         if self.tool.form is not None:
             self.tool = self.tool.form(reading[0]) or self.tool
         values, repairs = accept_reading(self.tool.contract, reading)

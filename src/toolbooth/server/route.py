@@ -8,7 +8,7 @@ the corrected call is the dispatcher's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -29,7 +29,7 @@ _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)  # frozen and by keyword would cost more than all else that a right call needs here
 class Routed:
     """One call on its way through a dispatcher."""
 
@@ -63,8 +63,10 @@ class Routed:
             error.corrected = self.dispatch.call(self.way, error.corrected)
         return error
 
-    def repaired(self, repairs: Iterable[Repair]) -> list[Repair]:
+    def repaired(self, repairs: list[Repair]) -> list[Repair]:
         """All repairs, where they were made."""
+        if not repairs and not self.repairs:
+            return repairs
         return [*self.repairs, *(replace(each, path=self._sent_at(each.path)) for each in repairs)]
 
     def _sent_at(self, path: str) -> str:
@@ -100,13 +102,9 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
     inside = cast("Json", inner)
     if not beside.keys().isdisjoint(inside):
         return None
-    return Routed(
-        dispatch=dispatch,
-        tool=tool,
-        reading=({**beside, **inside}, reading[1], reading[2]),
-        way={key: sent[key] for key in dispatch.keys},
-        inside=dict.fromkeys(inside, f"$.{PARAMS}"),
-    )
+    fields = {**beside, **inside} if inside else beside
+    way = {key: sent[key] for key in dispatch.keys}
+    return Routed(dispatch, tool, (fields, reading[1], reading[2]), way, dict.fromkeys(inside, f"$.{PARAMS}"))
 
 
 _NO_PARAMS: Json = {}

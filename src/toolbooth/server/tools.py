@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast, get_args
 
@@ -33,16 +33,14 @@ class Dispatch:
     resources: Mapping[str, Mapping[str, Tool]]
     help: str = "help"
     """Beside an action, `true` asks what it takes."""
+    keys: tuple[str, ...] = field(init=False)
+    """The arguments that say where a call goes."""
+    own: frozenset[str] = field(init=False)
+    """All that a call says for itself: fields of these names go into `params`."""
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The arguments that say where a call goes."""
-        return ("action",) if "" in self.resources else ("resource", "action")
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """All that a call says for itself: fields of these names go into `params`."""
-        return (*self.keys, PARAMS, self.help)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", ("action",) if "" in self.resources else ("resource", "action"))
+        object.__setattr__(self, "own", frozenset((*self.keys, PARAMS, self.help)))
 
     @property
     def help_action(self) -> str:
@@ -52,7 +50,7 @@ class Dispatch:
 
     def call(self, way: Mapping[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:
         """The call that takes these fields along: flat, unless one of them has a name of the call's own."""
-        return {**way, PARAMS: dict(fields)} if fields.keys() & {*self.own} else {**way, **fields}
+        return {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
         """Every sub-tool, with the arguments that lead to it."""
