@@ -16,9 +16,10 @@ from toolbooth.django.conf import Configuration
 from toolbooth.django.discovery import Action
 from toolbooth.django.excerpts import Unit, Written, plain, read
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.protocol import NOTHING, Asked, taken_apart
+from toolbooth.django.protocol import NOTHING, Asked, called, opened, taken_apart
+from toolbooth.django.queries import check_keys
 from toolbooth.django.replies import written
-from toolbooth.django.tokens import Place, Refused, bound_to, digest, keep, kept, opened, seal
+from toolbooth.django.tokens import Place, Refused, bound_to, digest, keep, kept, seal, unseal
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server.tools import Tool
 
@@ -26,6 +27,8 @@ Json = dict[str, Any]
 Keys = tuple[str, ...] | None
 Output = bytes | str
 """JSON, or plain text."""
+
+TOKEN = "continuation_token"
 
 _FEW = 100
 """Rows of a page whose size nobody said."""
@@ -41,6 +44,10 @@ _ANEW = "The result has changed since the page before, and cannot be paged as it
 class Source(Protocol):
     """What brings a result about."""
 
+    def check(self, sent: Json, filter_keys: Keys) -> None:
+        """See that these are fields of it. Raises ToolInputError."""
+        ...
+
     def value(self, sent: Json) -> Any:
         """Run it for the caller that is being answered."""
         ...
@@ -55,6 +62,11 @@ class Viewed:
     """The answers of a view."""
 
     call: SyncInvocation
+
+    def check(self, sent: Json, filter_keys: Keys) -> None:
+        name = called_here(self.call.arguments, "filter_keys")
+        if name is not None and filter_keys is not None:
+            check_keys(self.call, caller(), {**sent, name: filter_keys})
 
     def value(self, sent: Json) -> Any:
         return self.call.value(self.call.respond(caller(), sent))
@@ -147,10 +159,11 @@ class Fitted:
         if lasting is None:
             return None
         if asked.mode == "summary":
-            return self._summary(found, lasting, note)
-        start, stop = self._range(found.count(unit), lasting, asked, rows)
-        page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
-        made = page.made(stop if most is None else page.end(most))
+            made = self._summary(found, lasting, note)
+        else:
+            start, stop = self._range(found.count(unit), lasting, asked, rows)
+            page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
+            made = page.made(stop if most is None else page.end(most))
         return None if self.breaks is not None and self.breaks(made.decode()) else orjson.Fragment(made)
 
     def _lasting(self, place: Place, found: Written) -> Place | None:
@@ -178,18 +191,18 @@ class Fitted:
         name = called_here(self.arguments, "page") or called_here(self.arguments, "page_size")
         return ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
 
-    def _summary(self, found: Written, place: Place, note: str) -> Any:
+    def _summary(self, found: Written, place: Place, note: str) -> bytes:
         made = found.summary()
         if self.token is not None:
             told = f"{note}Only a summary. Send {self.token} instead of the arguments for what it is of."
             made["continuation"] = {self.token: seal(place), "note": told}
-        return orjson.Fragment(written(made, self.tool))
+        return written(made, self.tool)
 
     # --- going on ---
 
     def form(self, sent: Any) -> Tool | None:
         """The form for arguments with a token."""
-        arguments = opened_text(sent)
+        arguments = opened(sent)
         if self.token is None or not isinstance(arguments, dict) or cast("Json", arguments).get(self.token) is None:
             return None
         if not self._made:
@@ -202,7 +215,8 @@ class Fitted:
         beside = {name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE}
         anything: Json = {name: {} for name in own.properties}
         properties = {**anything, **beside, token: {"type": "string"}}
-        contract = self.compile(Arguments(properties=properties, wide=properties, required=[token]))
+        protocol = {name: own.protocol[name] for name in beside}
+        contract = self.compile(Arguments(properties=properties, wide=properties, required=[token], protocol=protocol))
 
         def validated(sent: Json) -> Any:
             left = {name: each for name, each in sent.items() if name == token or name in beside}
@@ -222,7 +236,7 @@ class Fitted:
             raise _revoked(refused, token)
         _, asked = taken_apart(arguments, self.arguments)
         try:
-            place = opened(arguments[token], self.tool, bound_to(caller(), self.action), self.chosen.token_age)
+            place = unseal(arguments[token], self.tool, bound_to(caller(), self.action), self.chosen.token_age)
             found, place, note = self._brought(place, asked)
         except Refused as error:
             problem = Problem(code="invalid", path=f"$.{token}", message=str(error))
@@ -235,13 +249,40 @@ class Fitted:
         if place.kept is not None:
             text, is_json = kept(place.kept, self.chosen)
             return (read(text) if is_json else plain(text)), place, ""
-        value = self.source.value(place.arguments or {})
+        sent = place.arguments or {}
+        self.source.check(sent, asked.filter_keys)
+        value = self.source.value(sent)
         found = _read(self.source.output(value, place.filter_keys))
         note = "" if digest(found.text) == place.digest else _CHANGED
         if asked.filter_keys is not None:
             place = replace(place, filter_keys=asked.filter_keys)
             found = _read(self.source.output(value, asked.filter_keys))
         return found, place, note
+
+
+def fitted(
+    call: SyncInvocation,
+    chosen: Configuration,
+    compile: Callable[[Arguments], Contract],
+    withheld: Callable[[], Exception | None],
+) -> Fitted:
+    """The results of a view's action."""
+    arguments, action = call.arguments, call.action
+    token = called_here(arguments, TOKEN)
+    if action.name == "create":  # its receipts are short, but for those of very many rows: nothing is said beforehand
+        name = called(chosen.arguments).get(TOKEN)
+        token = None if name in arguments.properties else name
+    return Fitted(
+        tool=call.tool,
+        action=action,
+        arguments=arguments,
+        source=Viewed(call=call),
+        chosen=chosen,
+        token=token,
+        is_query=action.method == "GET",
+        withheld=withheld,
+        compile=compile,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,16 +322,6 @@ class _Page:
         else:
             words = f"{more:,} characters more." if more else "The last piece."
         return f"{words} Send {self.token} instead of the arguments to go on." if more and self.token else words
-
-
-def opened_text(value: Any) -> Any:
-    """Arguments that came as JSON text, read: only to see what they are."""
-    try:
-        while isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-            value = orjson.loads(value)
-    except ValueError:
-        pass
-    return value
 
 
 def _read(output: Output | None) -> Written:

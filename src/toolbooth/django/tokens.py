@@ -60,7 +60,7 @@ def seal(place: Place) -> str:
     return signing.dumps(astuple(place), salt=_SALT, serializer=_Serializer, compress=True)
 
 
-def opened(token: str, tool: str, who: str, age: int) -> Place:
+def unseal(token: str, tool: str, who: str, age: int) -> Place:
     """The place that a token stands for. Raises Refused."""
     again = f"call {tool} again with the arguments of the first call"
     try:
