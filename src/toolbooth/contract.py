@@ -184,6 +184,8 @@ class Contract:
     proves: bool
     """Validation alone proves the shape: no author's code runs in it, and it coerces nothing."""
     limits: Limits = DEFAULT_LIMITS
+    brief: Mapping[str, Any] | None = None
+    """A schema to be listed instead of the exact one, which says some things twice; None: there is none."""
     written: Mapping[str, Any] | None = field(init=False, default=None)
     """The schema, once it was asked for: a server that is only called never writes it."""
     closed: bool = field(init=False, default=True)

@@ -70,7 +70,7 @@ def input_schema(contract: Contract, profile: Profile = "portable") -> dict[str,
     """
     if profile not in ("portable", "exact"):
         raise ValueError(f"there is no profile {profile!r}; the profiles are 'portable' and 'exact'")
-    return portable(contract.schema) if profile == "portable" else _copied(contract.schema)
+    return portable(contract.brief or contract.schema) if profile == "portable" else _copied(contract.schema)
 
 
 def portable(schema: Mapping[str, Any]) -> dict[str, Any]:

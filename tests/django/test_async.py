@@ -13,7 +13,7 @@ from toolbooth.django.invocation import AsyncInvocation
 
 def test_an_action_is_awaited_from_an_event_loop(ann):
     action = catalogue().actions["companies__list"]
-    arguments = catalogue().registry.tools["companies__list"].function.arguments
+    arguments = catalogue().registry.tools["companies__list"].function.call.arguments
     call = AsyncInvocation(tool="companies__list", action=action, arguments=arguments)
     Company.objects.create(name="Acme")
 

@@ -122,11 +122,13 @@ def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_num
             re_path(r"^digits/(?P<number>\d+)/$", Echo.as_view(), name="digits"),
         )
     )
-    tools = {name: tool["inputSchema"]["properties"] for name, tool in acting_as(ann).tools().items()}
+    tools = {
+        name: next(iter(tool["inputSchema"]["properties"].items())) for name, tool in acting_as(ann).tools().items()
+    }
     assert tools == {
-        "typed__retrieve": {"id": {"type": "integer"}},
-        "text__retrieve": {"id": {"type": "string"}},
-        "digits__retrieve": {"number": {"type": "string", "pattern": r"^\d+$"}},
+        "typed__retrieve": ("id", {"type": "integer"}),
+        "text__retrieve": ("id", {"type": "string"}),
+        "digits__retrieve": ("number", {"type": "string", "pattern": r"^\d+$"}),
     }
     assert mcp("typed__retrieve", {"id": 7})["structuredContent"] == {"pk": 7}
     assert mcp("text__retrieve", {"id": 7})["structuredContent"] == {"pk": "7"}
@@ -248,7 +250,7 @@ def test_a_delete_that_reads_what_is_sent_with_it_publishes_that(settings_of, mc
     )
     tools = acting_as(ann).tools()
     assert tools["leaver__destroy"]["inputSchema"]["required"] == ["current_password"]
-    assert tools["t__destroy"]["inputSchema"]["properties"] == {}
+    assert tools["t__destroy"]["inputSchema"]["properties"] == {"help": {"type": "boolean"}}
     assert mcp("leaver__destroy", {"current_password": "pw"})["structuredContent"] == {"current_password": "pw"}
 
 

@@ -33,13 +33,19 @@ DOCUMENT = {
         {"type": "boolean"},
     ]
 }
+ANSWER = {
+    "filter_keys": {"type": "array", "items": {"type": "string"}},
+    "mode": {"type": "string", "enum": ["summary", "page", "full"]},
+    "continuation_token": {"type": "string"},
+}
+"""How an answer is asked for."""
 DECIMAL = {"anyOf": [{"type": "number", "format": "decimal"}, {"type": "string", "format": "decimal"}]}
 
 
 def test_every_kind_of_field_is_told(tools):
     made = tools["things__create"]["inputSchema"]
     assert made["required"] == ["title"]
-    assert {name: each for name, each in made["properties"].items() if name != "verify"} == {
+    assert {name: each for name, each in made["properties"].items() if name not in ("help", "verify")} == {
         "title": {"type": "string", "minLength": 1, "maxLength": 40},
         "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
         "mood": {"type": "string", "enum": ["ok", ""]},
@@ -103,11 +109,14 @@ def test_filters_ordering_search_and_pages_are_told(tools):
         "by": {"type": "array", "items": {"type": "string", "enum": ["-size", "-title", "size", "title"]}},
         "ordering": {"type": "string", "enum": ["title", "-title", "size", "-size"]},
         "search": {"type": "string", "description": "in title, handle"},
-        "limit": {"type": "integer"},
-        "offset": {"type": "integer"},
+        "limit": {"type": "integer", "minimum": 1},
+        "offset": {"type": "integer", "minimum": 0},
+        "help": {"type": "boolean"},
+        "filters": {"type": "object", "description": "filters in one object"},
+        **ANSWER,
     }
-    assert properties(tools, "cursor__list") == {"cursor": {"type": "string"}}
-    assert properties(tools, "tags__list") == {"page": {"type": "integer"}}
+    assert properties(tools, "cursor__list") == {"cursor": {"type": "string"}, "help": {"type": "boolean"}, **ANSWER}
+    assert properties(tools, "tags__list") == {"page": {"type": "integer"}, "help": {"type": "boolean"}, **ANSWER}
 
 
 def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
@@ -117,11 +126,17 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
             "slug_in_path": {"type": "string", "description": "which one: its slug as it is now"},
             "slug": {"type": "string", "minLength": 1, "maxLength": 50, "pattern": "^[-a-zA-Z0-9_]+$"},
             "name": {"type": "string", "minLength": 1, "maxLength": 40},
-            **{name: each for name, each in properties(tools, "site__update").items() if name == "verify"},
+            "help": {"type": "boolean"},
+            "verify": {"type": "boolean", "description": "Answer with the whole object"},
         },
         "required": ["slug_in_path", "slug", "name"],
     }
-    assert properties(tools, "sitedevices__retrieve") == {"site_pk": {"type": "integer"}, "serial": {"type": "string"}}
+    assert properties(tools, "sitedevices__retrieve") == {
+        "site_pk": {"type": "integer"},
+        "serial": {"type": "string"},
+        "help": {"type": "boolean"},
+        **ANSWER,
+    }
 
 
 def test_relations_are_told_by_their_key_and_how_else_to_name_a_row(tools):

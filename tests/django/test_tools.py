@@ -51,7 +51,11 @@ def test_it_is_listed_as_any_tool(mcp):
         "name": "hello",
         "title": "Hello",
         "description": "Greet somebody.",
-        "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "inputSchema": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "help": {"type": "boolean"}},
+            "required": ["name"],
+        },
         "outputSchema": {"type": "object", "additionalProperties": {"type": "string"}},
         "annotations": {"readOnlyHint": True},
     }

@@ -250,8 +250,9 @@ def test_filters_filter(mcp, things, sent, titles):
     "sent",
     [
         {"tilte": "bolt"},
-        {"filters": {"title": "bolt"}},
-        {"filters": '{"title": "bolt"}'},
+        {"filters": {"tilte": "bolt"}},
+        {"filters": '{"tilte": "bolt"}'},
+        {"filter": {"title": "bolt"}},
         {"title": {"icontains": "bolt"}},
         {"active": "yes"},
         {"ordering": "price"},

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from toolbooth.django.fields import Body, read_body, trimmed
 from toolbooth.django.operations import Operation, Parameter, Unknowable
+from toolbooth.django.paging import Bound
 
 Schema = dict[str, Any]
 Place = Literal["path", "query", "header", "body"]
@@ -29,6 +30,8 @@ class Slot:
     """A list goes into the query as one value, with commas."""
     choices: tuple[str, ...] = ()
     """All that it takes."""
+    bound: Bound | None = None
+    """Of a parameter of the paginator: what it takes."""
 
 
 @dataclass(slots=True)
@@ -72,7 +75,7 @@ def arguments_of(operation: Operation) -> Arguments:
         said = {} if own == called else {"description": f"which one: its {called} as it is now"}
         _add(made, own, Slot(place="path", name=name), parameter, said, required=True)
     for name, parameter in operation.query.items():
-        slot = Slot(place="query", name=name, joined=parameter.joined, choices=parameter.choices)
+        slot = Slot(place="query", name=name, joined=parameter.joined, choices=parameter.choices, bound=parameter.bound)
         _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter, {})
     for name, parameter in operation.headers.items():
         if name.lower() not in _NOT_TO_BE_SET:

@@ -12,23 +12,26 @@ from typing import Any, cast
 
 from django.utils.module_loading import autodiscover_modules
 
-from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.contract import Contract
 from toolbooth.django import decorators
-from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot, arguments_of
-from toolbooth.django.bodies import text
+from toolbooth.django.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.caller import caller, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.dispatch import grouped, idle
+from toolbooth.django.helping import Help, Withheld, about, first, help_form, is_free, with_help, without_help
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.names import Name, fitting, free, named, parted, title
+from toolbooth.django.offers import brief, offer
 from toolbooth.django.operations import Operation, Unknowable, describing, operation
-from toolbooth.django.protocol import called, offer
-from toolbooth.django.receipts import is_receipted
+from toolbooth.django.protocol import called
+from toolbooth.django.queries import asking
 from toolbooth.django.replies import refusal
+from toolbooth.django.validation import Validation
 from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import shape_of_schema
 
 logger = logging.getLogger("toolbooth.django")
@@ -59,6 +62,8 @@ class Catalogue:
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
+    clashes: tuple[LeftOut, ...] = ()
+    """Tools that have an argument by the name of a protocol argument, which they therefore go without."""
     idle: tuple[LeftOut, ...] = ()
     """Patterns in `TOOLBOOTH["DISPATCH"]` that bring no resource into their group."""
 
@@ -107,6 +112,7 @@ def build(chosen: Configuration) -> Catalogue:
         ways=_ways(made.actions.values()),
         left_out=tuple(made.left_out),
         faults=tuple(made.faults),
+        clashes=tuple(made.clashes),
         idle=tuple(made.idle),
     )
 
@@ -120,6 +126,7 @@ class _Building:
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
+    clashes: list[LeftOut] = field(default_factory=list[LeftOut])
     creates: list[SyncInvocation] = field(default_factory=list[SyncInvocation])
     names: dict[str, Name] = field(default_factory=dict[str, Name])
     """In its parts, of every tool that is a view's."""
@@ -141,13 +148,27 @@ class _Building:
         if tool.dispatcher is not None:
             self.written.setdefault(tool.dispatcher, {})[tool.action.name] = tool.contract.name
         self.actions[tool.contract.name] = tool.action
+        hidden = partial(withheld, tool.contract.name, tool.action, Arguments())
+        helped = self._helped(tool.contract, tool.function, hidden)
         self.registry.add(
-            tool.contract,
+            tool.contract if helped is None else with_help(tool.contract, helped.name),
             tool.function,
             title=tool.title,
             annotations=tool.annotations,
-            withheld=partial(withheld, tool.contract.name, tool.action, Arguments()),
+            withheld=hidden,
+            form=None if helped is None else helped.form,
         )
+
+    def _helped(self, contract: Contract, function: Callable[..., Any], hidden: Withheld) -> Help | None:
+        """The help of a hand-written tool; None where it is switched off, or the name is the tool's own."""
+        name = called(self.chosen.arguments).get("help")
+        if name is None:
+            return None
+        if not is_free(contract, name):
+            self.clashes.append(LeftOut(contract.name, name))
+            return None
+        plain = Tool(contract=without_help(contract, name), function=function, withheld=hidden)
+        return Help(name=name, tool=contract.name, find=self.registry.find, withheld=hidden, not_asked=plain)
 
     def add(self, name: str, action: Action) -> None:
         try:
@@ -156,6 +177,7 @@ class _Building:
                 self.left_out.append(LeftOut(name, "@extend_schema(exclude=True)"))
                 return
             arguments = arguments_of(described)
+            clashes = offer(arguments, described, self.chosen)
         except Unknowable as reason:
             self.left_out.append(LeftOut(name, str(reason)))
             return
@@ -167,6 +189,7 @@ class _Building:
             self.words[name] = _cut(described.description.strip().partition("\n\n")[0])
         self.faults += [LeftOut(name, each) for each in described.faults]
         self.left_out += [LeftOut(name, each) for each in arguments.left_out]
+        self.clashes += [LeftOut(name, each) for each in clashes]
         call = SyncInvocation(
             tool=name, action=action, arguments=arguments, reader=described.reader, media_type=described.media_type
         )
@@ -174,8 +197,6 @@ class _Building:
 
     def _add_call(self, call: SyncInvocation, said: str) -> None:
         name, action, arguments = call.tool, call.action, call.arguments
-        if is_receipted(action):
-            offer(arguments, "verify", called(self.chosen.arguments))
         hidden = partial(withheld, name, action, arguments)
         if takes_many(call):
             self.creates.append(call)
@@ -184,11 +205,12 @@ class _Building:
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
-            function_of(call),
+            asking(call, function_of(call)),
             title=title(action),
             annotations=hints(action),
             withheld=hidden,
-            form=many.form if action.name == "create" else None,
+            form=first(help_form(call, self.registry.find, hidden), many.form if action.name == "create" else None),
+            about=partial(about, arguments, self.chosen.max_bulk if takes_many(call) else None),
         )
 
     def add_bulk(self, call: SyncInvocation) -> None:
@@ -243,7 +265,8 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
         description=said,
         shape=shape,
         describe=lambda: narrow,
-        validate=partial(_validated, arguments),
+        brief=brief(arguments),
+        validate=Validation(arguments),
         bind=lambda values: {"arguments": values},
         params=(),
         function=None,
@@ -252,28 +275,6 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
         exact=anywhere(shape, lambda each: each.exact),
         proves=False,
     )
-
-
-def _validated(arguments: Arguments, sent: dict[str, Any]) -> dict[str, Any]:
-    """What no view judges: the address must be whole, and a choice must be one. Everything else is the view's."""
-    told: list[Objection] = []
-    for name, slot in arguments.slots.items():
-        if slot.place == "path" and name not in sent:
-            told.append(Objection(place=(name,), kind="missing", message=""))
-        elif slot.choices and name in sent and (wrong := _no_choice(slot, sent[name])):
-            message = f"must be one of {', '.join(slot.choices)}, not {wrong}"
-            told.append(Objection(place=(name,), kind="invalid", message=message))
-    if told:
-        raise InvalidValues(lambda: told)
-    return sent
-
-
-def _no_choice(slot: Slot, value: Any) -> str:
-    """What was sent and is none of the choices."""
-    several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
-    if slot.joined:
-        several = [each for one in several for each in text(one).split(",")]
-    return ", ".join(repr(each) for each in several if text(each).strip() not in slot.choices)
 
 
 def description(described: Operation) -> str:

@@ -62,7 +62,9 @@ class SyncInvocation:
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
         """The action's view before it runs, with the caller let in. Raises what it says to others."""
-        return who.admitted(self.action, self._sent(arguments).match.kwargs)
+        sent = self._sent(arguments)
+        request = self._request(who, sent, None, run=False) if sent.query else None
+        return who.admitted(self.action, sent.match.kwargs, request)
 
     def settled(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""

@@ -11,7 +11,7 @@ import inspect
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, cast
@@ -28,6 +28,7 @@ from rest_framework.test import APIRequestFactory
 
 from toolbooth.django.bodies import FORM, JSON, MULTIPART, is_json
 from toolbooth.django.discovery import Action
+from toolbooth.django.paging import ANYTHING, Bound, bounds, is_off
 
 Schema = dict[str, Any]
 plumbing: Any = untyped_plumbing
@@ -42,6 +43,7 @@ _SETTINGS = {
     "SORT_OPERATION_PARAMETERS": False,
 }
 _BODIES = ("POST", "PUT", "PATCH")
+_SHOWING = ("list", "retrieve")
 JSON_API = "application/vnd.api+json"
 _lock = threading.RLock()
 
@@ -60,6 +62,8 @@ class Parameter:
     """Several values stand in the query as one, with commas."""
     choices: tuple[str, ...] = ()
     """All that it takes. What is no choice is often ignored in silence, so it is not let through."""
+    bound: Bound | None = None
+    """Of a parameter of the paginator: what it takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +101,10 @@ class Operation:
     """What reads the body."""
     reader: Reader
     description: str
+    lists: bool
+    """It answers with a list of rows."""
+    shows: bool
+    """It answers with what the view's serializer shows."""
     faults: tuple[str, ...] = field(default=())
     """What drf-spectacular could not make out."""
 
@@ -133,7 +141,7 @@ def operation(action: Action) -> Operation | None:
     return Operation(
         action=action,
         path=_named(parameters, "path"),
-        query=_named(parameters, "query") | dict(_told_better(view, parameters)),
+        query=_bound(_named(parameters, "query") | dict(_told_better(view, parameters)), schema.paging),
         headers=_named(parameters, "header"),
         key=_key(view),
         body=body,
@@ -142,6 +150,8 @@ def operation(action: Action) -> Operation | None:
         serializer=serializer,
         reader=_reader(view, serializer),
         description=raw.get("description") or raw.get("summary") or "",
+        lists=action.method == "GET" and bool(schema._is_list_view()),
+        shows=action.name in _SHOWING and action.method == "GET" and _shows(view),
         faults=tuple(_new(before)) if body is not None or parameters else (),
     )
 
@@ -171,6 +181,9 @@ def _must_be_known(schema: Any) -> None:
 class _Asked(AutoSchema):
     """Asked only for what can be sent."""
 
+    paging: Mapping[str, Bound] = {}
+    """The paginator's parameters."""
+
     def _get_response_bodies(self, direction: Any = "response") -> Schema:
         return {}
 
@@ -188,6 +201,15 @@ class _Asked(AutoSchema):
         found = plumbing.resolve_django_path_parameter(regex, "found", [])
         # That it is text says nothing about an address.
         return [{**found, "name": name}] if found and found["schema"] != {"type": "string"} else []
+
+    def _get_pagination_parameters(self) -> list[Schema]:
+        own, asked = cast("Any", self), cast("Any", super())
+        paginator = own._get_paginator()
+        if is_off(paginator):
+            return []
+        found = cast("list[Schema]", asked._get_pagination_parameters())
+        self.paging = {each["name"]: ANYTHING for each in found} | (bounds(paginator) if found else {})
+        return found
 
     def get_auth(self) -> list[Schema]:
         return []
@@ -273,6 +295,14 @@ def _reader(view: Any, serializer: Any) -> Reader:
     return Reader(dynamic=chooses or _is_own(chosen, "__init__", "get_fields", "get_field_names"))
 
 
+def _shows(view: Any) -> bool:
+    """Whether a view's serializer has fields, as far as can be said without a caller."""
+    try:
+        return issubclass(view.__class__, GenericAPIView) and bool(view.get_serializer().fields)
+    except Exception:  # it looks at the caller, or there is none
+        return False
+
+
 def _written(cls: Any) -> tuple[str, str] | None:
     """Where a class was written: one that is made anew whenever it is asked for is still the same."""
     return None if cls is None else (cls.__module__, cls.__qualname__)
@@ -303,6 +333,15 @@ def _parameter(raw: Schema) -> Parameter:
         joined=raw.get("explode") is False and schema.get("type") == "array",
         choices=tuple(map(str, items.get("enum", ()))),
     )
+
+
+def _bound(query: dict[str, Parameter], paging: Mapping[str, Bound]) -> dict[str, Parameter]:
+    """The parameters, with what the paginator takes for its own."""
+    made = dict(query)
+    for name, bound in paging.items():
+        if name in made:
+            made[name] = replace(made[name], schema={**made[name].schema, **bound.schema}, bound=bound)
+    return made
 
 
 def _not_null(schema: Schema) -> Schema:

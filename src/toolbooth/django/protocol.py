@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import orjson
+
 if TYPE_CHECKING:  # the settings are read from here before REST framework can be imported
     from toolbooth.django.arguments import Arguments
 
@@ -95,19 +97,14 @@ def _frozen(value: Any) -> Any:
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
-def offer(arguments: Arguments, name: str, called: Mapping[str, str], schema: Json | None = None) -> bool:
-    """Add a protocol argument to those of a tool; False where the host has one of that name.
-
-    `called`: what each is called in this project. `schema`: where the table's own is not all.
-    """
-    published = called.get(name)
-    if published is None:
-        return True
-    if published in arguments.properties:
-        return False
-    arguments.properties[published] = arguments.wide[published] = schema or TABLE[name].schema
-    arguments.protocol[published] = name
-    return True
+def opened(value: Any) -> Any:
+    """A value that came as JSON text, read: only to see what it is."""
+    try:
+        while isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
+            value = orjson.loads(value)
+    except ValueError:
+        pass
+    return value
 
 
 def called(renamed: Mapping[str, str | None]) -> dict[str, str]:

@@ -1,0 +1,71 @@
+"""Which protocol arguments a tool has: those that apply to it, and whose names its host has left free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolbooth.django.arguments import Arguments
+from toolbooth.django.conf import Configuration
+from toolbooth.django.operations import Operation
+from toolbooth.django.protocol import TABLE, called
+from toolbooth.django.receipts import is_receipted
+
+Schema = dict[str, Any]
+
+
+def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
+    """Add those that apply to an action to its arguments; those whose names the host has are returned."""
+    names = called(chosen.arguments)
+    clashes: list[str] = []
+    for name, (narrow, wide) in _applying(arguments, described, chosen.max_page_size).items():
+        published = names.get(name)
+        if published in arguments.properties:
+            clashes.append(published)
+        elif published is not None:
+            arguments.properties[published], arguments.wide[published] = narrow, wide
+            arguments.protocol[published] = name
+    return clashes
+
+
+def _applying(arguments: Arguments, described: Operation, most: int) -> dict[str, tuple[Schema, Schema]]:
+    """As they are published, and as they are taken."""
+    action = described.action
+    filters = filters_of(arguments)
+    paged = any(slot.bound is not None for slot in arguments.slots.values())
+    applies = {
+        "help": True,
+        "filters": bool(filters) and action.method == "GET",
+        "filter_keys": described.shows,
+        "page": described.lists and not paged,
+        "page_size": described.lists and not paged,
+        "mode": not is_receipted(action) and action.method != "DELETE",
+        "continuation_token": not is_receipted(action) and action.method != "DELETE",
+        "verify": is_receipted(action),
+    }
+    made = {name: (TABLE[name].schema, TABLE[name].schema) for name in TABLE if applies[name]}
+    if "filters" in made:
+        made["filters"] = (_closed(filters, arguments.properties), _closed(filters, arguments.wide))
+    if "page_size" in made:
+        limited = {**TABLE["page_size"].schema, "maximum": most}
+        made["page_size"] = (limited, limited)
+    return made
+
+
+def filters_of(arguments: Arguments) -> list[str]:
+    """The arguments that `filters` takes as well: all of the query that need not be sent, but for the paginator's."""
+    return [
+        name
+        for name, slot in arguments.slots.items()
+        if slot.place == "query" and slot.bound is None and name not in arguments.required
+    ]
+
+
+def _closed(names: list[str], properties: Mapping[str, Schema]) -> Schema:
+    return {"type": "object", "properties": {name: properties[name] for name in names}, "additionalProperties": False}
+
+
+def brief(arguments: Arguments) -> Schema | None:
+    """The schema to be listed: the filters are told once. None where that is the whole schema."""
+    short = {name: TABLE["filters"].schema for name, own in arguments.protocol.items() if own == "filters"}
+    return arguments.schema({**arguments.properties, **short}) if short else None

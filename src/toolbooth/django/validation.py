@@ -1,0 +1,92 @@
+"""What no view judges: an address must be whole, a choice must be one, a page must be one that there can be.
+
+A view, or what it filters and pages with, would read such a value as if nothing had been sent. Everything else is the
+view's to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from toolbooth.contract import InvalidValues, Objection
+from toolbooth.django.arguments import Arguments, Slot
+from toolbooth.django.bodies import text
+
+Json = dict[str, Any]
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Validates the arguments of one tool."""
+
+    arguments: Arguments
+
+    def __call__(self, sent: Json) -> Json:
+        """The arguments as they are. Raises InvalidValues."""
+        told = [*self._missing(sent), *self._flat(sent, ())]
+        for name, own in self.arguments.protocol.items():
+            if name in sent:
+                told += self._filters(name, sent) if own == "filters" else self._protocol(name, sent[name])
+        if told:
+            raise InvalidValues(lambda: told)
+        return sent
+
+    def _missing(self, sent: Json) -> Iterator[Objection]:
+        for name, slot in self.arguments.slots.items():
+            if slot.place == "path" and name not in sent:
+                yield Objection(place=(name,), kind="missing", message="")
+
+    def _flat(self, sent: Json, above: Place) -> Iterator[Objection]:
+        for name, value in sent.items():
+            slot = self.arguments.slots.get(name)
+            if slot is None:
+                continue
+            if slot.choices and (wrong := _no_choice(slot, value)):
+                message = f"must be one of {', '.join(slot.choices)}, not {wrong}"
+                yield Objection(place=(*above, name), kind="invalid", message=message)
+            if slot.bound is not None:
+                yield from self._bound(name, slot, sent)
+
+    def _bound(self, name: str, slot: Slot, sent: Json) -> Iterator[Objection]:
+        bound, needed = cast("Any", slot.bound), cast("Any", slot.bound).needs
+        if wanted := _within(bound.least, bound.most, sent[name]):
+            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}, not {sent[name]}")
+        needed = self.arguments.named("query").get(bound.needs, bound.needs)
+        if needed is not None and needed not in sent:
+            yield Objection(place=(name,), kind="invalid", message=f"counts for nothing without {needed}: send both")
+
+    def _filters(self, name: str, sent: Json) -> Iterator[Objection]:
+        inner: Json = sent[name]
+        for key in inner:
+            if key in sent:
+                message = "stands beside filters too; send it once".replace("filters", name)
+                yield Objection(place=(name, key), kind="conflicting_keys", message=message)
+        yield from self._flat(inner, (name,))
+
+    def _protocol(self, name: str, value: Any) -> Iterator[Objection]:
+        schema = self.arguments.wide[name]
+        wanted = _within(schema.get("minimum"), schema.get("maximum"), value)
+        if "enum" in schema and value not in schema["enum"]:
+            wanted = f"one of {', '.join(schema['enum'])}"
+        if wanted:
+            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}, not {value}")
+
+
+def _no_choice(slot: Slot, value: Any) -> str:
+    """What was sent and is none of the choices."""
+    several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if slot.joined:
+        several = [each for one in several for each in text(one).split(",")]
+    return ", ".join(repr(each) for each in several if text(each).strip() not in slot.choices)
+
+
+def _within(least: int | None, most: int | None, value: Any) -> str:
+    """What a number should have been; nothing where it is right."""
+    if (least is None or value >= least) and (most is None or value <= most):
+        return ""
+    if most is None:
+        return f"{least} or more"
+    return f"{least} to {most}" if least is not None else f"{most} or less"
