@@ -1,15 +1,27 @@
-"""Seed 000 against the database: a wrapped call never makes a blank, partial or unchanged row that looks right."""
+"""Seed 000 against the database: a wrapped call never makes a blank, partial or unchanged row that looks right.
+
+Each case is sent to the tool itself, and through dispatchers of every kind: of a resource, of an app, of a group, and
+of a class that somebody wrote.
+"""
 
 import json
+from collections.abc import Iterator
 from itertools import product
+from typing import Annotated, Any
 
 import pytest
 from django.core import serializers
 from django.test import Client
+from pydantic import BaseModel
+from rest_framework.request import Request
 
 from odd.models import Device, Site
 from sales.models import Company, Contact, Deal, Line, Note, Tag
+from toolbooth import Unpack
+from toolbooth.django import catalogue as catalogues
+from toolbooth.django import decorators
 from toolbooth.django.catalogue import catalogue
+from toolbooth.django.decorators import mcp_action, mcp_dispatcher
 from toolbooth.testing.catalogue import WRAPPERS
 from toolbooth.testing.shapes import agent_shapes
 
@@ -32,6 +44,167 @@ def stock(ann):
     note = Note.objects.create(owner=ann, title="Old")
     return {"company": acme.pk, "contact": str(contact.pk), "deal": deal.pk, "note": note.pk}
 
+
+# --- how a call is sent ---
+
+
+class LineIn(BaseModel):
+    product: str
+    quantity: int = 1
+    price: float
+
+
+class DealIn(BaseModel):
+    title: str = ""
+    company: int
+    lines: list[LineIn] = []
+
+
+class ContactIn(BaseModel):
+    email: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    notes: str = ""
+
+
+def written_by_hand() -> None:
+    """Dispatchers that write whatever they are given, under the names of the example's own tools."""
+
+    @mcp_dispatcher
+    class Contacts:
+        @mcp_action
+        def create(self, contact: Annotated[ContactIn, Unpack()]) -> dict[str, Any]:
+            """Create a contact."""
+            return {"id": str(Contact.objects.create(**contact.model_dump()).pk)}
+
+        @mcp_action
+        def update(self, id: str, contact: Annotated[ContactIn, Unpack()]) -> dict[str, Any]:
+            """Replace a contact."""
+            return {"changed": Contact.objects.filter(pk=id).update(**contact.model_dump())}
+
+        @mcp_action
+        def partial_update(self, id: str, contact: Annotated[ContactIn, Unpack()]) -> dict[str, Any]:
+            """Change a contact."""
+            return {"changed": Contact.objects.filter(pk=id).update(**contact.model_dump(exclude_unset=True))}
+
+    @mcp_dispatcher
+    class Notes:
+        @mcp_action
+        def create(self, request: Request, title: str = "", body: str = "") -> dict[str, Any]:
+            """Create a note."""
+            return {"id": Note.objects.create(owner=request.user, title=title, body=body).pk}
+
+    @mcp_dispatcher
+    class Deals:
+        @mcp_action
+        def close(self, id: int, won: bool = False, reason: str = "") -> dict[str, Any]:
+            """Close a deal."""
+            return {"closed": Deal.objects.filter(pk=id).update(stage="won" if won else "lost", reason=reason)}
+
+        @mcp_action
+        def create(self, deal: Annotated[DealIn, Unpack()]) -> dict[str, Any]:
+            """Create a deal with its lines."""
+            made = Deal.objects.create(title=deal.title, company_id=deal.company)
+            for line in deal.lines:
+                Line.objects.create(deal=made, **line.model_dump())
+            return {"id": made.pk}
+
+        @mcp_action
+        def update(self, id: int, deal: Annotated[DealIn, Unpack()]) -> dict[str, Any]:
+            """Replace a deal and its lines."""
+            Deal.objects.filter(pk=id).update(title=deal.title, company=deal.company)
+            Line.objects.filter(deal=id).delete()
+            for line in deal.lines:
+                Line.objects.create(deal_id=id, **line.model_dump())
+            return {"id": id}
+
+        @mcp_action
+        def partial_update(self, id: int, deal: Annotated[DealIn, Unpack()]) -> dict[str, Any]:
+            """Change a deal."""
+            return self.update(id, deal)
+
+
+DISPATCHED = {
+    "by resource": "resource",
+    "by app": "app",
+    "in groups": {"people": ["contacts", "companies"], "work": ["deal*", "devices", "notes", "tags"]},
+    "by hand": None,
+}
+FLAT, PARAMS, TEXT = "flat", "params", "params as JSON text"
+SENDINGS = (FLAT, PARAMS, TEXT)
+
+
+class Sender:
+    """Calls tools as Ann: themselves, or what dispatches to them."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+
+    def __call__(self, tool: str, arguments: Any, how: str = FLAT) -> Any:
+        name, call = self.call(tool, arguments, how)
+        return self.post(name, json.dumps(call))
+
+    def post(self, name: str, body: str) -> Any:
+        params = f'{{"name":"{name}","arguments":{body}}}'
+        message = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}'
+        reply = self.client.post("/mcp/", message, content_type="application/json").json()
+        return reply.get("result", reply)
+
+    def call(self, tool: str, arguments: Any, how: str = FLAT) -> tuple[str, Any]:
+        """The name to call, and what to send."""
+        if self.way == "direct":
+            return tool, arguments
+        name, leads = self.leads(tool)
+        if how == FLAT:
+            return name, {**leads, **arguments}
+        return name, {**leads, "params": arguments if how == PARAMS else json.dumps(arguments)}
+
+    def leads(self, tool: str) -> tuple[str, dict[str, str]]:
+        """The dispatcher of a tool, and what leads to it there."""
+        every = catalogue().registry.tools.items()
+        below = [(name, way, sub) for name, each in every if each.dispatch for way, sub in each.dispatch.subs()]
+        return next((name, way) for name, way, sub in below if sub.name == tool)
+
+    def each_way(self, keys: Any) -> Iterator[tuple[str, str]]:
+        """Every key, with one way of sending after the other. `params` beside an action is no wrapper."""
+        for number, key in enumerate(keys):
+            how = SENDINGS[number % 3]
+            yield key, PARAMS if key == "params" and how == FLAT else how
+
+
+_built: dict[str, Any] = {}
+
+
+@pytest.fixture
+def sender(ann, settings_of, monkeypatch):
+    """Makes senders. The catalogue of each way is built once: building is not what is tested here."""
+
+    def make(way: str, **chosen: Any) -> Sender:
+        build = catalogues.build
+        monkeypatch.setattr(decorators, "declared", {})
+        if way == "by hand":
+            written_by_hand()
+
+        def once(found: Any) -> Any:
+            key = f"{way} {found}"
+            if key not in _built:
+                _built[key] = build(found)
+            return _built[key]
+
+        monkeypatch.setattr(catalogues, "build", once)
+        settings_of(TOOLBOOTH={"DISPATCH": DISPATCHED.get(way), **chosen})
+        return Sender(way)
+
+    return make
+
+
+@pytest.fixture(params=["direct", *DISPATCHED])
+def send(request, sender):
+    return sender(request.param)
+
+
+# --- wrappers ---
 
 CONTACT = {"email": "new@example.com", "first_name": "New", "last_name": "Name"}
 CALLS = {
@@ -59,33 +232,35 @@ FORMS = {
 
 
 @pytest.mark.parametrize(("call", "form"), list(product(CALLS, FORMS)))
-def test_a_wrapper_of_whatever_name_changes_no_row(mcp, stock, call, form):
+def test_a_wrapper_of_whatever_name_changes_no_row(send, stock, call, form):
     tool, beside, fields = CALLS[call]
     before = rows()
-    for key in (*WRAPPERS, *KEYS):
+    for key, how in send.each_way((*WRAPPERS, *KEYS)):
         if key not in fields:
-            result = mcp(tool, {**beside(stock), **FORMS[form](key, fields)})
+            result = send(tool, {**beside(stock), **FORMS[form](key, fields)}, how)
             codes = [each["code"] for each in result["_meta"]["toolbooth"]["problems"]]
             assert (codes, rows()) == (["nested-wrapper"], before), key
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_wrapper_is_refused_by_protocol_where_errors_are(mcp, stock, settings_of, call):
-    settings_of(TOOLBOOTH={"ERRORS": "protocol"})
+@pytest.mark.parametrize("way", ["direct", *DISPATCHED])
+def test_a_wrapper_is_refused_by_protocol_where_errors_are(sender, stock, way, call):
+    send = sender(way, ERRORS="protocol")
     tool, beside, fields = CALLS[call]
     before = rows()
-    for form in FORMS.values():
-        error = mcp(tool, {**beside(stock), **form("data", fields)})["error"]
+    for form, how in send.each_way(FORMS):
+        error = send(tool, {**beside(stock), **FORMS[form]("data", fields)}, how)["error"]
         assert (error["code"], rows()) == (-32602, before)
 
 
 @pytest.mark.parametrize(("call", "form"), list(product(CALLS, ["object", "JSON text", "half", "double"])))
-def test_the_corrected_call_does_what_was_meant(mcp, stock, call, form):
+def test_the_corrected_call_does_what_was_meant(send, stock, call, form):
     tool, beside, fields = CALLS[call]
-    refused = mcp(tool, {**beside(stock), **FORMS[form]("data", fields)})
-    corrected = refused["_meta"]["toolbooth"]["corrected"]
-    assert corrected == {**beside(stock), **fields}
-    assert mcp(tool, corrected)["isError"] is False
+    name, expected = send.call(tool, {**beside(stock), **fields})
+    for how in SENDINGS:
+        refused = send(tool, {**beside(stock), **FORMS[form]("data", fields)}, how)
+        assert refused["_meta"]["toolbooth"]["corrected"] == expected
+    assert send.post(name, json.dumps(expected))["isError"] is False
     model, key = {"contacts": (Contact, "contact"), "notes": (Note, "note"), "deals": (Deal, "deal")}[
         tool.partition("__")[0]
     ]
@@ -106,12 +281,12 @@ NESTED = {
 
 @pytest.mark.parametrize("tool", ["deals__create", "deals__update", "deals__partial_update"])
 @pytest.mark.parametrize("form", NESTED)
-def test_a_wrapper_in_a_nested_row_changes_no_row(mcp, stock, tool, form):
+def test_a_wrapper_in_a_nested_row_changes_no_row(send, stock, tool, form):
     beside = {} if tool == "deals__create" else {"id": stock["deal"]}
     before = rows()
-    for key in (*WRAPPERS, *KEYS):
+    for key, how in send.each_way((*WRAPPERS, *KEYS)):
         lines = NESTED[form](key, {"product": "q", "price": "2.00"})
-        result = mcp(tool, {**beside, "title": "New", "company": stock["company"], "lines": lines})
+        result = send(tool, {**beside, "title": "New", "company": stock["company"], "lines": lines}, how)
         assert result["isError"] is True, (key, result)
         assert rows() == before, key
 
@@ -120,8 +295,9 @@ def test_a_wrapper_in_a_nested_row_changes_no_row(mcp, stock, tool, form):
 
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
-def test_seed_cases_flat_wrapped_bulk_and_foreign_keys(mcp, settings_of, errors):
-    settings_of(TOOLBOOTH={"ERRORS": errors})
+@pytest.mark.parametrize("way", ["direct", "by resource", "by app", "in groups"])
+def test_seed_cases_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
+    mcp = sender(way, ERRORS=errors)
     sent = {"email": "agent@example.com", "first_name": "Agent"}
 
     assert mcp("contacts__create", sent)["isError"] is False
@@ -174,16 +350,31 @@ CORRECT = {
 }
 
 
+def spelt(send: Sender, tool: str, body: str, how: str) -> tuple[str, str] | None:
+    """A call written with these bytes for its fields; None where they cannot be written so."""
+    if send.way == "direct":
+        return tool, body or "null"
+    name, leads = send.leads(tool)
+    start = json.dumps(leads)[:-1]
+    if how == PARAMS:
+        return name, f'{start},"params":{body or "null"}}}'
+    if not body.startswith("{") or '"params"' in body:
+        return None
+    return name, f"{start}{',' if body.strip('{} ') else ''}{body[1:]}"
+
+
 @pytest.mark.parametrize("tool", CORRECT)
-def test_every_shape_that_agents_send_does_what_was_meant_or_nothing(stock, tool):
-    client = Client(headers={"Authorization": "Basic YW5uOnB3"})
-    contract = catalogue().registry.tools[tool].contract
+@pytest.mark.parametrize(("way", "how"), [("direct", FLAT), ("by app", FLAT), ("in groups", PARAMS)])
+def test_every_shape_that_agents_send_does_what_was_meant_or_nothing(sender, stock, tool, way, how):
+    send = sender(way)
+    contract = catalogue().registry.find(tool).contract
     before = rows()
     wrong = []
     for shape in agent_shapes(contract, CORRECT[tool](stock)):
-        params = f'{{"name":"{tool}","arguments":{shape.body.decode() or "null"}}}'
-        message = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}'
-        result = client.post("/mcp/", message, content_type="application/json").json()["result"]
+        call = spelt(send, tool, shape.body.decode(), how)
+        if call is None:
+            continue
+        result = send.post(*call)
         refused = shape.law.outcome == "refused"
         if result["isError"] is not refused or (refused and rows() != before):
             wrong.append((shape.id, result))
