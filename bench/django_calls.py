@@ -31,7 +31,7 @@ LISTS = {"open": ("unfiltered", 0.005, MANY), "of models": ("filtered for the ca
 """By the permissions of the views: what the list is called, what it may take, how many tools it has."""
 
 PEER = "frisian"
-PEER_NAME = f"frisian-mcp {django_peer.VERSION}"
+PEER_NAME = django_peer.NAME
 
 ONE = str(UUID(int=3))
 COMPANY = str(UUID(int=1))

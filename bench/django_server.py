@@ -52,11 +52,12 @@ class Project:
     server: str = "gunicorn"
     resources: int = 0
     permissions: str = "watched"
+    dispatch: str | None = None
 
     @property
     def python(self) -> str:
         """Each gateway has its own environment."""
-        return str(django_peer.PYTHON) if self.gateway == "frisian" else sys.executable
+        return str(django_peer.python()) if self.gateway == "frisian" else sys.executable
 
     @property
     def environment(self) -> dict[str, str]:
@@ -68,6 +69,7 @@ class Project:
             "BENCH_SERVER": self.server,
             "BENCH_RESOURCES": str(self.resources),
             "BENCH_PERMISSIONS": self.permissions,
+            "BENCH_DISPATCH": self.dispatch or "",
         }
 
     def start(self, *command: str, **how: Any) -> subprocess.Popen[bytes]:

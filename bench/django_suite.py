@@ -15,7 +15,7 @@ def measured(tell: Tell) -> list[Row]:
     if sys.platform != "linux":
         raise SystemExit("The django suite pins processes to CPUs and reads their CPU clocks: it needs Linux.")
     tell(f"setting up {PEER_NAME}")
-    django_peer.set_up()
+    django_peer.python()
     return [row for part in (over_http, shares, starts) for row in part(tell)]
 
 

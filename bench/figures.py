@@ -8,7 +8,7 @@ from typing import Literal
 
 from measure import Timing
 
-Unit = Literal["µs", "MB"]
+Unit = Literal["µs", "MB", "B", "tokens", "fields"]
 Tell = Callable[[str], None]
 """Says what is being measured."""
 
@@ -59,6 +59,10 @@ class Suite:
     panels: tuple[Panel, ...]
     packages: tuple[str, ...]
     measured: Callable[[Tell], list[Row]]
+    page: str = "speed.md"
+    """Where in the documentation the figures go."""
+    whole: bool = False
+    """Whether figures without a goal go there too, and what was counted in place of the spread."""
 
 
 def at_most(group: str, name: str, goal: float | None, timing: Timing, floor: Timing) -> Row:

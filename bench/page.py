@@ -1,4 +1,4 @@
-"""Rows -> the table of figures in docs/speed.md, so that the page says what the last run found."""
+"""Rows -> the table of figures in the suite's page of the documentation, so that it says what the last run found."""
 
 from __future__ import annotations
 
@@ -6,30 +6,37 @@ from pathlib import Path
 
 from figures import Row, Suite, goal_of
 
-PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def write(suite: Suite, rows: list[Row], when: str) -> None:
-    """Put the figures that have goals between the page's marks for this suite."""
+    """Put the figures between the page's marks for this suite."""
     start, end = f"<!-- figures of {suite.name} -->\n", f"<!-- end of {suite.name} -->"
-    before, _, rest = PAGE.read_text().partition(start)
+    path = DOCS / suite.page
+    before, _, rest = path.read_text().partition(start)
     _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{start}\n{_table(suite, rows, when)}\n{end}{after}")
+    path.write_text(f"{before}{start}\n{_table(suite, rows, when)}\n{end}{after}")
 
 
 def _table(suite: Suite, rows: list[Row], when: str) -> str:
-    lines = [f"Run of {when}:", "", "| | figure | spread | goal |", "|---|---|---|---|"]
+    """Those that have goals; or all of them, where the page is to tell the whole."""
+    lines = [f"Run of {when}:", "", f"| | figure | {'of' if suite.whole else 'spread'} | goal |", "|---|---|---|---|"]
     for group, title in suite.groups.items():
-        judged = [row for row in rows if row.group == group and row.goal is not None]
-        lines += [f"| **{title}** | | | |"] * bool(judged)
-        lines += [
-            f"| {row.name} | {_figure(row)} | {_short(row.low)}–{_short(row.high)} | {goal_of(row)} |" for row in judged
-        ]
+        shown = [row for row in rows if row.group == group and (suite.whole or row.goal is not None)]
+        lines += [f"| **{title}** | | | |"] * bool(shown)
+        lines += [f"| {row.name} | {_figure(row)} | {_beside(row)} | {goal_of(row)} |" for row in shown]
     return "\n".join(lines) + "\n"
 
 
 def _figure(row: Row) -> str:
-    return _short(row.ratio) if row.met else f"**{_short(row.ratio)}**, missed"
+    return f"**{_short(row.ratio)}**, missed" if row.met is False else _short(row.ratio)
+
+
+def _beside(row: Row) -> str:
+    """The spread of what was timed; of what was counted, the counts."""
+    if row.unit in ("µs", "MB"):
+        return f"{_short(row.low)}–{_short(row.high)}"
+    return f"{row.cost:,.0f} / {row.floor:,.0f} {row.unit}"
 
 
 def _short(figure: float) -> str:

@@ -1,8 +1,9 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `server` against other servers, `django` against REST framework alone. Each
-prints a table, writes `results/<suite>.json` and `.png`, and puts its figures into `docs/speed.md`. A missed goal is
-said, not failed: figures from a loaded machine are no reason to stop anybody.
+`core` is held against Pydantic alone, `server` against other servers, `django` against REST framework alone, and
+`tokens` counts what gateways publish and answer. Each prints a table, writes `results/<suite>.json` and `.png`, and
+puts its figures into its page in `docs/`. A missed goal is said, not failed: figures from a loaded machine are no
+reason to stop anybody.
 
 `python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in one key"` for a
 wrong call; `--profile server` for a call through our server, a registration, and the import; `--profile django` for
@@ -26,6 +27,7 @@ import core
 import django_suite
 import page
 import server
+import token_suite
 from django_start import profile_django
 from figures import Row, Suite, goal_of
 from plot import draw
@@ -33,7 +35,7 @@ from server_stages import profile_server
 from stages import profile
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE)}
+SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE, token_suite.SUITE)}
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from http.client import HTTPConnection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import django_peer
@@ -68,16 +69,16 @@ class Served:
     """A surface being served on loopback."""
 
     def __init__(self, surface: Surface, home: Path) -> None:
-        """`home` holds what `wide.write` wrote, and takes the database."""
+        """`home` holds what `wide.write` wrote."""
         self.surface = surface
         self._home = home
-        self._database = home / f"{surface.api}-{surface.gateway}-{id(self)}.sqlite3"
         self._stack = ExitStack()
+        self._own = Path(self._stack.enter_context(TemporaryDirectory()))
         self._manage("seed")
         gunicorn = ["gunicorn", "--worker-class=sync", "--workers=1", f"--timeout={PATIENCE}", "--log-level=error"]
         address = self._serve(*gunicorn, "--bind=fd://{}", "django.core.wsgi:get_wsgi_application()")
         if surface.gateway == "openapi":
-            schema = home / f"{surface.api}.json"
+            schema = self._own / "schema.json"
             self._manage("spectacular", "--format=openapi-json", f"--file={schema}")
             url = f"http://{address[0]}:{address[1]}"
             address = self._serve("servers.token_openapi", "{}", str(schema), url, AUTHORIZATION)
@@ -91,25 +92,23 @@ class Served:
             **os.environ,
             "DJANGO_SETTINGS_MODULE": SETTINGS,
             "PYTHONPATH": os.pathsep.join((str(EXAMPLE), str(self._home), os.environ.get("PYTHONPATH", ""))),
-            "BENCH_DATABASE": str(self._database),
+            "BENCH_DATABASE": str(self._own / "database.sqlite3"),
             "BENCH_GATEWAY": "none" if gateway == "openapi" else gateway,
             "BENCH_API": self.surface.api,
             "BENCH_DISPATCH": json.dumps(self.surface.dispatch),
+            "FASTMCP_LOG_LEVEL": "CRITICAL",
         }
 
     @property
     def _python(self) -> str:
         """frisian-mcp has its own environment."""
-        return str(django_peer.PYTHON) if self.surface.gateway == "frisian" else sys.executable
+        return str(django_peer.python()) if self.surface.gateway == "frisian" else sys.executable
 
     def _manage(self, *command: str) -> None:
-        subprocess.run(
-            [self._python, "-m", "django", *command],
-            cwd=HERE,
-            env=self._environment,
-            check=True,
-            capture_output=True,
-        )
+        line = [self._python, "-m", "django", *command]
+        ran = subprocess.run(line, cwd=HERE, env=self._environment, capture_output=True, check=False)
+        if ran.returncode:
+            raise RuntimeError(f"{self.surface}: {' '.join(command)} failed\n{ran.stderr.decode()}")
 
     def _serve(self, *command: str) -> tuple[str, int]:
         """Start a module that serves on a socket, whose number goes where the braces are; its address."""

@@ -1,7 +1,7 @@
 """Plain Django, as in production. What is measured is chosen by the environment.
 
 BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how many beside contacts,
-companies and tags. BENCH_PERMISSIONS: see `api`.
+companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting of Toolbooth, none by default.
 """
 
 import os
@@ -53,6 +53,9 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 20,
 }
+
+if os.environ.get("BENCH_DISPATCH"):
+    TOOLBOOTH = {"DISPATCH": os.environ["BENCH_DISPATCH"]}
 
 # frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told otherwise.
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
