@@ -84,7 +84,7 @@ def told():
 
 
 def test_a_stock_project_has_no_mistakes(settings_of):
-    settings_of()
+    settings_of(ROOT_URLCONF="crm.urls")
     assert told() == []
     assert configuration() == Configuration()
 
@@ -109,13 +109,13 @@ def test_a_stock_project_has_no_mistakes(settings_of):
     ids=lambda value: next(iter(value), "no dict") if isinstance(value, dict) else "",
 )
 def test_each_mistake_is_told_and_counts_as_not_set(settings_of, given, said):
-    settings_of(TOOLBOOTH=given)
+    settings_of(TOOLBOOTH=given, ROOT_URLCONF="crm.urls")
     assert told() == said
     assert configuration() == Configuration()
 
 
 def test_a_setting_that_does_not_exist_is_told_with_those_that_do(settings_of):
-    settings_of(TOOLBOOTH={"INCLUDES": ["x"], "NAME": "crm"})
+    settings_of(TOOLBOOTH={"INCLUDES": ["x"], "NAME": "crm"}, ROOT_URLCONF="crm.urls")
     ((code, message),) = told()
     assert code == "toolbooth.E002"
     assert message.startswith("TOOLBOOTH['INCLUDES']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.core.checks import register
 
-from toolbooth.django.checks import check_configuration
+from toolbooth.django.checks import check_configuration, check_tools
 
 
 class ToolboothConfig(AppConfig):
@@ -15,3 +15,4 @@ class ToolboothConfig(AppConfig):
 
     def ready(self) -> None:
         register(check_configuration)
+        register(check_tools)
