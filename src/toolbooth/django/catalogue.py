@@ -157,6 +157,7 @@ class _Building:
             annotations=tool.annotations,
             withheld=hidden,
             form=None if helped is None else helped.form,
+            about=None if helped is None else helped.about,
         )
 
     def _helped(self, contract: Contract, function: Callable[..., Any], hidden: Withheld) -> Help | None:
@@ -236,8 +237,9 @@ class _Building:
 
     def add_dispatchers(self) -> None:
         """One tool for many, once all of them are there: those of each class, and those that the setting groups."""
+        word = called(self.chosen.arguments).get("help") or "help"
         for each, below in self.written.items():
-            self.registry.dispatcher(each.name, below, title=each.title, description=each.description)
+            self.registry.dispatcher(each.name, below, title=each.title, description=each.description, help=word)
         taken = {tool for below in self.written.values() for tool in below.values()}
         single = [
             (self.names.get(tool) or parted(tool), each) for tool, each in self.actions.items() if tool not in taken
@@ -245,7 +247,7 @@ class _Building:
         for group in grouped(self.chosen.dispatch, single):
             name = free(group.name, {*self.registry.tools, *self.registry.hidden})
             said = next((self.words[tool] for tool in group.alone if self.words.get(tool)), "")
-            self.registry.dispatcher(name, group.below, title=group.title, description=said)
+            self.registry.dispatcher(name, group.below, title=group.title, description=said, help=word)
         resources = [name.resource for name, _ in single]
         self.idle = [LeftOut(what, why) for what, why in idle(self.chosen.dispatch, resources)]
 

@@ -56,6 +56,10 @@ class Help:
         schema = {"type": "object", "properties": {self.name: _BOOLEAN}, "additionalProperties": True}
         return Tool(contract=compile_json_schema(schema, name=self.tool), function=self._told, withheld=self.withheld)
 
+    def about(self) -> Json:
+        """What help tells of a hand-written tool beside its fields."""
+        return {"protocol": {self.name: TABLE["help"].meaning}}
+
     def _told(self, sent: Json) -> Json:
         refused = self.withheld()
         if refused is not None:  # who may not call a tool does not learn its fields either

@@ -46,7 +46,8 @@ def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
     """The whole contract of a tool, in the words of the dispatcher that leads to it."""
     made = help_of(tool)
     made["example"] = dispatch.call(way, made["example"])
-    if own := [name for name in made["fields"] if name in dispatch.own]:
+    protocol = made.get("protocol", {})  # asks here what it asks there
+    if own := [name for name in made["fields"] if name in dispatch.own and name not in protocol]:
         made["note"] = f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
     return {**way, **made}
 
@@ -74,6 +75,9 @@ _ASKED = compile_json_schema(
 
 
 def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
+    refused = None if sub.withheld is None else sub.withheld()
+    if refused is not None:  # who may not call a tool does not learn its fields either
+        raise refused
     asked = {**way, "action": dispatch.help_action}
     made = _paged(_behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}})
     return {**made, "called": "nothing: help was asked for"} if sent else made

@@ -1,0 +1,243 @@
+"""A call through a dispatcher is the call itself: the same result, the same permissions, the same record."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.cache import cache
+from django.db import transaction
+from django.test import Client
+
+from odd import views
+from odd.models import Log, Secret, Site
+from sales.models import Company, Contact
+from toolbooth.django.catalogue import catalogue
+
+BASIC = {"ann": "Basic YW5uOnB3", "bob": "Basic Ym9iOnB3"}
+DISPATCH = {
+    "resource": "resource",
+    "app": "app",
+    "groups": {"sales": ["contacts", "companies", "deals"], "everything_else": ["*"]},
+}
+
+
+@pytest.fixture(params=DISPATCH)
+def dispatched(request, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": DISPATCH[request.param]})
+
+
+@pytest.fixture
+def bob(db):
+    return User.objects.create_user("bob", password="pw")
+
+
+def leads(tool):
+    """The dispatcher of a tool, and what leads to it there."""
+    for name, each in catalogue().registry.tools.items():
+        for way, sub in each.dispatch.subs() if each.dispatch else ():
+            if sub.name == tool:
+                return name, way
+    raise LookupError(tool)
+
+
+def listed(user):
+    client = Client(headers={"Authorization": BASIC[user]} if user else None)
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+    return {tool["name"]: tool for tool in reply.json()["result"]["tools"]}
+
+
+def values(tool, argument):
+    return tool["inputSchema"]["properties"][argument].get("enum", [])
+
+
+# --- results ---
+
+
+def tried(mcp, name, arguments):
+    """What comes back, with nothing left behind."""
+    with transaction.atomic():
+        reply = mcp(name, arguments, raw=True)
+        transaction.set_rollback(True)
+    cache.clear()
+    found = reply.json() if reply.status_code == 200 else {"status": reply.status_code, "text": reply.content.decode()}
+    corrected = found.get("result", {}).get("_meta", {}).get("toolbooth", {}).pop("corrected", None)
+    return found, corrected
+
+
+def without_correction(found):
+    """The result with its text up to what to send instead, which is another call here; keys and times differ."""
+    for part in found.get("result", {}).get("content", ()):
+        part["text"] = part.get("text", "").partition("\nSend instead: ")[0]
+    return NEW_EACH_TIME.sub("…", json.dumps(found))
+
+
+NEW_EACH_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")
+
+
+SENT = {
+    "nothing": {},
+    "a row": {"id": 1},
+    "fields": {"line": "x", "name": "N", "title": "T", "email": "e@example.org", "slug": "s", "body": "b"},
+    "an unknown field": {"no_such_field": 1},
+    "a wrapper": {"data": {"name": "N"}},
+    "a number as text": {"page": "1", "id": "1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("way", "sent"), [*(("app", sent) for sent in SENT), ("resource", "fields"), ("groups", "a wrapper")]
+)
+def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, way, sent):
+    """All 120 tools of the test project, whatever they say to it."""
+    settings_of(TOOLBOOTH={"DISPATCH": DISPATCH[way]})
+    Company.objects.create(pk=1, name="Acme")
+    Secret.objects.create(pk=1, owner=ann, body="b")
+    Site.objects.create(pk=1, slug="s", name="S", owner=ann)
+    different = []
+    for tool in catalogue().actions:
+        name, way = leads(tool)
+        direct, meant = tried(mcp, tool, SENT[sent])
+        through, corrected = tried(mcp, name, {**way, **SENT[sent]})
+        if without_correction(through) != without_correction(direct):
+            different.append((tool, direct, through))
+        if corrected != (None if meant is None else catalogue().registry.find(name).dispatch.call(way, meant)):
+            different.append((tool, meant, corrected))
+    assert different == []
+
+
+def test_a_tool_behind_a_dispatcher_is_called_by_its_own_name_as_ever(mcp, dispatched):
+    assert "contacts__create" not in listed("ann")
+    assert mcp("contacts__create", {"email": "a@example.org"})["isError"] is False
+    assert Contact.objects.get().email == "a@example.org"
+
+
+def test_observers_see_the_tool_that_was_meant(mcp, dispatched):
+    seen = []
+    catalogue().registry.observe(seen.append, arguments="whole")
+    name, way = leads("contacts__create")
+    mcp(name, {**way, "email": "a@example.org"})
+    mcp(name, {**way, "data": {"email": "a@example.org"}})
+    mcp(name, {**way, "params": '{"email": "b@example.org"}'})
+    mcp("contacts__create", {"email": "c@example.org"})
+    assert [(each.tool, each.dispatcher, each.outcome, json.loads(each.arguments)) for each in seen] == [
+        ("contacts__create", name, "passed", {"email": "a@example.org"}),
+        ("contacts__create", name, "refused", {"data": {"email": "a@example.org"}}),
+        ("contacts__create", name, "repaired", {"email": "b@example.org"}),
+        ("contacts__create", None, "passed", {"email": "c@example.org"}),
+    ]
+
+
+OWN = {"params": {"a": "1"}, "help": True, "data": [1], "name": "n", "page": 3}
+
+
+def test_fields_that_are_called_as_the_dispatchers_own_go_into_params(mcp, dispatched):
+    name, way = leads("protocol__post")
+    assert mcp(name, {**way, "params": OWN})["structuredContent"] == {"read": OWN}
+    told = mcp(name, {**way, "params": {**OWN, "page": "x"}})["_meta"]["toolbooth"]
+    assert [each["path"] for each in told["problems"]] == ["$.params.page"]
+    asked = {key: each for key, each in way.items() if key != "action"} | {"action": "help"}
+    note = mcp(name, {**asked, "params": {"action": way["action"]}})["structuredContent"]["note"]
+    assert note == 'Send the fields "params", "help" inside "params".'
+
+
+# --- who may call ---
+
+
+WRITING = ["create", "update", "partial_update", "destroy"]
+
+
+def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
+    """DjangoModelPermissions lets every known user read, and only those with the permission write."""
+    name, way = leads("permitted__create")
+    resource = {key: each for key, each in way.items() if key != "action"}
+    ask = mcp_as("bob")
+    told = ask(name, {**resource, "action": "help"})["structuredContent"]
+    assert list(told["actions"]) == ["list", "retrieve"]
+    if resource:
+        tree = ask(name, {"action": "help"})["structuredContent"]["resources"]
+        assert tree["permitted"] == ["list", "retrieve"]
+    else:
+        assert values(listed("bob")[name], "action") == ["list", "retrieve", "help"]
+    for action in ("creat", "destroi"):
+        (problem,) = ask(name, {**resource, "action": action})["_meta"]["toolbooth"]["problems"]
+        assert not any(word in problem["message"] for word in WRITING)
+    bob.user_permissions.add(Permission.objects.get(codename="add_log"))
+    told = ask(name, {**resource, "action": "help"})["structuredContent"]
+    assert list(told["actions"]) == ["list", "create", "retrieve"]
+    (problem,) = ask(name, {**resource, "action": "creat"})["_meta"]["toolbooth"]["problems"]
+    assert 'did you mean "create"?' in problem["message"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{"line": "x"}, {"params": {"line": "x"}}, {"data": {"line": "x"}}, {"lyne": "x"}, {"help": True}],
+    ids=repr,
+)
+def test_who_calls_it_all_the_same_is_told_as_by_the_tool_itself(mcp_as, bob, dispatched, sent):
+    name, way = leads("permitted__create")
+    denied = mcp_as("bob")("permitted__create", {"line": "x"})
+    assert denied["content"][0]["text"].endswith("You do not have permission to perform this action.")
+    assert mcp_as("bob")(name, {**way, **sent}) == denied
+    assert Log.objects.count() == 0
+
+
+def test_help_on_an_action_that_the_caller_is_not_shown_tells_no_field(mcp_as, bob, dispatched):
+    name, way = leads("permitted__create")
+    resource = {key: each for key, each in way.items() if key != "action"}
+    told = mcp_as("bob")(name, {**resource, "action": "help", "params": {"action": "create"}})
+    assert (told["isError"], "line" in json.dumps(told)) == (True, False)
+
+
+def test_a_dispatcher_with_nothing_for_the_caller_is_not_listed(mcp_as, bob, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"], "open": ["open"], "people": ["contacts"]}, "INCLUDE": KEPT})
+    assert set(listed("bob")) == {"open", "people"}
+    assert set(listed(None)) == {"open"}
+    assert values(listed(None)["open"], "action") == ["list", "create", "help"]
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    assert set(listed("bob")) == {"open", "people", "staff"}
+    assert mcp_as(None)("peple")["error"]["message"] == "there is no tool 'peple'"
+    assert mcp_as("bob")("peple")["error"]["message"] == "there is no tool 'peple'; did you mean 'people'?"
+
+
+KEPT = ["staff__*", "open__*", "contacts__*"]
+
+
+def test_of_one_dispatcher_each_caller_sees_their_own_part(bob, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": {"all": ["*"]}, "INCLUDE": KEPT})
+    assert values(listed("bob")["all"], "resource") == ["contacts", "open"]
+    # Nobody in particular sees one resource; the argument stays, since calls of it say which.
+    assert values(listed(None)["all"], "resource") == ["open"]
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    assert values(listed("bob")["all"], "resource") == ["contacts", "open", "staff"]
+
+
+def test_nobody_in_particular_is_asked_who_they_are(mcp_as, dispatched):
+    name, way = leads("contacts__create")
+    reply = mcp_as(None)(name, {**way, "email": "a@example.org"}, raw=True)
+    assert (reply.status_code, reply.headers["WWW-Authenticate"]) == (401, 'Basic realm="api"')
+    assert Contact.objects.count() == 0
+
+
+def test_a_password_is_checked_once(mcp, settings_of, monkeypatch):
+    settings_of(TOOLBOOTH={"DISPATCH": "resource", "INCLUDE": ["counted__*"]})
+    monkeypatch.setattr(views.CountingAuthentication, "checked", 0)
+    assert mcp("counted", {"action": "create", "label": "x"})["isError"] is False
+    assert views.CountingAuthentication.checked == 1
+
+
+def test_throttles_count_calls_and_not_help(mcp, dispatched):
+    name, way = leads("throttled__list")
+    resource = {key: each for key, each in way.items() if key != "action"}
+    for _ in range(5):
+        mcp(name, {**resource, "action": "help"})
+        mcp(name, {**way, "help": True})
+        mcp(name, {**way, "no_such_filter": 1})
+    assert [mcp(name, way)["isError"] for _ in range(4)] == [False, False, False, True]
+
+
+def test_what_a_refused_call_wrote_is_rolled_back(mcp, dispatched):
+    name, way = leads("writes__then_refuses")
+    assert mcp(name, way)["isError"] is True
+    assert Log.objects.count() == 0
