@@ -46,6 +46,8 @@ class Arguments:
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
     """Where relations stand among the arguments: a Relation, or the same for what is below."""
+    unlisted: tuple[str, ...] = ()
+    """Protocol arguments that are taken, but not listed."""
     definitions: dict[str, Schema] = field(default_factory=dict[str, Schema])
     whole: bool = False
     """The body is one argument."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, cast
 
-import orjson
 from django.db import connections, transaction
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import CreateModelMixin
@@ -22,9 +21,10 @@ from toolbooth.django.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.bodies import is_json
 from toolbooth.django.caller import Caller, caller
 from toolbooth.django.invocation import SyncInvocation
-from toolbooth.django.protocol import taken_apart
+from toolbooth.django.protocol import opened, taken_apart
 from toolbooth.django.receipts import Receipted, is_receipted, keyed, saved_by
-from toolbooth.django.replies import encoded, problems_in
+from toolbooth.django.replies import encoded, problems_in, written
+from toolbooth.django.results import Fitted
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.server.tools import Tool
 
@@ -37,7 +37,10 @@ Compile = Callable[[Arguments], Contract]
 KEYS = ("objects", "data", "items", "_items", "body")
 """Under any of these a list of rows may come (seed 000)."""
 
-SENTENCE = 'Many at once: {"objects": [{…}, …]}; all are made, or none.'
+SENTENCE = 'Many: {"objects": [{…}]}, all or none.'
+
+MOST_IDS = 100
+"""Keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
 """What a view answers to one bad row. Anything else, such as a missing permission, is no fault of a row."""
@@ -54,11 +57,11 @@ def takes_many(call: SyncInvocation) -> bool:
     )
 
 
-def function_of(call: SyncInvocation) -> Callable[[Json], Any]:
+def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
     """What runs a call: with a receipt where it writes rows."""
     if call.action.name == "create" and call.arguments.whole:
-        return BulkCreate(call=call, key=WHOLE_BODY)
-    return Receipted(call=call) if is_receipted(call.action) else call
+        return BulkCreate(call=call, key=WHOLE_BODY, results=results)
+    return Receipted(call=call) if is_receipted(call.action) else results
 
 
 # --- the tool, in the form that takes a list ---
@@ -71,16 +74,17 @@ class Bulk:
     call: SyncInvocation
     compile: Compile
     most: int
+    results: Fitted
     withheld: Callable[[], Exception | None]
     _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def form(self, sent: Any) -> Tool | None:
         """The form for arguments that are a list of rows under one key."""
-        opened = _opened(sent)
-        if not isinstance(opened, dict):
+        found = opened(sent)
+        if not isinstance(found, dict):
             return None
         declared = self.call.arguments.slots
-        names = cast("Json", opened)
+        names = cast("Json", found)
         keys = [key for key in KEYS if key in names and key not in declared and _is_list(names[key])]
         # A row's fields beside the rows are no list of rows. Whatever else stands there is the form's to refuse.
         if len(keys) != 1 or any(declared[name].place == "body" for name in names if name in declared):
@@ -95,7 +99,7 @@ class Bulk:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
             self._made[key] = Tool(
                 contract=contract,
-                function=BulkCreate(call=self.call, key=key),
+                function=BulkCreate(call=self.call, key=key, results=self.results),
                 withheld=self.withheld,
             )
         return self._made[key]
@@ -113,18 +117,8 @@ class Bulk:
         return validated
 
 
-def _opened(value: Any) -> Any:
-    """A value that came as JSON text, read: only to see what it is."""
-    try:
-        while isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
-            value = orjson.loads(value)
-    except ValueError:
-        pass
-    return value
-
-
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or (isinstance(value, str) and isinstance(_opened(value), list))
+    return isinstance(value, list) or (isinstance(value, str) and isinstance(opened(value), list))
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
@@ -164,6 +158,7 @@ class BulkCreate:
 
     call: SyncInvocation
     key: str
+    results: Fitted
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
@@ -176,7 +171,11 @@ class BulkCreate:
             value = self._by_the_host(who, beside, rows, everywhere)
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
-        return encoded(value if asked.verify else _receipt(value), self.call.tool)
+        if asked.verify:
+            return encoded(value, self.call.tool)
+        receipt = _receipt(value)
+        many = len(receipt.get("ids", ())) > MOST_IDS
+        return self.results.first(written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None)
 
     def _by_the_host(self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction) -> Json | None:
         """What the view makes of the list; None where it takes none, or refuses it for being one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +29,8 @@ from toolbooth.django.operations import Operation, Unknowable, describing, opera
 from toolbooth.django.protocol import called
 from toolbooth.django.queries import asking
 from toolbooth.django.replies import refusal
+from toolbooth.django.results import fitted
+from toolbooth.django.returned import offered
 from toolbooth.django.validation import Validation
 from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
@@ -147,18 +150,27 @@ class _Building:
     def add_hand_written(self, tool: decorators.HandWritten) -> None:
         if tool.dispatcher is not None:
             self.written.setdefault(tool.dispatcher, {})[tool.action.name] = tool.contract.name
-        self.actions[tool.contract.name] = tool.action
-        hidden = partial(withheld, tool.contract.name, tool.action, Arguments())
-        helped = self._helped(tool.contract, tool.function, hidden)
+        name = tool.contract.name
+        self.actions[name] = tool.action
+        hidden = partial(withheld, name, tool.action, Arguments())
+        compiles = partial(contract_of, name, tool.contract.description)
+        made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
+        self.clashes += [LeftOut(name, each) for each in made.clashes]
+        helped = self._helped(made.contract, made.function, hidden)
         self.registry.add(
-            tool.contract if helped is None else with_help(tool.contract, helped.name),
-            tool.function,
+            made.contract if helped is None else with_help(made.contract, helped.name),
+            made.function,
             title=tool.title,
             annotations=tool.annotations,
             withheld=hidden,
-            form=None if helped is None else helped.form,
+            form=first(None if helped is None else helped.form, made.form),
             about=None if helped is None else helped.about,
         )
+
+    def _breaks(self, name: str, text: str) -> str | None:
+        """How a result breaks what a tool says that it returns."""
+        breaks = self.registry.find(name).breaks
+        return None if breaks is None else breaks(text)
 
     def _helped(self, contract: Contract, function: Callable[..., Any], hidden: Withheld) -> Help | None:
         """The help of a hand-written tool; None where it is switched off, or the name is the tool's own."""
@@ -202,15 +214,17 @@ class _Building:
         if takes_many(call):
             self.creates.append(call)
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
-        many = Bulk(call=call, compile=partial(contract_of, name, said), most=self.chosen.max_bulk, withheld=hidden)
+        compiles = partial(contract_of, name, said)
+        results = fitted(call, self.chosen, compiles, hidden)
+        many = Bulk(call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden)
+        helped = help_form(call, self.registry.find, hidden)
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
-            asking(call, function_of(call)),
-            title=title(action),
+            asking(call, function_of(call, results)),
             annotations=hints(action),
             withheld=hidden,
-            form=first(help_form(call, self.registry.find, hidden), many.form if action.name == "create" else None),
+            form=first(helped, results.form, many.form if action.name == "create" else None),
             about=partial(about, arguments, self.chosen.max_bulk if takes_many(call) else None),
         )
 
@@ -223,7 +237,9 @@ class _Building:
         words = f"Create many {title(call.action).removeprefix('Create ')}"
         hidden = partial(withheld, name, call.action, call.arguments)
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
-        many = Bulk(call=replace(call, tool=name), compile=compiles, most=self.chosen.max_bulk, withheld=hidden)
+        call = replace(call, tool=name)
+        results = fitted(call, self.chosen, compiles, hidden)
+        many = Bulk(call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden)
         tool = many.tool(WHOLE_BODY)
         self.actions[name] = call.action
         self.registry.add(
@@ -232,7 +248,7 @@ class _Building:
             title=words,
             annotations=hints(call.action),
             withheld=hidden,
-            form=many.form,
+            form=first(results.form, many.form),
         )
 
     def add_dispatchers(self) -> None:
@@ -285,7 +301,15 @@ def description(described: Operation) -> str:
     verb = title(described.action)
     if described.action.name not in STANDARD:
         return said or verb
-    return f"{verb}. {said}" if said else verb
+    return f"{verb}. {said}" if said and not _is_told_already(described) else verb
+
+
+def _is_told_already(described: Operation) -> bool:
+    """Whether the words are those of the view, and stand with the tool that lists its rows."""
+    view = described.action.view
+    if described.action.name in ("list", "create") or not hasattr(view, "list"):
+        return False
+    return described.description.strip() == (inspect.getdoc(view) or "").strip()
 
 
 LONGEST_WORDS = 900
@@ -297,14 +321,14 @@ def _cut(said: str) -> str:
 
 
 def hints(action: Action) -> dict[str, bool]:
-    """What a client may show before it lets a call through."""
-    if action.method == "GET":
-        return {"readOnlyHint": True}
-    return {
-        "readOnlyHint": False,
-        "destructiveHint": action.method != "POST",
-        "idempotentHint": action.method in ("PUT", "DELETE"),
-    }
+    """What a client may show before it lets a call through, as far as it is not what a client assumes anyway."""
+    match action.method:
+        case "GET":
+            return {"readOnlyHint": True}
+        case "POST":
+            return {"destructiveHint": False}
+        case _:
+            return {}
 
 
 def _ways(actions: Iterable[Action]) -> tuple[Action, ...]:

@@ -74,6 +74,10 @@ def trimmed(schema: Schema) -> Schema:
     return made
 
 
+_MOST_DIGITS = 15
+"""Digits that a number of any client keeps."""
+
+
 class _Reader:
     """Reads one body; what it left out stands in its own list."""
 
@@ -127,6 +131,8 @@ class _Reader:
             further = {"additionalProperties": narrow}, {"additionalProperties": wide if below is None else narrow}
             return {**made, **further[0]}, {**made, **further[1]}, None
         made = self._described(_scalar(schema, found, path[-1]), found)
+        if isinstance(found, serializers.DecimalField) and (found.max_digits or _MOST_DIGITS + 1) <= _MOST_DIGITS:
+            return _as_number(made), made, None
         return (made, {**made, "items": {}}, None) if made.get("items") is _ITEMS else _alone(made)
 
     def _authors(self, schema: Schema, found: Any) -> Node:
@@ -233,6 +239,15 @@ def _scalar(schema: Schema, found: Any, name: str) -> Schema:
     if isinstance(found, serializers.CharField) and _is_secret(found, name):
         return {**made, "format": "password"}
     return made
+
+
+def _as_number(schema: Schema) -> Schema:
+    """A decimal that every client keeps whole as a number: the shorter form to publish. As text it is taken too."""
+    kinds = [kind for kind in schema["type"] if kind != "string"]
+    made = {key: each for key, each in schema.items() if key != "format"}
+    if isinstance(made.get("default"), str):
+        made["default"] = float(made["default"])
+    return {**made, "type": kinds[0] if len(kinds) == 1 else kinds}
 
 
 def _text_or_blank(schema: Schema) -> Schema:

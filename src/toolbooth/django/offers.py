@@ -13,10 +13,15 @@ from toolbooth.django.receipts import is_receipted
 
 Schema = dict[str, Any]
 
+_SELDOM = ("filter_keys", "mode", "continuation_token")
+"""Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and told by help."""
+
 
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
     """Add those that apply to an action to its arguments; those whose names the host has are returned."""
     names = called(chosen.arguments)
+    is_query = described.action.method == "GET" and described.action.name != "retrieve"
+    arguments.unlisted = () if is_query else _SELDOM
     clashes: list[str] = []
     for name, (narrow, wide) in _applying(arguments, described, chosen.max_page_size).items():
         published = names.get(name)
@@ -65,7 +70,16 @@ def _closed(names: list[str], properties: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": {name: properties[name] for name in names}, "additionalProperties": False}
 
 
-def brief(arguments: Arguments) -> Schema | None:
-    """The schema to be listed: the filters are told once. None where that is the whole schema."""
-    short = {name: TABLE["filters"].schema for name, own in arguments.protocol.items() if own == "filters"}
-    return arguments.schema({**arguments.properties, **short}) if short else None
+def brief(arguments: Arguments) -> Schema:
+    """The schema to be listed, without what would be told twice, or is seldom of use; help tells it all."""
+    made: dict[str, Schema] = {}
+    for name, each in arguments.properties.items():
+        own = arguments.protocol.get(name)
+        if own not in arguments.unlisted:
+            made[name] = TABLE["filters"].schema if own == "filters" else _short(each)
+    return arguments.schema(made)
+
+
+def _short(schema: Schema) -> Schema:
+    """That a text must not be empty goes without saying."""
+    return {key: each for key, each in schema.items() if (key, each) != ("minLength", 1)}

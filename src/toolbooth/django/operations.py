@@ -324,7 +324,7 @@ def _named(parameters: list[Schema], place: str) -> dict[str, Parameter]:
 def _parameter(raw: Schema) -> Parameter:
     schema = _not_null(raw.get("schema") or {"type": "string"})
     said = str(raw.get("description") or "").strip()
-    if said and not said.startswith("A unique ") and said not in _GENERAL:
+    if said and not said.startswith(_OF_A_KEY) and said not in _GENERAL:
         schema["description"] = said
     items: Schema = schema.get("items", schema)
     return Parameter(
@@ -342,6 +342,10 @@ def _bound(query: dict[str, Parameter], paging: Mapping[str, Bound]) -> dict[str
         if name in made:
             made[name] = replace(made[name], schema={**made[name].schema, **bound.schema}, bound=bound)
     return made
+
+
+_OF_A_KEY = ("A unique ", "A UUID string identifying ")
+"""How drf-spectacular describes the key in an address: its name and type say as much."""
 
 
 def _not_null(schema: Schema) -> Schema:

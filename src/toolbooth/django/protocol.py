@@ -34,7 +34,7 @@ TABLE: Mapping[str, Offer] = {
         meaning="Answers with all that the tool takes, and calls nothing.",
     ),
     "filters": Offer(
-        schema={"type": "object", "description": "filters in one object"},
+        schema={"type": "object"},
         meaning="The filters in one object; each may also be sent by itself.",
     ),
     "filter_keys": Offer(
@@ -58,7 +58,7 @@ TABLE: Mapping[str, Offer] = {
         meaning="Goes on where an earlier answer ended; send it without the arguments of that call.",
     ),
     "verify": Offer(
-        schema={"type": "boolean", "description": "Answer with the whole object"},
+        schema={"type": "boolean"},
         meaning="Answers with the whole object instead of a receipt.",
     ),
 }

@@ -163,7 +163,11 @@ class Fitted:
         else:
             start, stop = self._range(found.count(unit), lasting, asked, rows)
             page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
-            made = page.made(stop if most is None else page.end(most))
+            end = stop if most is None else page.end(most)
+            if end < stop and asked.page_size is not None:
+                few = f"{stop - start} rows are longer than {most:,} bytes: these are the first {end - start}. "
+                page = replace(page, note=few + note)
+            made = page.made(end)
         return None if self.breaks is not None and self.breaks(made.decode()) else orjson.Fragment(made)
 
     def _lasting(self, place: Place, found: Written) -> Place | None:

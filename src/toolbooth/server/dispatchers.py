@@ -81,7 +81,9 @@ def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | Non
         dispatch.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
-    contract = compile_json_schema(schema, name=name, description=description)
+    usage = f"The action's fields stand beside it, or in {PARAMS}; action={dispatch.help_action} tells them."
+    said = f"{description.rstrip('. ')}. {usage}" if description else usage
+    contract = compile_json_schema(schema, name=name, description=said)
     return _published(Tool(contract=contract, function=dict, title=title), dispatch)
 
 
@@ -107,13 +109,8 @@ def _schema(dispatch: Dispatch) -> Json:
     properties: Json = {"action": _names([*actions, dispatch.help_action])}
     if "" not in dispatch.resources:
         properties = {"resource": _names(dispatch.resources), **properties}
-    fields = {"type": "object", "description": "The action's fields; flat is fine too", "additionalProperties": True}
-    return {
-        "type": "object",
-        "properties": {**properties, PARAMS: fields, dispatch.help: {"type": "boolean"}},
-        "required": ["action"],
-        "additionalProperties": True,
-    }
+    flags = {PARAMS: {"type": "object"}, dispatch.help: {"type": "boolean"}}
+    return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
 
 
 def _names(names: Iterable[str]) -> Json:

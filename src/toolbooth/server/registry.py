@@ -206,7 +206,7 @@ class ToolRegistry:
             mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
         if mistakes:
             raise ContractError(contract.name, mistakes)
-        for name in hidden & self.tools.keys():
+        for name in [name for name in self.tools if name in hidden]:
             self.hidden[name] = self.tools.pop(name)
         self.hidden.pop(contract.name, None)
         self.tools[contract.name] = made
