@@ -308,9 +308,9 @@ def test_more_rows_than_the_limit_are_refused_with_the_limit(settings_of, call):
 def test_the_description_says_it_in_one_sentence(call, ann):
     tools = acting_as(ann).tools()
     assert tools["contacts__create"]["description"] == (
-        'Create contacts. People to write to. Many at once: {"objects": [{…}, …]}; all are made, or none.'
+        'Create contacts. People to write to. Many: {"objects": [{…}]}, all or none.'
     )
-    assert "Many at once" not in tools["contacts__update"]["description"]
+    assert "objects" not in tools["contacts__update"]["description"]
 
 
 # --- all, or none ---
@@ -519,7 +519,7 @@ def test_a_host_that_takes_nothing_but_lists_has_the_same_receipt(call, key):
 def test_bulk_tools_are_published_where_they_are_asked_for(settings_of, call, ann):
     settings_of(TOOLBOOTH={"BULK_TOOLS": True, "MAX_BULK": 3})
     tools = acting_as(ann).tools()
-    assert "Many at once" not in tools["companies__create"]["description"]
+    assert "objects" not in tools["companies__create"]["description"]
     published = tools["companies__bulk_create"]
     assert (published["title"], published["description"]) == (
         "Create many companies",

@@ -135,7 +135,6 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
         "site_pk": {"type": "integer"},
         "serial": {"type": "string"},
         "help": {"type": "boolean"},
-        **ANSWER,
     }
 
 

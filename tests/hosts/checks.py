@@ -172,7 +172,7 @@ def untouched() -> dict[str, list[Any]]:
 
 
 WITH_BODY = [(tool, arguments) for tool, arguments in host.CALLS if body(tool, arguments)]
-CREATES = [(tool, arguments) for tool, arguments in host.CALLS if "Many at once" in TOOLS[tool]["description"]]
+CREATES = [(tool, arguments) for tool, arguments in host.CALLS if '"objects"' in TOOLS[tool]["description"]]
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: inner, json.dumps], ids=["object", "text"])
