@@ -24,6 +24,7 @@ from odd.models import Device, Log, Site, Thing
 from sales.models import Company, Contact, Deal, Line, Note, Tag
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.decorators import mcp_ignore
+from toolbooth.django.management import examinations
 from toolbooth.django.management.commands.mcp_blank_rows import blank_rows
 from toolbooth.django.management.commands.mcp_config import CLIENTS
 
@@ -195,7 +196,49 @@ def test_without_an_endpoint_nobody_can_be_acted_as(settings_of, ann):
     )
 
 
+def test_dispatchers_are_listed_with_what_is_behind_them(settings_of, ann):
+    class Guarded(CompanyViewSet):
+        permission_classes = [permissions.DjangoModelPermissions]
+
+    settings_of(
+        ROOT_URLCONF=urls(guarded=Guarded, companies=CompanyViewSet, notes=NoteViewSet),
+        TOOLBOOTH={"DISPATCH": {"work": ["guarded", "companies"], "own": ["notes"]}, "EXCLUDE": ["notes__*e"]},
+    )
+    crud = "list, create, retrieve, update, partial_update, destroy"
+
+    def tree(*arguments):
+        printed, code = run("mcp_tools", *arguments)
+        assert code == 0
+        return [
+            " ".join(line.split()[1:] if line.split()[0].isdecimal() else line.split()) for line in printed.splitlines()
+        ]
+
+    assert tree() == [
+        "work",
+        f"├── companies: {crud}",
+        f"└── guarded: {crud}",
+        "own",
+        "└── list, destroy",
+        "tokens for 2 tools, with 14 more behind them (bytes / 4)",
+    ]
+    assert tree("--as", "ann")[2] == "└── guarded: list, retrieve"
+    assert json.loads(run("mcp_tools", "own")[0])["name"] == "own"
+    assert json.loads(run("mcp_tools", "guarded__create")[0])["name"] == "guarded__create"
+    assert run("mcp_tools", "guarded__create", "--as", "ann")[1] == 2
+
+
 # --- mcp_call ---
+
+
+def test_a_dispatcher_is_called_as_any_tool(crm, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": "app"})
+    sent = '{"resource": "contacts", "action": "create", "email": "a@x.io"}'
+    assert run("mcp_call", "sales", sent, "--as", "ann")[1] == 0
+    assert Contact.objects.get().email == "a@x.io"
+    printed, code = run("mcp_call", "sales", '{"resource": "contact", "action": "create"}', "--as", "ann")
+    assert (code, 'did you mean "contacts"?' in printed) == (1, True)
+    assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
+    assert run("mcp_call", "sale", "--as", "ann")[1] == 2
 
 
 def test_a_call_runs_as_the_user_through_the_boundary(crm, ann):
@@ -342,6 +385,25 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
         "note  anybody may read: open__list, open__retrieve",
     ):
         assert line in printed, printed
+
+
+def test_dispatchers_are_looked_at(crm, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": {"people": ["contacts"], "money": ["invoices"], "late": ["con*"]}})
+    printed, code = run("mcp_doctor")
+    assert code == 0
+    remedy = "\n           -> `mcp_tools` lists the names of resources"
+    for line in (
+        f"warning  TOOLBOOTH['DISPATCH']['money']: 'invoices' adds nothing: it fits no resource{remedy}",
+        "warning  TOOLBOOTH['DISPATCH']['late']: 'con*' adds nothing: all that it fits is taken by an earlier pattern",
+        "ok  20 tools with 6 more behind them, ",
+    ):
+        assert line in printed, printed
+
+
+def test_many_tools_are_better_behind_dispatchers(crm, monkeypatch):
+    monkeypatch.setattr(examinations, "MANY_TOKENS", 100)
+    printed, _ = run("mcp_doctor")
+    assert "-> put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out" in printed
 
 
 def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):

@@ -9,8 +9,12 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
+from rest_framework.test import APIRequestFactory, force_authenticate
 
+from toolbooth.django.caller import Caller
+from toolbooth.django.catalogue import catalogue
 from toolbooth.django.testing import Agent, acting_as, endpoint_path
+from toolbooth.server.tools import Shows
 
 
 def add_user(parser: CommandParser, without: str) -> None:
@@ -24,13 +28,23 @@ def agent_of(username: str | None) -> Agent:
         endpoint_path()
     except LookupError as error:
         raise CommandError(str(error), returncode=2) from None
-    if username is None:
-        return acting_as(None)
+    return acting_as(None if username is None else _user(username))
+
+
+def shown_to(username: str) -> Shows:
+    """Which tools the user of this name is shown. Raises CommandError."""
+    request = APIRequestFactory().post(endpoint_path())
+    force_authenticate(request, _user(username))
+    may_call = Caller(request).may_call
+    return lambda tool: may_call(catalogue().actions[tool.name])
+
+
+def _user(name: str) -> Any:
     model: Any = get_user_model()
     try:
-        return acting_as(model._default_manager.get_by_natural_key(username))
+        return model._default_manager.get_by_natural_key(name)
     except model.DoesNotExist:
-        raise CommandError(f"there is no user {username!r}", returncode=2) from None
+        raise CommandError(f"there is no user {name!r}", returncode=2) from None
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from toolbooth.django.catalogue import catalogue
-from toolbooth.django.management.users import add_user, agent_of, unlogged
+from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
 
 _LONGEST = 60
@@ -26,16 +26,14 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", dest="whole", help="Print all of them so.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = self._found(options["username"])
-        if options["name"] is not None:
-            found = {name: tool for name, tool in found.items() if name == options["name"]}
-            if not found:
-                raise CommandError(f"there is no tool {options['name']!r}; without a name all are listed", returncode=2)
-        if options["whole"] or options["name"]:
-            shown: Any = list(found.values()) if options["name"] is None else found[options["name"]]
-            self.stdout.write(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
-            return
-        self._tree(listing(list(found.values())).tools)
+        name, username = options["name"], options["username"]
+        found = self._found(username)
+        if name is not None:
+            self._write(found.get(name) or _behind(name, username))
+        elif options["whole"]:
+            self._write(list(found.values()))
+        else:
+            self._tree(listing(list(found.values())).tools, username)
 
     def _found(self, username: str | None) -> dict[str, dict[str, Any]]:
         if username is None:
@@ -46,18 +44,61 @@ class Command(BaseCommand):
         except PermissionError as error:
             raise CommandError(str(error)) from None
 
-    def _tree(self, tools: Iterable[Tool]) -> None:
+    def _write(self, shown: Any) -> None:
+        self.stdout.write(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+
+    def _tree(self, tools: Iterable[Tool], username: str | None) -> None:
         groups: dict[str, list[Tool]] = {}
+        dispatchers: list[Tool] = []
         for tool in tools:
-            groups.setdefault(tool.name.rpartition("__")[0], []).append(tool)
+            if catalogue().registry.tools[tool.name].is_dispatcher:
+                dispatchers.append(tool)
+            else:
+                groups.setdefault(tool.name.rpartition("__")[0], []).append(tool)
+        behind = sum(self._dispatcher(tool, username) for tool in dispatchers)
         for group, members in sorted(groups.items()):
-            self.stdout.write(self.style.MIGRATE_HEADING(f"{_tokens(members):>8,}  {group or '(by themselves)'}"))
+            self._heading(_tokens(members), group or "(by themselves)")
             for tool in members:
-                branch = "└──" if tool is members[-1] else "├──"
                 name = tool.name.removeprefix(f"{group}__")
-                self.stdout.write(f"{tool.tokens:>8,}  {branch} {name}  {self.style.HTTP_INFO(_first(tool))}")
-        every = [tool for members in groups.values() for tool in members]
-        self.stdout.write(f"{_tokens(every):>8,}  tokens for {len(every):,} tools (bytes / 4)")
+                self._branch(f"{name}  {self.style.HTTP_INFO(_first(tool))}", tool.tokens, last=tool is members[-1])
+        every = [*dispatchers, *(tool for members in groups.values() for tool in members)]
+        more = f", with {behind:,} more behind them" if behind else ""
+        self.stdout.write(f"{_tokens(every):>8,}  tokens for {len(every):,} tools{more} (bytes / 4)")
+
+    def _dispatcher(self, tool: Tool, username: str | None) -> int:
+        """One tool with the actions behind it, and how many these are."""
+        self._heading(tool.tokens, tool.name)
+        resources = _resources(tool.name, username)
+        for resource, actions in resources.items():
+            words = f"{resource}: {', '.join(actions)}" if resource else ", ".join(actions)
+            self._branch(words, last=resource == list(resources)[-1])
+        return sum(map(len, resources.values()))
+
+    def _heading(self, tokens: int, words: str) -> None:
+        self.stdout.write(self.style.MIGRATE_HEADING(f"{tokens:>8,}  {words}"))
+
+    def _branch(self, words: str, tokens: int | None = None, *, last: bool) -> None:
+        cost = "" if tokens is None else f"{tokens:,}"
+        self.stdout.write(f"{cost:>8}  {'└──' if last else '├──'} {words}")
+
+
+def _resources(name: str, username: str | None) -> dict[str, list[str]]:
+    """What is behind a dispatcher: each resource with its actions."""
+    dispatch = catalogue().registry.tools[name].dispatch
+    shows = None if username is None else shown_to(username)
+    found: dict[str, list[str]] = {}
+    for way, tool in () if dispatch is None else dispatch.subs():
+        if shows is None or shows(tool):
+            found.setdefault(way.get("resource", ""), []).append(way["action"])
+    return found
+
+
+def _behind(name: str, username: str | None) -> dict[str, Any]:
+    """A tool that stands behind a dispatcher, as `tools/list` would show it. Raises CommandError."""
+    found = catalogue().registry.hidden.get(name)
+    if found is None or (username is not None and not shown_to(username)(found)):
+        raise CommandError(f"there is no tool {name!r}; without a name all are listed", returncode=2)
+    return found.listing()
 
 
 def _tokens(tools: Iterable[Tool]) -> int:
