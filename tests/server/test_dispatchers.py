@@ -467,7 +467,7 @@ SLIPS = {
     ),
     "wrapped-and-wrong": (
         {"data": {**CREATE, "params": 5}},
-        [("nested-wrapper", "$.data"), ("wrong-type", "$.params")],
+        [("nested-wrapper", "$.data"), ("wrong-type", "$.data.params")],
         None,
     ),
 }

@@ -56,8 +56,11 @@ class Routed:
     def told(self, error: ToolInputError) -> ToolInputError:
         """A refusal of the sub-tool's, as one of the dispatcher's call."""
         error.tool = error.tool or self.tool.name
-        error.problems = (*self.slips, *(replace(each, path=self._sent_at(each.path)) for each in error.problems))
-        error.declared = {self._sent_at(path): names for path, names in error.declared.items()}
+        error.problems = (
+            *self.slips,
+            *(replace(each, path=sent_at(self.inside, each.path)) for each in error.problems),
+        )
+        error.declared = {sent_at(self.inside, path): names for path, names in error.declared.items()}
         error.edits = tuple(map(self._edit, error.edits))
         if error.corrected is not None:
             error.corrected = self.dispatch.call(self.way, error.corrected)
@@ -67,21 +70,22 @@ class Routed:
         """All repairs, where they were made."""
         if not repairs and not self.repairs:
             return repairs
-        return [*self.repairs, *(replace(each, path=self._sent_at(each.path)) for each in repairs)]
-
-    def _sent_at(self, path: str) -> str:
-        """Where in the dispatcher's call something of the sub-tool's stands."""
-        for key, place in self.inside.items():
-            start = at((key,))
-            if path == start or path.startswith((f"{start}.", f"{start}[")):
-                return place + path[1:]
-        return path
+        return [*self.repairs, *(replace(each, path=sent_at(self.inside, each.path)) for each in repairs)]
 
     def _edit(self, edit: str) -> str:
         for key, place in self.inside.items():
             start = at((key,))
             edit = re.sub(rf"{re.escape(start)}(?!\w)", lambda found, place=place: place + found[0][1:], edit)
         return edit
+
+
+def sent_at(inside: Mapping[str, str], path: str) -> str:
+    """Where in the dispatcher's call something stands, of which the path is known without what it stood in."""
+    for key, place in inside.items():
+        start = at((key,))
+        if path == start or path.startswith((f"{start}.", f"{start}[")):
+            return place + path[1:]
+    return path
 
 
 def route(dispatcher: Tool, reading: Reading, shows: Shows | None) -> Routed:
@@ -140,7 +144,10 @@ class _Search:
             own = {key: value for key, value in sent.items() if key in self.dispatch.own}
             arguments, repairs = accept_reading(contract, (own, *opened[1:]))
         except ToolInputError as error:
-            error.problems = (*self.slips, *error.problems)
+            error.problems = (
+                *self.slips,
+                *(replace(each, path=sent_at(self.wrapped, each.path)) for each in error.problems),
+            )
             raise
         way, tool = self._way(arguments)
         fields, inside = self._fields((sent, *opened[1:]), arguments)
@@ -181,9 +188,13 @@ class _Search:
             if len(near) == 1:
                 (key,) = near
                 message = f"there is no argument {quoted(key)}; did you mean {quoted(name)}?"
-                self.slips.append(Problem(code="unknown-key", path=at((key,)), message=message))
+                self.slips.append(Problem(code="unknown-key", path=self._at(key), message=message))
                 sent = {name if each == key else each: value for each, value in sent.items()}
         return sent
+
+    def _at(self, key: str) -> str:
+        """Where a key of the call was sent."""
+        return sent_at(self.wrapped, at((key,)))
 
     def _stands_for(self, name: str, key: str, value: Any) -> bool:
         """Whether a key is `action` or `resource` in another spelling: it looks like it, and holds one."""
@@ -236,7 +247,7 @@ class _Search:
             given = arguments.get("resource", way.get("resource"))
             if tool.name == action and given == way.get("resource") and self._is_shown(tool):
                 message = f"there is no action {quoted(tool.name)}; did you mean {quoted(way['action'])}?"
-                self.slips.append(Problem(code="invalid", path="$.action", message=message))
+                self.slips.append(Problem(code="invalid", path=self._at("action"), message=message))
                 return way, tool
         return None
 
@@ -254,7 +265,7 @@ class _Search:
             said = f"there is no {key} {echo(given)}{where}" + (f"; did you mean {quoted(near)}?" if near else "")
         said += "" if near else f"; there are {listed(tuple(names))}" if names else "; there is none for you"
         said += "" if near else f'. {{"action": "{self.dispatch.help_action}"}} tells more'
-        self.slips.append(Problem(code="missing" if given is None else "invalid", path=f"$.{key}", message=said))
+        self.slips.append(Problem(code="missing" if given is None else "invalid", path=self._at(key), message=said))
         return near
 
     def _any_shown(self, below: Tool | Mapping[str, Tool]) -> bool:
