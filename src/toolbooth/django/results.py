@@ -342,4 +342,5 @@ def _revoked(refused: Exception, token: str) -> Exception:
     """What a caller is told who may no longer call the tool that a token is from."""
     if not isinstance(refused, ToolError):
         return refused
-    return ToolError(refused.tool, f"{refused.message}; without that, {token} is of no use", refused.details)
+    words = f"{refused.message.rstrip('.')}; {token} can be used once you may call {refused.tool} again"
+    return ToolError(refused.tool, words, refused.details)
