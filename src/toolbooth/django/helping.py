@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+import orjson
+
 from toolbooth.contract import Contract, Field, Shape
 from toolbooth.django.arguments import Arguments
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.offers import filters_of
 from toolbooth.django.protocol import TABLE, opened
 from toolbooth.django.relations import Relation
+from toolbooth.errors import ToolError
 from toolbooth.server.help import help_of
 from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import compile_json_schema
@@ -64,8 +67,13 @@ class Help:
         refused = self.withheld()
         if refused is not None:  # who may not call a tool does not learn its fields either
             raise refused
-        made = help_of(self.find(self.tool))
-        return {**made, "called": "nothing: help was asked for"} if len(sent) > 1 else made
+        tool = self.find(self.tool)
+        made = help_of(tool)
+        if len(sent) > 1:
+            made["called"] = "nothing: help was asked for"
+        if tool.breaks is not None:  # a client holds every answer to what the tool says that it returns, but for errors
+            raise ToolError(orjson.dumps(made).decode())
+        return made
 
 
 def help_form(call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld) -> Form | None:

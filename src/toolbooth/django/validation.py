@@ -1,7 +1,7 @@
 """What no view judges: an address must be whole, a choice must be one, a page must be one that there can be.
 
 A view, or what it filters and pages with, would read such a value as if nothing had been sent. Everything else is the
-view's to judge.
+view's to judge. What is not of its type is refused already, and only passes through here so that all is told at once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, cast
 from toolbooth.contract import InvalidValues, Objection
 from toolbooth.django.arguments import Arguments, Slot
 from toolbooth.django.bodies import text
+from toolbooth.django.paging import Bound
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -51,20 +52,22 @@ class Validation:
                 yield from self._bound(name, slot, sent)
 
     def _bound(self, name: str, slot: Slot, sent: Json) -> Iterator[Objection]:
-        bound, needed = cast("Any", slot.bound), cast("Any", slot.bound).needs
+        bound = cast("Bound", slot.bound)
         if wanted := _within(bound.least, bound.most, sent[name]):
-            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}, not {sent[name]}")
-        needed = self.arguments.named("query").get(bound.needs, bound.needs)
+            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
+        needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
         if needed is not None and needed not in sent:
             yield Objection(place=(name,), kind="invalid", message=f"counts for nothing without {needed}: send both")
 
     def _filters(self, name: str, sent: Json) -> Iterator[Objection]:
-        inner: Json = sent[name]
-        for key in inner:
-            if key in sent:
-                message = "stands beside filters too; send it once".replace("filters", name)
-                yield Objection(place=(name, key), kind="conflicting_keys", message=message)
-        yield from self._flat(inner, (name,))
+        inner: Any = sent[name]
+        if not isinstance(inner, dict):
+            return
+        filters = cast("Json", inner)
+        for key in filters.keys() & sent.keys():
+            message = f"stands beside {name} too; send it once"
+            yield Objection(place=(name, key), kind="conflicting_keys", message=message)
+        yield from self._flat(filters, (name,))
 
     def _protocol(self, name: str, value: Any) -> Iterator[Objection]:
         schema = self.arguments.wide[name]
@@ -72,7 +75,7 @@ class Validation:
         if "enum" in schema and value not in schema["enum"]:
             wanted = f"one of {', '.join(schema['enum'])}"
         if wanted:
-            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}, not {value}")
+            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
 
 
 def _no_choice(slot: Slot, value: Any) -> str:
@@ -84,7 +87,9 @@ def _no_choice(slot: Slot, value: Any) -> str:
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:
-    """What a number should have been; nothing where it is right."""
+    """What a number should have been; nothing where it is right, or is none."""
+    if not isinstance(value, int):
+        return ""
     if (least is None or value >= least) and (most is None or value <= most):
         return ""
     if most is None:
