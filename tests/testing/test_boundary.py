@@ -21,6 +21,7 @@ from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.errors import Problem
 from toolbooth.testing.boundary import Report, assert_boundary, check_boundary
 from toolbooth.testing.call import WireResult
+from toolbooth.testing.honesty import schema_honesty
 from toolbooth.testing.shapes import agent_shapes
 from toolbooth.testing.tools import ServedTool
 from toolbooth.testing.verdict import Reference, judge
@@ -118,6 +119,17 @@ def test_a_dispatcher_is_called_once_for_each_action():
     examples = {"orders/find": {"query": "tea", "limit": 5}}
     report = assert_boundary(server, examples)
     assert {case.tool.label for case in report.cases} == {"orders/place", "orders/find"}
+
+
+def test_a_dispatcher_of_several_resources_is_held_to_the_law_and_tells_what_it_takes():
+    server = registry(SHOP)
+    resources = {"orders": {"place": "place_order", "find": "find_orders"}, "found": {"find": "find_orders"}}
+    server.dispatcher("shop", resources)
+    found = {"query": "tea", "limit": 5}
+    report = assert_boundary(server, {"shop/orders/find": found, "shop/found/find": found})
+    assert report.holds
+    assert {case.tool.label for case in report.cases} == {"shop/orders/place", "shop/orders/find", "shop/found/find"}
+    assert schema_honesty(server) > 0
 
 
 def test_a_tool_whose_answers_change_is_not_blamed_for_it():

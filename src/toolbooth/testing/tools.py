@@ -12,7 +12,8 @@ from typing import Any, cast
 from toolbooth.adapters.served import Served
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.server.tools import Tool
+from toolbooth.publish import portable
+from toolbooth.server.tools import PARAMS, Tool
 from toolbooth.sources.json_schema import compile_json_schema
 from toolbooth.testing.prescribed import AgentShape
 
@@ -56,7 +57,11 @@ async def tools_of(there: Served) -> list[ServedTool]:
 def _registered(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
     subs = () if tool.dispatch is None else tool.dispatch.subs()
-    return [replace(whole, contract=sub.contract, way=way) for way, sub in subs] or [whole]
+    # What clients are told of a tool behind a dispatcher, they are told by help.
+    told = [
+        replace(whole, contract=sub.contract, way=way, published=portable(sub.contract.schema)) for way, sub in subs
+    ]
+    return told or [whole]
 
 
 def _sdk_tool(server: Any, name: str) -> Any:
@@ -83,8 +88,7 @@ def _names(contract: Contract) -> set[str]:
 
 def routed(shape: AgentShape, way: Mapping[str, str]) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for something else."""
-    key = shape.id.partition("@")[0].rpartition("/")[2]
-    if shape.raw or not shape.body.startswith(b"{") or key in (*way, "params", "help"):
+    if shape.raw or not shape.body.startswith(b"{") or not _own(way).isdisjoint(json.loads(shape.body)):
         return None
     body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
     law = shape.law
@@ -92,5 +96,13 @@ def routed(shape: AgentShape, way: Mapping[str, str]) -> AgentShape | None:
     return replace(shape, body=body, law=law)
 
 
+def _own(way: Mapping[str, str]) -> set[str]:
+    """What a dispatcher's call says for itself."""
+    return {*way, PARAMS, "help"}
+
+
 def _with_way(call: Any, way: Mapping[str, str]) -> Any:
-    return {**way, **cast("Json", call)} if isinstance(call, dict) else call
+    if not isinstance(call, dict):
+        return call
+    fields = cast("Json", call)
+    return {**way, **fields} if _own(way).isdisjoint(fields) else {**way, PARAMS: fields}
