@@ -8,7 +8,6 @@ from hashlib import sha256
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
-from django.core.cache.backends.base import BaseCache
 from django.db import transaction
 from django.http import HttpResponse
 from django.test import AsyncClient
@@ -28,6 +27,7 @@ from sales.models import Company, Contact
 from sales.views import CompanyViewSet, ContactViewSet
 from toolbooth.content import Text
 from toolbooth.django import decorators
+from toolbooth.django.conf import mistakes
 from toolbooth.django.decorators import mcp_tool
 from toolbooth.django.excerpts import plain, read
 from toolbooth.django.testing import acting_as
@@ -461,6 +461,25 @@ def test_text_that_could_be_cut_by_rows_by_now_goes_on_as_text(call):
     assert page["continuation"]["from"] == first.value["continuation"]["to"] + 1
 
 
+# --- settings ---
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"MAX_RESULT": 3_999}, "must be a number from 4,000, not 3999"),
+        ({"MAX_RESULT": "much"}, "must be a number from 4,000, not 'much'"),
+        ({"MAX_PAGE_SIZE": 0}, "must be a positive number, not 0"),
+        ({"TOKEN_AGE": True}, "must be a positive number, not True"),
+        ({"CACHE": "nowhere"}, "must be one of CACHES: default, not 'nowhere'"),
+        ({"CACHE": ["default"]}, "must be one of CACHES: default, not ['default']"),
+    ],
+)
+def test_settings_that_cannot_be_are_mistakes(settings_of, chosen, words):
+    settings_of(TOOLBOOTH=chosen)
+    assert list(mistakes()) == [(next(iter(chosen)), words)]
+
+
 # --- what can be asked for ---
 
 
@@ -667,21 +686,10 @@ def test_a_summary_of_what_is_no_query_can_be_gone_on_from(call):
     assert Log.objects.count() == 1
 
 
-class Broken(BaseCache):
-    def __init__(self, location, params):
-        super().__init__(params)
-
-    def set(self, *args, **kwargs):
-        raise ConnectionError("nobody answers")
-
-
-@pytest.mark.parametrize("backend", ["django.core.cache.backends.dummy.DummyCache", Broken], ids=["dummy", "broken"])
-def test_where_the_cache_keeps_nothing_the_result_is_whole(call, serve, settings_of, backend):
-    where = backend if isinstance(backend, str) else f"{__name__}.Broken"
-    Urls.Broken = Broken
-    settings_of(
-        CACHES={"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}, "kept": {"BACKEND": where}}
-    )
+@pytest.mark.parametrize("backend", ["django.core.cache.backends.dummy.DummyCache", "broken_cache.Broken"])
+def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, caplog, backend):
+    default = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    settings_of(CACHES={"default": default, "kept": {"BACKEND": backend}})
     call = serve(CACHE="kept")
     assert len(call("runs__run").value["lines"]) == 1000
     assert len(call("runs__run", mode="summary").value["lines"]) == 1000
@@ -689,6 +697,7 @@ def test_where_the_cache_keeps_nothing_the_result_is_whole(call, serve, settings
     assert len(made["ids"]) == made["created"] == 150
     companies(200)
     assert "continuation" in call("companies__list").value
+    assert ("nobody answers" in caplog.text) == (backend == "broken_cache.Broken")
 
 
 def test_a_query_with_very_long_arguments_is_kept(call):
