@@ -570,6 +570,31 @@ def test_hand_written_tools_tell_of_themselves_too(written):
     assert ran == [("a", False), ("b", False)]
 
 
+def test_help_of_a_hand_written_tool_tells_what_can_be_asked_of_its_answer(written):
+    @mcp_tool(annotations={"readOnlyHint": True})
+    def everything() -> dict:
+        return {"rows": ["x" * 100] * 1000}
+
+    told = written("everything", help=True).value
+    assert told["protocol"] == {name: TABLE[name].meaning for name in ("help", "mode", "continuation_token")}
+    token = written("everything", help=False).value["continuation"]["continuation_token"]
+    # Declining help does not make a token another call.
+    assert [each.path for each in written("everything", help=False, continuation_token=token).problems] == ["$.help"]
+
+
+def test_tools_for_many_rows_tell_of_themselves_too(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
+    told = acting_as(ann).call("companies__bulk_create", help=True, objects=[{"name": "Acme"}]).value
+    assert (told["tool"], told["required"], told["called"]) == (
+        "companies__bulk_create",
+        ["objects"],
+        "nothing: help was asked for",
+    )
+    assert Company.objects.count() == 0
+    made = acting_as(ann).call("companies__bulk_create", help=False, objects=[{"name": "Acme"}]).value
+    assert made == {"created": 1, "ids": [Company.objects.get().pk]}
+
+
 def test_a_hand_written_tool_keeps_an_argument_called_help(written):
     @mcp_tool
     def wanted(help: bool) -> dict:

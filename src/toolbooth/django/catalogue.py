@@ -21,7 +21,19 @@ from toolbooth.django.caller import caller, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.dispatch import grouped, idle
-from toolbooth.django.helping import Help, Withheld, about, first, help_form, is_free, with_help, without_help
+from toolbooth.django.helping import (
+    Form,
+    Help,
+    Withheld,
+    about,
+    about_written,
+    declining,
+    first,
+    help_form,
+    is_free,
+    with_help,
+    without_help,
+)
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.names import Name, fitting, free, named, parted, title
 from toolbooth.django.offers import brief, offer
@@ -30,7 +42,7 @@ from toolbooth.django.protocol import called
 from toolbooth.django.queries import asking
 from toolbooth.django.replies import refusal
 from toolbooth.django.results import fitted
-from toolbooth.django.returned import offered
+from toolbooth.django.returned import Offered, offered
 from toolbooth.django.validation import Validation
 from toolbooth.gate import anywhere
 from toolbooth.server.registry import ToolRegistry
@@ -155,16 +167,19 @@ class _Building:
         hidden = partial(withheld, name, tool.action, Arguments())
         compiles = partial(contract_of, name, tool.contract.description)
         made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
-        self.clashes += [LeftOut(name, each) for each in made.clashes]
-        helped = self._helped(made.contract, made.function, hidden)
+        names = called(self.chosen.arguments)
+        word = names.get("help")
+        clashes = made.clashes if word is None or is_free(tool.contract, word) else [word, *made.clashes]
+        self.clashes += [LeftOut(name, each) for each in clashes]
+        helped = None if word is None or word in clashes else word
         self.registry.add(
-            made.contract if helped is None else with_help(made.contract, helped.name),
+            made.contract if helped is None else with_help(made.contract, helped),
             made.function,
             title=tool.title,
             annotations=tool.annotations,
             withheld=hidden,
-            form=first(None if helped is None else helped.form, made.form),
-            about=None if helped is None else helped.about,
+            form=made.form if helped is None else self._helped(made, helped, hidden),
+            about=partial(about_written, made.contract, tool.contract, names),
         )
 
     def _breaks(self, name: str, text: str) -> str | None:
@@ -172,16 +187,11 @@ class _Building:
         breaks = self.registry.find(name).breaks
         return None if breaks is None else breaks(text)
 
-    def _helped(self, contract: Contract, function: Callable[..., Any], hidden: Withheld) -> Help | None:
-        """The help of a hand-written tool; None where it is switched off, or the name is the tool's own."""
-        name = called(self.chosen.arguments).get("help")
-        if name is None:
-            return None
-        if not is_free(contract, name):
-            self.clashes.append(LeftOut(contract.name, name))
-            return None
-        plain = Tool(contract=without_help(contract, name), function=function, withheld=hidden)
-        return Help(name=name, tool=contract.name, find=self.registry.find, withheld=hidden, not_asked=plain)
+    def _helped(self, made: Offered, word: str, hidden: Withheld) -> Form:
+        """The forms of a hand-written tool that can be asked for help."""
+        told = Help(name=word, tool=made.contract.name, find=self.registry.find, withheld=hidden)
+        plain = Tool(contract=without_help(made.contract, word), function=made.function, withheld=hidden)
+        return first(told.form, made.form, declining(plain, word))
 
     def add(self, name: str, action: Action) -> None:
         try:
@@ -248,7 +258,8 @@ class _Building:
             title=words,
             annotations=hints(call.action),
             withheld=hidden,
-            form=first(results.form, many.form),
+            form=first(help_form(call, self.registry.find, hidden), results.form, many.form),
+            about=partial(about, call.arguments, self.chosen.max_bulk),
         )
 
     def add_dispatchers(self) -> None:

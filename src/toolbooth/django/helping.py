@@ -45,23 +45,15 @@ class Help:
     tool: str
     find: Callable[[str], Tool]
     """Finds the tool by its name, once it is registered."""
-    not_asked: Tool | None = None
-    """For a call that says it wants no help, where the tool's own contract knows of no such argument."""
 
     def form(self, sent: Any) -> Tool | None:
         """The tool that tells, where it is asked for."""
         found = opened(sent)
-        if not isinstance(found, dict) or self.name not in found:
-            return None
-        asked = cast("Json", found)[self.name]
+        asked = cast("Json", found).get(self.name) if isinstance(found, dict) else None
         if asked is not True and asked != "true":
-            return self.not_asked
+            return None
         schema = {"type": "object", "properties": {self.name: _BOOLEAN}, "additionalProperties": True}
         return Tool(contract=compile_json_schema(schema, name=self.tool), function=self._told, withheld=self.withheld)
-
-    def about(self) -> Json:
-        """What help tells of a hand-written tool beside its fields."""
-        return {"protocol": {self.name: TABLE["help"].meaning}}
 
     def _told(self, sent: Json) -> Json:
         refused = self.withheld()
@@ -122,6 +114,13 @@ def is_free(contract: Contract, name: str) -> bool:
     return all(name not in form.fields and form.rest is None for form in contract.shape.objects)
 
 
+def about_written(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
+    """What help tells of a hand-written tool beside its fields: what its contract takes that is not its own."""
+    fields = {name for form in contract.shape.objects for name in form.fields}
+    free = {each: name for name, each in names.items() if is_free(own, each) and (each in fields or name == "help")}
+    return {"protocol": {each: TABLE[name].meaning for each, name in free.items()}}
+
+
 def with_help(contract: Contract, name: str) -> Contract:
     """A hand-written tool's contract, with `help` among what is published."""
     return replace(contract, describe=partial(_described, contract, name))
@@ -137,6 +136,16 @@ def without_help(contract: Contract, name: str) -> Contract:
         return contract.validate({key: each for key, each in sent.items() if key != name})
 
     return replace(contract, shape=shape, validate=validate, proves=False)
+
+
+def declining(tool: Tool, name: str) -> Form:
+    """The form of a hand-written tool for a call that says it wants no help."""
+
+    def form(sent: Any) -> Tool | None:
+        found = opened(sent)
+        return tool if isinstance(found, dict) and name in found else None
+
+    return form
 
 
 _FLAG = Shape(types=frozenset(("boolean",)))

@@ -18,8 +18,10 @@ Json = dict[str, Any]
 
 def asking(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
     """The function of a call, which may have more to say than where its values go."""
-    own = call.arguments.protocol.values()
-    return Query(call=call, function=function) if "filters" in own or "filter_keys" in own else function
+    own = {each: name for name, each in call.arguments.protocol.items()}
+    if own.keys().isdisjoint(("filters", "filter_keys")):
+        return function
+    return Query(call=call, function=function, filters=own.get("filters", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +30,12 @@ class Query:
 
     call: SyncInvocation
     function: Callable[[Json], Any]
+    filters: str
+    """What `filters` is called here; nothing where it is not taken."""
 
     def __call__(self, arguments: Json) -> Any:
         """Run the call. Raises ToolInputError with the paths of what was sent."""
-        name = next((name for name, own in self.call.arguments.protocol.items() if own == "filters"), "")
+        name = self.filters
         inner: Json = arguments.get(name, {})
         flat = {key: each for key, each in arguments.items() if key != name} | inner
         try:
