@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from hashlib import sha256
+from pathlib import Path
 
 import orjson
 import pytest
@@ -27,7 +28,7 @@ from sales.models import Company, Contact
 from sales.views import CompanyViewSet, ContactViewSet
 from toolbooth.content import Text
 from toolbooth.django import decorators
-from toolbooth.django.conf import mistakes
+from toolbooth.django.conf import Configuration, mistakes
 from toolbooth.django.decorators import mcp_tool
 from toolbooth.django.excerpts import plain, read
 from toolbooth.django.testing import acting_as
@@ -200,7 +201,7 @@ def call(serve):
 
 def companies(count: int) -> None:
     Company.objects.bulk_create(
-        Company(name=f"company {number:04}", employees=number, website="https://example.org/")
+        Company(id=number + 1, name=f"company {number:04}", employees=number, website="https://example.org/")
         for number in range(count)
     )
 
@@ -493,7 +494,7 @@ def test_a_summary_says_what_there_is(call):
         "size": len(call("companies__list", mode="full").text),
         "fields": ["id", "name", "website", "employees"],
         "sample": {
-            "id": told["sample"]["id"],
+            "id": 1,
             "name": "company 0000",
             "website": "https://example.org/",
             "employees": 0,
@@ -914,3 +915,17 @@ def test_what_cannot_be_sent_is_told_as_before(serve):
         return {"what": object()}
 
     assert serve()("broken").is_error
+
+
+# --- the docs ---
+
+
+def test_the_docs_show_what_comes(serve):
+    page = (Path(__file__).parents[2] / "docs" / "django.md").read_text(encoding="utf-8")
+    shown = json.loads(re.search(r"## Results that fit\n.*?```json\n(.*?)```", page, re.DOTALL)[1])
+    companies(1000)
+    told = serve(MAX_RESULT=40_000)("companies__list").value["continuation"]
+    assert shown == {**told, "continuation_token": "…"}
+    assert f"| `MAX_RESULT` | {Configuration().max_result:,} |" in page
+    assert f"| `MAX_PAGE_SIZE` | {Configuration().max_page_size} |" in page
+    assert f"| `TOKEN_AGE` | {Configuration().token_age} |" in page
