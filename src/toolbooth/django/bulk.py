@@ -174,7 +174,7 @@ class BulkCreate:
         if asked.verify:
             return encoded(value, self.call.tool)
         receipt = _receipt(value)
-        many = len(receipt.get("ids", ())) > MOST_IDS
+        many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         return self.results.first(written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None)
 
     def _by_the_host(self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction) -> Json | None:

@@ -134,7 +134,7 @@ class Fitted:
         if not paged and (asked.mode == "full" or (asked.mode is None and self._fits(output))):
             return _whole(output)
         try:
-            who = bound_to(caller(), self.action)
+            who = bound_to(caller(), self.action)[0]
         except APIException:  # it was let in in a way that cannot be asked about
             return _whole(output)
         place = Place(tool=self.tool, who=who, arguments=sent if self.is_query else None, filter_keys=asked.filter_keys)
@@ -225,9 +225,10 @@ class Fitted:
         def validated(sent: Json) -> Any:
             left = {name: each for name, each in sent.items() if name == token or name in beside}
             message = f"cannot stand beside {token}, which goes on with the call that it came from"
-            told = [Problem(code="conflicting-keys", path=f"$.{name}", message=message) for name in sent.keys() - left]
+            told = [name for name in sent if name not in left]
             if told:
-                raise ToolInputError(told, tool=self.tool, corrected=left)
+                problems = [Problem(code="conflicting-keys", path=f"$.{name}", message=message) for name in told]
+                raise ToolInputError(problems, tool=self.tool, corrected=left)
             return contract.validate(sent)
 
         return Tool(contract=replace(contract, validate=validated), function=self.go_on, withheld=self.withheld)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
 from typing import Any, cast
 
+from django.conf import settings
 from django.core import signing
 from django.core.cache import caches
 from django.db.models import Model
@@ -60,7 +61,7 @@ def seal(place: Place) -> str:
     return signing.dumps(astuple(place), salt=_SALT, serializer=_Serializer, compress=True)
 
 
-def unseal(token: str, tool: str, who: str, age: int) -> Place:
+def unseal(token: str, tool: str, who: tuple[str, ...], age: int) -> Place:
     """The place that a token stands for. Raises Refused."""
     again = f"call {tool} again with the arguments of the first call"
     try:
@@ -70,17 +71,21 @@ def unseal(token: str, tool: str, who: str, age: int) -> Place:
         raise Refused(f"has expired: a token is good for {_minutes(age)}; {again}") from None
     except (signing.BadSignature, ValueError, TypeError):
         raise Refused(f"is no token of this server, or was changed; send it as it came, or {again}") from None
-    if place.who != who:
+    if place.who not in who:
         raise Refused(f"was given to another caller; {again}")
     if place.tool != tool:
         raise Refused(f"was given by {place.tool}; send it there")
     return place
 
 
-def bound_to(who: Caller, action: Action) -> str:
-    """Who calls, in a form that says nothing to others: what a token is bound to. Raises what authenticators raise."""
-    told = [who.request.get_host(), *_who(who.identity(action), who)]
-    return salted_hmac(_SALT, json.dumps(told), algorithm="sha256").hexdigest()[:32]
+def bound_to(who: Caller, action: Action) -> tuple[str, ...]:
+    """Who calls, in a form that says nothing to others: what a token is bound to, by each of the project's keys.
+
+    Raises APIException for credentials that the view does not take.
+    """
+    told = json.dumps([who.request.get_host(), *_who(who.identity(action), who)])
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return tuple(salted_hmac(_SALT, told, secret=key, algorithm="sha256").hexdigest()[:32] for key in keys)
 
 
 def _who(identity: Identity, who: Caller) -> list[str]:
@@ -146,11 +151,14 @@ def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
 
 def kept(key: str, chosen: Configuration) -> tuple[str, bool]:
     """A kept result, and whether it is JSON; from now on it is kept as long again. Raises Refused."""
-    entry: Any = caches[chosen.cache].get(key)
+    try:
+        entry: Any = caches[chosen.cache].get(key)
+        caches[chosen.cache].touch(key, chosen.token_age)
+    except Exception:
+        logger.warning("the cache %r failed to give a result back", chosen.cache, exc_info=True)
+        raise Refused("stands for a result that cannot be reached at the moment; send it again in a while") from None
     if entry is None:
-        raise Refused(
-            "stands for a result that is no longer kept. The call was made: look at what it did, do not repeat it"
-        )
-    caches[chosen.cache].touch(key, chosen.token_age)
+        lost = "stands for a result that is no longer kept. The call was made: look at what it did, do not repeat it"
+        raise Refused(lost)
     is_json, text = entry
     return text, is_json
