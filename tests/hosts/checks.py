@@ -2,11 +2,15 @@
 
 import json
 import re
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import host
 import pytest
 import twins
+from django.conf import settings as django_settings
+from django.test import override_settings
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from rest_framework.schemas.generators import EndpointEnumerator
@@ -128,10 +132,16 @@ def settled(data: Any, name: str, value: Any) -> Any:
     return data.draw(st.sampled_from(known), label=name) if known else value
 
 
+@cache
+def protocol(tool: str) -> tuple[str, ...]:
+    """The arguments of a tool that REST does not have, by what its help says."""
+    return tuple(acting_as(SUPERUSER).call(tool, help=True).value["protocol"])
+
+
 def generated(data: Any, tool: str) -> dict[str, Any]:
     """Arguments that the published schema admits, at an address that is there."""
     made = data.draw(arguments_for(TOOLS[tool]["inputSchema"]), label=tool)
-    kept = {name: each for name, each in made.items() if name != "verify" and name not in host.UNSENT}
+    kept = {name: each for name, each in made.items() if name not in (*protocol(tool), *host.UNSENT)}
     return {**settled(data, "", kept), **address(tool)}
 
 
@@ -215,3 +225,62 @@ def test_an_unknown_filter_is_refused(tool: str):
 
 def test_every_tool_that_writes_was_shown_to_succeed():
     assert {tool for tool, _ in host.CALLS} == set(WRITING) - set(host.NEVER)
+
+
+# --- behind dispatchers -------------------------------------------------------------------------------------------
+
+Ways = dict[str, tuple[str, dict[str, str]]]
+OWN = {"resource", "action", "params", "help"}
+
+
+@pytest.fixture(scope="module", params=["app", "resource"])
+def ways(request: pytest.FixtureRequest) -> Iterator[Ways]:
+    """The project dispatched whole: for each tool the dispatcher, and what leads to it there."""
+    chosen = getattr(django_settings, "TOOLBOOTH", {})
+    with override_settings(TOOLBOOTH={**chosen, "DISPATCH": request.param}):
+        dispatchers = catalogue().registry.tools.items()
+        yield {sub.name: (name, way) for name, tool in dispatchers for way, sub in tool.dispatch.subs()}
+
+
+def walked(agent: Any) -> set[tuple[str, ...]]:
+    """Every dispatcher, resource and action that an agent finds by the list and by help alone."""
+    found = set()
+    for name in agent.tools():
+        question = {"action": "help"}
+        while question:
+            told = agent.call(name, question).value
+            found |= {(name, *way) for way in _named(told)}
+            question = told.get("next_page")
+    return found
+
+
+def _named(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    if "actions" in told:
+        return ((action,) for action in told["actions"])
+    return ((resource, action) for resource, actions in told["resources"].items() for action in actions)
+
+
+def test_every_tool_is_found_behind_a_dispatcher(ways: Ways):
+    assert set(ways) == set(FOUND.actions)
+    assert walked(acting_as(SUPERUSER)) == {(name, *way.values()) for name, way in ways.values()}
+
+
+@pytest.mark.parametrize("user", ["root", None])
+@pytest.mark.parametrize("tool", READING)
+def test_what_is_read_through_a_dispatcher_is_the_same(ways: Ways, tool: str, user: str | None):
+    name, way = ways[tool]
+    assert twins.over_mcp(user, name, {**way, **address(tool)}) == twins.over_mcp(user, tool, address(tool))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
+def test_what_is_written_through_a_dispatcher_is_the_same(ways: Ways, tool: str, arguments: dict[str, Any]):
+    name, way = ways[tool]
+    direct = twins.over_mcp("root", tool, arguments)
+    flat = {} if OWN & set(arguments) else arguments  # ARA's tasks have an action: such fields go into params
+    beside = {key: each for key, each in arguments.items() if key not in flat}
+    for sent in ({**flat, "params": beside}, {"params": arguments}, {"params": json.dumps(arguments)}):
+        through = twins.over_mcp("root", name, {**way, **sent})
+        assert (through.kind, through.rows) == (direct.kind, direct.rows)
+        assert through.answer == direct.answer or tool.startswith(host.UNLIKE)
+    wrapped = twins.over_mcp("root", name, {**way, "payload": arguments})
+    assert (wrapped.kind, without_sessions(wrapped.rows)) == (4, untouched())
