@@ -112,7 +112,7 @@ def test_filters_ordering_search_and_pages_are_told(tools):
         "limit": {"type": "integer", "minimum": 1},
         "offset": {"type": "integer", "minimum": 0},
         "help": {"type": "boolean"},
-        "filters": {"type": "object"},
+        "filters": {"type": "object", "properties": {"title": {"type": "string"}}, "description": "any filter"},
         **ANSWER,
     }
     assert properties(tools, "cursor__list") == {"cursor": {"type": "string"}, "help": {"type": "boolean"}, **ANSWER}

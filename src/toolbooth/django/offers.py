@@ -76,8 +76,16 @@ def brief(arguments: Arguments) -> Schema:
     for name, each in arguments.properties.items():
         own = arguments.protocol.get(name)
         if own not in arguments.unlisted:
-            made[name] = TABLE["filters"].schema if own == "filters" else _short(each)
+            made[name] = _one_of(each) if own == "filters" else _short(each)
     return arguments.schema(made)
+
+
+def _one_of(filters: Schema) -> Schema:
+    """The filters with one of them for all: each is listed by itself, but some clients refuse an object of nothing."""
+    name, schema = next(iter(filters["properties"].items()))
+    kind = schema.get("type")
+    short = {"type": kind} if isinstance(kind, str) and kind != "array" else schema
+    return {**TABLE["filters"].schema, "properties": {name: short}}
 
 
 def _short(schema: Schema) -> Schema:

@@ -34,7 +34,7 @@ TABLE: Mapping[str, Offer] = {
         meaning="Answers with all that the tool takes, and calls nothing.",
     ),
     "filters": Offer(
-        schema={"type": "object"},
+        schema={"type": "object", "description": "any filter"},
         meaning="The filters in one object; each may also be sent by itself.",
     ),
     "filter_keys": Offer(
