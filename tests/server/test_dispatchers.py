@@ -58,7 +58,7 @@ def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
         {
             "name": "customers",
             "title": "Customers",
-            "description": "Customers. The action's fields stand beside it, or in params; action=help tells them.",
+            "description": "Customers. Fields go beside action, or in params; action=help tells them.",
             "inputSchema": {
                 "type": "object",
                 "properties": {
@@ -746,7 +746,7 @@ def leads() -> tuple[ToolRegistry, list[dict[str, str]]]:
 
 def test_the_marked_methods_of_a_class_are_its_actions():
     registry, rows = leads()
-    assert registry.tools["leads"].contract.description.startswith("People who may buy. The action's fields")
+    assert registry.tools["leads"].contract.description.startswith("People who may buy. Fields go beside action")
     assert list(registry.hidden) == ["leads__create", "leads__close"]
     assert registry.hidden["leads__close"].title == "Close"
     assert registry.dispatch("leads", {"action": "create", "email": "a@x.io"})["structuredContent"] == {

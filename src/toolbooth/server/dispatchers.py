@@ -17,7 +17,7 @@ Json = dict[str, Any]
 MARK = "toolbooth_action"
 """The attribute that `@mcp_action` sets: the options that it was given."""
 
-_MOST_NAMES = 400
+_MOST_NAMES = 250
 """Characters of names that the list shows; where there are more, help tells them."""
 
 
@@ -81,7 +81,7 @@ def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | Non
         dispatch.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
-    usage = f"The action's fields stand beside it, or in {PARAMS}; action={dispatch.help_action} tells them."
+    usage = f"Fields go beside action, or in {PARAMS}; action={dispatch.help_action} tells them."
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
     return _published(Tool(contract=contract, function=dict, title=title), dispatch)
