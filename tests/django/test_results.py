@@ -844,6 +844,7 @@ def test_text_that_a_function_returns_comes_in_pieces(serve):
     assert joined(pages_of(call, "poem", first)) == poem()
     assert call("poem", mode="full").text == poem()
     assert call("poem", mode="summary").value["sample"].startswith("Rosen")
+    assert "- $.mode: must be one of summary, page, full" in call("poem", mode="all").text
 
 
 class Report(BaseModel):

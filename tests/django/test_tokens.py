@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Permission, User
@@ -15,6 +16,7 @@ from django.test import Client
 from django.test.utils import freeze_time
 from django.urls import include, path
 from drf_spectacular.utils import extend_schema
+from pydantic import AfterValidator
 from rest_framework import authentication, exceptions, permissions, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -25,6 +27,7 @@ from broken_cache import Forgetful
 from odd.models import Log
 from sales.models import Company
 from sales.views import CompanyViewSet, NoteViewSet
+from toolbooth.content import Text
 from toolbooth.django import decorators
 from toolbooth.django.catalogue import forget
 from toolbooth.django.decorators import mcp_tool
@@ -90,6 +93,23 @@ class Keyed(APIView):
         return Response(LINES)
 
 
+class ByNonce(authentication.BasicAuthentication):
+    """Takes what it is shown only once."""
+
+    shown: set[str] = set()
+
+    def authenticate(self, request):
+        nonce = request.headers.get("X-Nonce")
+        if nonce in self.shown:
+            raise exceptions.AuthenticationFailed
+        self.shown.add(nonce)
+        return Machine(), nonce
+
+
+class Once(Keyed):
+    authentication_classes = [ByNonce]
+
+
 class Urls:
     router = SimpleRouter()
     router.register("companies", Guarded, "companies")
@@ -99,11 +119,12 @@ class Urls:
     urlpatterns = [
         path("api/", include(router.urls)),
         path("keyed/", Keyed.as_view(), name="keyed"),
+        path("once/", Once.as_view(), name="once"),
         path("mcp/", include("toolbooth.django.urls")),
     ]
 
 
-SETTINGS = {"MAX_RESULT": 4_000, "INCLUDE": ["*__list", "jobs__run", "keyed__get", "slow*"]}
+SETTINGS = {"MAX_RESULT": 4_000, "INCLUDE": ["*__list", "jobs__run", "keyed__get", "once__get", "slow*"]}
 
 
 @pytest.fixture(autouse=True)
@@ -313,6 +334,13 @@ def keyed(key: str, token: str | None = None, authorization: str = ""):
     return client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]
 
 
+def test_whoever_cannot_be_asked_twice_who_they_are_gets_the_whole_result():
+    client = Client(headers={"X-Nonce": "1"})
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "once__get"}}
+    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]
+    assert told["structuredContent"] == {"results": LINES}
+
+
 def test_a_token_says_nothing_of_who_called():
     token = keyed("text-secret")["structuredContent"]["continuation"]["continuation_token"]
     assert "secret" not in str(signing.loads(token, salt="toolbooth.django.continuation"))
@@ -386,3 +414,56 @@ def test_the_token_of_a_function_asks_for_permission_again():
     token = token_of(call("slowly", continuation_token=token))
     assert "can be used once you may call slowly again" in call("slowly", continuation_token=token).text
     assert asked == [2_000, 2_000]
+
+
+def test_a_call_that_would_be_refused_by_now_is_not_gone_on_with():
+    allowed = [2_000]
+
+    def check(upto: int) -> int:
+        if upto not in allowed:
+            raise ValueError("no such number")
+        return upto
+
+    @mcp_tool(annotations={"readOnlyHint": True})
+    def slowly(upto: Annotated[int, AfterValidator(check)]):
+        return list(range(upto))
+
+    forget()
+    call = acting_as(user("eve")).call
+    token = token_of(call("slowly", upto=2_000))
+    allowed.clear()
+    told = call("slowly", continuation_token=token)
+    assert told.text.endswith("goes on with a call that would be refused by now; make it again")
+
+
+def test_a_result_that_has_become_content_is_not_gone_on_with():
+    answers = [list(range(2_000)), Text(text="nothing more")]
+
+    @mcp_tool(annotations={"readOnlyHint": True})
+    def slowly():
+        return answers.pop(0)
+
+    forget()
+    call = acting_as(user("eve")).call
+    told = call("slowly", continuation_token=token_of(call("slowly")))
+    assert told.text.endswith("stands for a result that has another form by now; make the first call again")
+
+
+def test_a_permission_that_refuses_in_its_own_way_is_heard():
+    asked = []
+
+    class Reads(permissions.BasePermission):
+        def has_permission(self, request, view):
+            if asked:
+                raise exceptions.ValidationError({"upto": ["is too much by now"]})
+            return True
+
+    @mcp_tool(permission_classes=[Reads])
+    def slowly(upto: int):
+        asked.append(upto)
+        return list(range(upto))
+
+    forget()
+    call = acting_as(user("eve")).call
+    told = call("slowly", continuation_token=token_of(call("slowly", upto=2_000)))
+    assert "$.upto: is too much by now" in told.text
