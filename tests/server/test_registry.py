@@ -402,7 +402,7 @@ def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
     registry.dispatch("customers", {"action": "list"})
     registry.dispatch("customers", {"action": "nothing"})
     assert [told(each) for each in records] == [
-        ("create_customer", "repaired", (), ("json-text", "scalar-text"), None),
+        ("create_customer", "repaired", (), ("scalar-text",), None),
         ("list_customers", "passed", (), (), None),
         ("customers", "refused", ("invalid",), (), None),
     ]

@@ -109,7 +109,9 @@ def _schema(dispatch: Dispatch) -> Json:
     properties: Json = {"action": _names([*actions, dispatch.help_action])}
     if "" not in dispatch.resources:
         properties = {"resource": _names(dispatch.resources), **properties}
-    flags = {PARAMS: {"type": "object"}, dispatch.help: {"type": "boolean"}}
+    # As text: clients that send nothing but what is declared send an open object empty, others refuse it (lint knows).
+    fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
+    flags = {PARAMS: fields, dispatch.help: {"type": "boolean"}}
     return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
 
 

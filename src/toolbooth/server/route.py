@@ -25,6 +25,9 @@ from toolbooth.server.tools import PARAMS, Dispatch, Shows, Tool
 
 Json = dict[str, Any]
 
+_AS_PUBLISHED = Repair(code="json-text", path=f"$.{PARAMS}")
+"""`params` are declared as JSON text, and taken as an object as well."""
+
 _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
 
@@ -158,7 +161,7 @@ class _Search:
             reading=fields,
             way=way,
             inside=inside,
-            repairs=(*whole, *repairs),
+            repairs=(*whole, *(each for each in repairs if each != _AS_PUBLISHED)),
             slips=tuple(self.slips),
         )
 
