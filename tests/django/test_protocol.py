@@ -1,6 +1,8 @@
 """Protocol arguments: each works where it applies, is renamed by a setting, and never takes a host's own name."""
 
 import json
+import re
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -28,6 +30,8 @@ from toolbooth.django.protocol import TABLE
 from toolbooth.django.testing import acting_as
 from toolbooth.markers import Unpack
 from toolbooth.publish import input_schema
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "django.md"
 
 
 class Numbered(pagination.PageNumberPagination):
@@ -480,11 +484,7 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
     told = call("contacts__create", help=True).value
     assert (told["tool"], told["required"]) == ("contacts__create", [])
     assert told["fields"]["email"] == {"type": "string", "format": "email", "maxLength": 254}
-    assert told["bulk"] == {
-        "form": {"objects": ["{…}", "{…}"]},
-        "most": 1000,
-        "note": "All are made, or none.",
-    }
+    assert told["bulk"] == 'Send {"objects": [{…}, …]} to make up to 1,000 at once: all are made, or none.'
     assert told["relations"] == {
         "company": {"by": "key, or an object with any of these", "names": ["id", "name", "pk"]},
         "tags[]": {"by": "key, or an object with any of these", "names": ["slug", "pk"]},
@@ -497,7 +497,7 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
 def test_help_tells_the_filters_whole(call):
     told = call("contacts__list", help=True).value
     flat = ["company", "subscribed", "email", "email__icontains", "search"]
-    assert told["filters"] == {"fields": flat, "form": {"filters": {"company": "…"}}}
+    assert told["filters"] == flat
     assert told["fields"]["filters"]["properties"] == {name: told["fields"][name] for name in flat}
 
 
@@ -720,3 +720,18 @@ def test_tools_that_cannot_be_compiled_are_a_warning(settings_of):
     settings_of(ROOT_URLCONF="no.such.module")
     words = "The tools cannot be compiled: ModuleNotFoundError: No module named 'no'"
     assert [(each.id, each.msg) for each in check_tools()] == [("toolbooth.W002", words)]
+
+
+# --- the page about it ---
+
+
+def test_the_page_shows_what_calls_are_answered_with(settings_of, ann):
+    settings_of(ROOT_URLCONF="crm.urls")
+    Contact.objects.create(email="ann@example.org", first_name="Ann", subscribed=True)
+    Contact.objects.create(email="bob@example.org", first_name="Bob")
+    section = PAGE.read_text(encoding="utf-8").partition("## Protocol arguments")[2].partition("\n## ")[0]
+    shown = re.findall(r"```json\n(.*?)\n```.*?```text\n(.*?)\n```", section, re.DOTALL)
+    assert [acting_as(ann).call("contacts__list", sent.encode()).text for sent, _ in shown] == [
+        answer for _, answer in shown
+    ]
+    assert [name for name in TABLE if f"`{name}" not in section] == []

@@ -83,11 +83,10 @@ def about(arguments: Arguments, most: int | None) -> Json:
     protocol = {name: TABLE[own].meaning for name, own in arguments.protocol.items()}
     relations = dict(_relations(arguments.relations, ""))
     made: Json = {}
-    for name, own in arguments.protocol.items():
-        if own == "filters":
-            made["filters"] = {"fields": filters, "form": {name: {filters[0]: "…"}}}
+    if filters:
+        made["filters"] = filters
     if most is not None:
-        made["bulk"] = {"form": {"objects": ["{…}", "{…}"]}, "most": most, "note": "All are made, or none."}
+        made["bulk"] = f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
     if relations:
         made["relations"] = relations
     if protocol:
