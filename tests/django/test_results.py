@@ -145,7 +145,7 @@ class Runs(viewsets.GenericViewSet):
 class Own(Unpaged):
     """Has a filter of its own that is called as the token is."""
 
-    @extend_schema(parameters=[OpenApiParameter("continuation_token", str)])
+    @extend_schema(parameters=[OpenApiParameter("continuation_token", str), OpenApiParameter("why", str)])
     def list(self, request, *args, **kwargs):
         if "continuation_token" in request.query_params:
             self.queryset = Company.objects.filter(name=request.query_params["continuation_token"])
@@ -578,6 +578,8 @@ def test_rows_of_a_view_without_pages_can_be_asked_for_by_page(call):
 def test_a_page_has_a_hundred_rows_where_nobody_says_how_many(serve):
     companies(250)
     call = serve(MAX_RESULT=40_000)
+    assert "$.page: counts for nothing" in call("companies__list", page=1, mode="summary").text
+    assert "$.page_size: counts for nothing" in call("companies__list", page_size=1, mode="summary").text
     assert [len(call("companies__list", page=number).value["results"]) for number in (1, 2, 3)] == [100, 100, 50]
     assert len(serve(MAX_RESULT=40_000, MAX_PAGE_SIZE=20)("companies__list", page=1).value["results"]) == 20
 
@@ -613,7 +615,11 @@ def test_rows_that_cannot_be_cut_apart_have_no_pages(call):
     companies(5)
     Company.objects.create(name="long", website="https://" + "x" * 10_000)
     assert "a row that is too large for a page" in call("companies__list", page=1, page_size=2).text
-    assert len(call("companies__list", page=1, page_size=2, mode="full").value["results"]) == 2
+    page = call("companies__list", page=1, page_size=2, mode="full").value
+    assert len(page["results"]) == 2
+    anew = call("companies__list", continuation_token=page["continuation"]["continuation_token"])
+    assert "changed" not in anew.value["continuation"]["note"]
+    assert joined(pages_of(call, "companies__list", anew)) == call("companies__list", mode="full").text
 
 
 def test_beside_a_token_the_pages_of_a_view_are_refused(call):
@@ -645,6 +651,26 @@ def test_another_choice_of_fields_may_stand_beside_a_token(call):
     assert list(call("companies__list", continuation_token=token).value["results"][0]) == ["name", "employees"]
     told = call("companies__list", continuation_token=token, filter_keys=["emloyees"])
     assert 'did you mean "employees"?' in told.text
+
+
+def test_other_fields_of_what_came_as_text_begin_anew(call):
+    companies(3)
+    Company.objects.create(name="long", website="https://" + "x" * 9_000)
+    token = call("companies__list").value["continuation"]["continuation_token"]
+    page = call("companies__list", continuation_token=token, filter_keys=["name"])
+    assert [row["name"] for row in page.value["results"]] == [*(f"company {n:04}" for n in range(3)), "long"]
+    assert page.value["continuation"]["note"] == "It cannot be paged as it was: this is its beginning. The last page."
+
+
+def test_the_fields_of_a_kept_result_are_those_that_were_asked_for(serve):
+    companies(300)
+    words = "".join(sha256(str(number).encode()).hexdigest() for number in range(100))
+    call = serve(ARGUMENTS={"continuation_token": "more"})
+    first = call("own__list", why=words, filter_keys=["name"])
+    token = first.value["continuation"]["more"]
+    assert not call("own__list", more=token, filter_keys=["name"]).is_error
+    told = call("own__list", more=token, filter_keys=["id"])
+    assert "$.more: stands for a result that is kept as it was; choose no other fields" in told.text
 
 
 def test_one_row_is_trimmed_too(call):

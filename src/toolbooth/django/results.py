@@ -32,13 +32,15 @@ TOKEN = "continuation_token"
 
 _FEW = 100
 """Rows of a page whose size nobody said."""
+_LONGEST = 2_000
+"""Characters of a token: agents have to copy it."""
 _SLACK = 32
 """Bytes by which what is told of a page may be longer than was reckoned."""
 _BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
 """What may stand beside a token, where the tool takes it."""
 
 _CHANGED = "The result has changed since the page before: rows may be missing here, or come twice. "
-_ANEW = "The result has changed since the page before, and cannot be paged as it was: this is its beginning. "
+_ANEW = "It cannot be paged as it was: this is its beginning. "
 
 
 class Source(Protocol):
@@ -153,15 +155,15 @@ class Fitted:
         unit = found.unit(None if most is None else most * 3 // 4)  # the rest is for the token and what is said
         if place.at and place.unit != unit:
             if place.unit == "rows":
-                place, note = replace(place, at=0), _ANEW
+                place, note = replace(place, at=0), note + _ANEW
             unit: Unit = "text"
         lasting = self._lasting(replace(place, unit=unit, digest=digest(found.text)), found)
         if lasting is None:
             return None
+        start, stop = self._range(found.count(unit), lasting, asked, rows)
         if asked.mode == "summary":
             made = self._summary(found, lasting, note)
         else:
-            start, stop = self._range(found.count(unit), lasting, asked, rows)
             page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
             end = stop if most is None else page.end(most)
             if end < stop and asked.page_size is not None:
@@ -174,7 +176,7 @@ class Fitted:
         """A place that can be gone on from: the result is kept, unless it can be asked for again by a short token."""
         if place.kept is not None:
             return place
-        if self.is_query and len(seal(place)) <= self.chosen.max_result // 8:
+        if self.is_query and len(seal(place)) <= min(_LONGEST, self.chosen.max_result // 8):
             return place
         key = keep(found.text, found.is_json, self.chosen) if self.token is not None else None
         return None if key is None else replace(place, arguments=None, kept=key)
@@ -185,15 +187,17 @@ class Fitted:
             return start, count if rows is None or place.unit == "text" else min(start + rows, count)
         size = asked.page_size or min(_FEW, self.chosen.max_page_size)
         start = min(place.at, count) if asked.page is None else (asked.page - 1) * size
-        if place.unit == "text":
-            raise self._no_page("the answer has no rows, or a row that is too large for a page")
-        if start >= count > 0 or (start > 0 and count == 0):
-            raise self._no_page(f"there are {count:,} rows: pages 1 to {max(1, -(-count // size))} of {size}")
+        why = ""
+        if asked.mode == "summary":
+            why = "counts for nothing where only a summary is asked for"
+        elif place.unit == "text":
+            why = "the answer has no rows, or a row that is too large for a page"
+        elif start >= count > 0 or (start > 0 and count == 0):
+            why = f"there are {count:,} rows: pages 1 to {max(1, -(-count // size))} of {size}"
+        if why:
+            name = called_here(self.arguments, "page_size" if asked.page is None else "page")
+            raise ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
         return start, min(start + size, count)
-
-    def _no_page(self, why: str) -> ToolInputError:
-        name = called_here(self.arguments, "page") or called_here(self.arguments, "page_size")
-        return ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
 
     def _summary(self, found: Written, place: Place, note: str) -> bytes:
         made = found.summary()
@@ -251,7 +255,10 @@ class Fitted:
 
     def _brought(self, place: Place, asked: Asked) -> tuple[Written, Place, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of it."""
+        trims = asked.filter_keys is not None and asked.filter_keys != place.filter_keys
         if place.kept is not None:
+            if trims:
+                raise Refused("stands for a result that is kept as it was; choose no other fields")
             text, is_json = kept(place.kept, self.chosen)
             return (read(text) if is_json else plain(text)), place, ""
         sent = place.arguments or {}
@@ -259,9 +266,11 @@ class Fitted:
         value = self.source.value(sent)
         found = _read(self.source.output(value, place.filter_keys))
         note = "" if digest(found.text) == place.digest else _CHANGED
-        if asked.filter_keys is not None:
-            place = replace(place, filter_keys=asked.filter_keys)
+        if trims:
             found = _read(self.source.output(value, asked.filter_keys))
+            place = replace(place, filter_keys=asked.filter_keys)
+            if place.unit == "text":  # other fields are another text
+                place, note = replace(place, at=0), _ANEW
         return found, place, note
 
 
