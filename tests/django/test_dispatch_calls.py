@@ -107,6 +107,67 @@ def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, w
     assert different == []
 
 
+LISTED = {
+    "a page": {"page": 2, "page_size": 2},
+    "fields": {"filter_keys": ["email"]},
+    "filters": {"filters": {"email__icontains": "3"}},
+    "both": {"filters": {"email": "a"}, "email": "a"},
+    "a summary": {"mode": "summary"},
+    "an unknown filter": {"filters": {"emial": "a"}},
+    "unknown fields": {"filter_keys": ["emial"]},
+}
+
+
+def tokenless(found):
+    return re.sub(r'"continuation_token": "[^"]*"', "", json.dumps(found))
+
+
+@pytest.mark.parametrize("how", ["flat", "params", "text"])
+def test_protocol_arguments_reach_the_tool(mcp, dispatched, how):
+    Contact.objects.bulk_create(Contact(email=f"{number}@example.org") for number in range(5))
+    name, way = leads("contacts__list")
+
+    def through(leading, sent):
+        return mcp(
+            name, {**leading, **{"flat": sent, "params": {"params": sent}, "text": {"params": json.dumps(sent)}}[how]}
+        )
+
+    for sent in LISTED.values():
+        direct, found = mcp("contacts__list", sent), through(way, sent)
+        assert tokenless(found.get("structuredContent")) == tokenless(direct.get("structuredContent"))
+        codes = [
+            [each["code"] for each in told.get("_meta", {}).get("toolbooth", {}).get("problems", ())]
+            for told in (found, direct)
+        ]
+        assert codes[0] == codes[1]
+    name, way = leads("contacts__create")
+    made = through(way, {"email": "new@example.org", "verify": True})["structuredContent"]
+    assert (made["email"], made["subscribed"]) == ("new@example.org", False)
+    many = through(way, {"objects": [{"email": "x@example.org"}, {"email": "y@example.org"}]})["structuredContent"]
+    assert (many["created"], Contact.objects.count()) == (2, 8)
+    refused = through(way, {"objects": [{"email": "z@example.org"}, {"data": {"email": "w@example.org"}}]})
+    assert (refused["isError"], Contact.objects.count()) == (True, 8)
+
+
+def test_a_result_is_continued_through_the_dispatcher_and_by_the_tool_itself(mcp, dispatched, settings_of):
+    chosen = catalogue().configuration.dispatch
+    settings_of(TOOLBOOTH={"DISPATCH": chosen, "MAX_RESULT": 4000})
+    notes = "n" * 500
+    Contact.objects.bulk_create(Contact(email=f"{number:02}@example.org", notes=notes) for number in range(20))
+    name, way = leads("contacts__list")
+    seen, sent = [], {}
+    for call in (name, "contacts__list", name, name):
+        told = mcp(call, {**way, **sent} if call == name else sent)["structuredContent"]
+        seen += [each["email"] for each in told["results"]]
+        sent = {"continuation_token": told["continuation"].get("continuation_token")}
+        if sent["continuation_token"] is None:
+            break
+        token = sent
+    assert seen == [f"{number:02}@example.org" for number in range(20)]
+    other, elsewhere = leads("companies__list")
+    assert mcp(other, {**elsewhere, **token})["isError"] is True
+
+
 def test_a_tool_behind_a_dispatcher_is_called_by_its_own_name_as_ever(mcp, dispatched):
     assert "contacts__create" not in listed("ann")
     assert mcp("contacts__create", {"email": "a@example.org"})["isError"] is False
@@ -124,7 +185,7 @@ def test_observers_see_the_tool_that_was_meant(mcp, dispatched):
     assert [(each.tool, each.dispatcher, each.outcome, json.loads(each.arguments)) for each in seen] == [
         ("contacts__create", name, "passed", {"email": "a@example.org"}),
         ("contacts__create", name, "refused", {"data": {"email": "a@example.org"}}),
-        ("contacts__create", name, "repaired", {"email": "b@example.org"}),
+        ("contacts__create", name, "passed", {"email": "b@example.org"}),
         ("contacts__create", None, "passed", {"email": "c@example.org"}),
     ]
 
@@ -213,11 +274,29 @@ def test_of_one_dispatcher_each_caller_sees_their_own_part(bob, settings_of):
     assert values(listed("bob")["all"], "resource") == ["contacts", "open", "staff"]
 
 
-def test_nobody_in_particular_is_asked_who_they_are(mcp_as, dispatched):
-    name, way = leads("contacts__create")
-    reply = mcp_as(None)(name, {**way, "email": "a@example.org"}, raw=True)
-    assert (reply.status_code, reply.headers["WWW-Authenticate"]) == (401, 'Basic realm="api"')
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"action": "create", "email": "a@example.org"},
+        {"action": "help"},
+        {"action": "creat"},
+        {"action": "create", "help": True},
+    ],
+    ids=repr,
+)
+def test_nobody_in_particular_is_asked_who_they_are(mcp_as, settings_of, sent):
+    settings_of(TOOLBOOTH={"DISPATCH": {"people": ["contacts", "companies"], "notes": ["notes"]}})
+    for name, way in [("people", {"resource": "contacts"}), ("notes", {})]:
+        reply = mcp_as(None)(name, {**way, **sent}, raw=True)
+        assert (reply.status_code, reply.headers["WWW-Authenticate"]) == (401, 'Basic realm="api"')
     assert Contact.objects.count() == 0
+
+
+def test_who_may_call_nothing_behind_a_dispatcher_is_told_so(mcp, settings_of):
+    settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"]}})
+    told = "Tool 'staff__get' failed: You do not have permission to perform this action."
+    for sent in ({"action": "help"}, {"action": "gett"}, {"action": "get", "help": True}, {"action": "get"}, {}):
+        assert mcp("staff", sent)["content"][0]["text"] == told
 
 
 def test_a_password_is_checked_once(mcp, settings_of, monkeypatch):

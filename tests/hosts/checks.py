@@ -135,6 +135,7 @@ def settled(data: Any, name: str, value: Any) -> Any:
 @cache
 def protocol(tool: str) -> tuple[str, ...]:
     """The arguments of a tool that REST does not have, by what its help says."""
+    twins.restore()  # the call before may have deleted who asks
     return tuple(acting_as(SUPERUSER).call(tool, help=True).value["protocol"])
 
 

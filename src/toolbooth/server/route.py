@@ -137,6 +137,7 @@ class _Search:
         """The keys that stood in a wrapper around the whole call, and what it is."""
 
     def routed(self, reading: Reading) -> Routed:
+        self._let_in()
         contract = self.dispatcher.contract
         opened = _opened(reading, contract.limits)
         if opened is None:
@@ -164,6 +165,15 @@ class _Search:
             repairs=(*whole, *(each for each in repairs if each != _AS_PUBLISHED)),
             slips=tuple(self.slips),
         )
+
+    def _let_in(self) -> None:
+        """Tell a caller who is shown nothing behind the dispatcher what the first of its sub-tools would tell them."""
+        every = [tool for _, tool in self.dispatch.subs()]
+        if any(map(self._is_shown, every)) or every[0].withheld is None:
+            return
+        refused = every[0].withheld()
+        if refused is not None:
+            raise refused
 
     # --- the dispatcher's own keys ---
 
