@@ -20,7 +20,7 @@ from servers.tools import Function, flat_sync
 from toolbooth import ToolRegistry
 
 GOAL = 1.1
-ROUNDS = 40
+ROUNDS = 30
 SECONDS = 120
 SIZES = {10: 0, 1702: 282}
 """Actions of the project of the Django suite, and the resources it has for that beside its own."""

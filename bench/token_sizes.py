@@ -37,6 +37,9 @@ GROUPS: dict[str, dict[str, dict[str, list[str]]]] = {
 }
 """The groups that frisian-mcp must be told of, so that it has as many dispatchers as Toolbooth."""
 
+WALKS = {"toolbooth": token_help.ours, "frisian": token_help.theirs}
+"""How all of help is read: on both APIs by app, and by resource on the small one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
@@ -83,7 +86,7 @@ def _seen(key: Key, home: Path, tell: Tell) -> Seen:
     tell(f"{APIS[api]}, {NAMES[gateway]}, {way}")
     with closing(Served(Surface(api=api, gateway=gateway, dispatch=_setting(*key)), home)) as served:
         _check(key, served)
-        walk = None if way == "flat" else token_help.ours if gateway == "toolbooth" else token_help.theirs
+        walk = WALKS[gateway] if way == "app" or (api, way) == ("crm", "resource") else None
         return Seen(
             bytes=sum(len(page.body) for page in served.listing),
             tools=served.tools,
@@ -123,7 +126,7 @@ def _list_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
         goal = None if gateway == "openapi" else DISPATCHED_GOAL if dispatched else FLAT_GOAL
         group = "dispatched" if dispatched else "flat"
         yield _row(group, name, goal, each.bytes, seen[floor].bytes, "B")
-        yield _row(f"{group}, given", name, None, counted[api, gateway, way], counted[floor], "tokens")
+        yield _row(f"{group}, given", f"{name}, tokens", None, counted[api, gateway, way], counted[floor], "tokens")
 
 
 def _help_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
@@ -139,14 +142,11 @@ def _help_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
         assert mine is not None
         assert theirs is not None
         assert mine.action is not None
-        counts = tokens([[mine.tree], [theirs.tree], [mine.resource], [theirs.resource], [mine.action]])
-        yield _row("help", f"{APIS[api]}: tree of a dispatcher", None, *counts[:2], "tokens")
-        yield _row("help", f"{APIS[api]}: one resource", None, *counts[2:4], "tokens")
-        lists = tokens([seen[api, "toolbooth", way].given for way in ("app", "flat")])
-        cost = lists[0] + counts[0] + counts[4]
-        yield _row(
-            "learning", f"{APIS[api]}: list, tree, help of one create ÷ flat list", None, cost, lists[1], "tokens"
-        )
+        yield from _texts("help", f"{APIS[api]}: tree of a dispatcher", [mine.tree], [theirs.tree])
+        yield from _texts("help", f"{APIS[api]}: one resource", [mine.resource], [theirs.resource])
+        listed, flat = (seen[api, "toolbooth", way].given for way in ("app", "flat"))
+        name = f"{APIS[api]}: list, tree and help of one create"
+        yield from _texts("learning", name, [*listed, mine.tree, mine.action], flat)
 
 
 def _result_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
@@ -154,10 +154,16 @@ def _result_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
     for gateway in ("toolbooth", "openapi"):
         for call, texts in answers[gateway].items():
             if texts:
-                mine, theirs = tokens([texts, answers["frisian"][call]])
-                yield _row("results", f"{call}: {NAMES[gateway]}", None, mine, theirs, "tokens")
+                yield from _texts("results", f"{call}: {NAMES[gateway]}", texts, answers["frisian"][call])
     beside = beside_ids(answers["toolbooth"][f"{ROWS} rows created"])
     yield _row("ids", f"{ROWS} rows created: bytes beside their ids ÷ {BESIDE_IDS}", 1, beside, BESIDE_IDS, "B")
+
+
+def _texts(group: str, name: str, mine: list[str], theirs: list[str]) -> Iterator[Row]:
+    """What a model reads: its bytes, and its tokens."""
+    size, floor = (sum(len(text.encode()) for text in texts) for texts in (mine, theirs))
+    yield _row(f"{group}, bytes", name, None, size, floor, "B")
+    yield _row(group, f"{name}, tokens", None, *tokens([mine, theirs]), "tokens")
 
 
 def _row(
