@@ -171,6 +171,13 @@ class Asked(People):
         return super().list(request, *args, **kwargs)
 
 
+class Personal(People):
+    """Has a serializer only for somebody."""
+
+    def get_serializer_class(self):
+        return {True: PersonSerializer}[self.request.user.is_authenticated]
+
+
 class ForStaff(CompanyViewSet):
     permission_classes = [permissions.IsAdminUser]
 
@@ -180,7 +187,21 @@ class Urls:
     router.register("contacts", ContactViewSet, "contacts")
     router.register("companies", CompanyViewSet, "companies")
     router.register("things", ThingViewSet, "things")
-    for view in (Numbers, Sizes, Nevers, Limits, Cursor, Own, Whole, Clashing, Regional, People, Asked, ForStaff):
+    for view in (
+        Numbers,
+        Sizes,
+        Nevers,
+        Limits,
+        Cursor,
+        Own,
+        Whole,
+        Clashing,
+        Regional,
+        People,
+        Asked,
+        Personal,
+        ForStaff,
+    ):
         router.register(view.__name__.lower(), view, view.__name__.lower())
     urlpatterns = [
         path("api/", include(router.urls)),
@@ -242,6 +263,7 @@ def test_the_table_holds_those_of_seed_000_and_our_own():
         ("companies__update", ["help", "verify"]),
         ("companies__partial_update", ["help", "verify"]),
         ("companies__destroy", ["help"]),
+        ("personal__list", ["help", "mode", "continuation_token"]),
         ("clashing__list", ["continuation_token"]),
         ("clashing__create", []),
     ],
@@ -528,6 +550,10 @@ def test_help_that_is_neither_is_refused(call):
     for value in (1, "yes", [True], {"email": "a@x.io"}):
         assert [each.path for each in call("contacts__create", email="a@x.io", help=value).problems] == ["$.help"]
     assert Contact.objects.count() == 0
+
+
+def test_help_in_text_that_is_no_json_is_refused(call):
+    assert [each.code for each in call("contacts__create", '{"help": true').problems] == ["not-json"]
 
 
 def test_who_may_not_call_a_tool_is_not_told_of_it(call, ann):
