@@ -35,12 +35,20 @@ def published(schema: Any, **root: Any) -> Any:
 
 def test_exact_is_a_copy_and_portable_is_the_default():
     frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({"a": {"type": ["string", "null"]}})})
-    contract: Any = SimpleNamespace(schema=frozen)
+    contract: Any = SimpleNamespace(schema=frozen, brief=None)
     exact = input_schema(contract, "exact")
     assert exact == {"type": "object", "properties": {"a": {"type": ["string", "null"]}}}
     assert exact["properties"]["a"] is not frozen["properties"]["a"]
     assert input_schema(contract) == input_schema(contract, profile="portable")
     assert input_schema(contract) == {"type": "object", "properties": {"a": STRING}}
+
+
+def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
+    exact = {"type": "object", "properties": {"a": STRING, "both": {"type": "object", "properties": {"a": STRING}}}}
+    brief = {"type": "object", "properties": {"a": STRING, "both": {"type": "object"}}}
+    contract: Any = SimpleNamespace(schema=exact, brief=brief)
+    assert input_schema(contract) == brief
+    assert input_schema(contract, "exact") == exact
 
 
 # --- one construct each ---
