@@ -12,6 +12,7 @@ from typing import Any
 import django
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connections
 from django.test import Client, override_settings
@@ -25,6 +26,8 @@ django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402  # models are there only once Django is set up
 
+from toolbooth.django import catalogue as catalogues  # noqa: E402
+from toolbooth.django import decorators  # noqa: E402
 from toolbooth.django.catalogue import forget  # noqa: E402
 
 _KEPT = ("auth.Permission", "contenttypes.ContentType")
@@ -104,3 +107,20 @@ def settings_of(db: None) -> Iterator[Callable[..., None]]:
 
         yield override
     forget()
+
+
+_kept: dict[str, Any] = {}
+
+
+@pytest.fixture
+def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalogue of one configuration is built once for all tests that use this: building is not what they test."""
+    build = catalogues.build
+
+    def once(chosen: Any) -> Any:
+        key = f"{settings.ROOT_URLCONF} {list(decorators.declared)} {chosen}"
+        if key not in _kept:
+            _kept[key] = build(chosen)
+        return _kept[key]
+
+    monkeypatch.setattr(catalogues, "build", once)

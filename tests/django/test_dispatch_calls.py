@@ -22,6 +22,11 @@ DISPATCH = {
 }
 
 
+@pytest.fixture(autouse=True)
+def kept(built_once):
+    """Catalogues, from test to test."""
+
+
 @pytest.fixture(params=DISPATCH)
 def dispatched(request, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": DISPATCH[request.param]})
@@ -174,9 +179,9 @@ def test_a_tool_behind_a_dispatcher_is_called_by_its_own_name_as_ever(mcp, dispa
     assert Contact.objects.get().email == "a@example.org"
 
 
-def test_observers_see_the_tool_that_was_meant(mcp, dispatched):
+def test_observers_see_the_tool_that_was_meant(mcp, dispatched, monkeypatch):
     seen = []
-    catalogue().registry.observe(seen.append, arguments="whole")
+    monkeypatch.setattr(catalogue().registry, "observers", [(seen.append, "whole")])
     name, way = leads("contacts__create")
     mcp(name, {**way, "email": "a@example.org"})
     mcp(name, {**way, "data": {"email": "a@example.org"}})

@@ -22,7 +22,7 @@ from toolbooth.django.decorators import mcp_action, mcp_dispatcher, mcp_tool
 def declared(settings_of, monkeypatch):
     """No tools but those of the test."""
     monkeypatch.setattr(decorators, "declared", {})
-    settings_of(TOOLBOOTH={"EXCLUDE": ["answers__*"]})
+    settings_of(ROOT_URLCONF="crm.urls", TOOLBOOTH={})
 
 
 @pytest.fixture
