@@ -21,19 +21,7 @@ from toolbooth.django.caller import caller, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.discovery import Action, discover
 from toolbooth.django.dispatch import grouped, idle
-from toolbooth.django.helping import (
-    Form,
-    Help,
-    Withheld,
-    about,
-    about_written,
-    declining,
-    first,
-    help_form,
-    is_free,
-    with_help,
-    without_help,
-)
+from toolbooth.django.helping import about, about_written, help_form
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.names import Name, fitting, free, named, parted, title
 from toolbooth.django.offers import brief, offer
@@ -45,6 +33,7 @@ from toolbooth.django.results import fitted
 from toolbooth.django.returned import Offered, offered
 from toolbooth.django.validation import Validation
 from toolbooth.gate import anywhere
+from toolbooth.server.forms import Form, Help, Withheld, declining, first, is_free, with_help
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import shape_of_schema
@@ -190,7 +179,7 @@ class _Building:
     def _helped(self, made: Offered, word: str, hidden: Withheld) -> Form:
         """The forms of a hand-written tool that can be asked for help."""
         told = Help(name=word, tool=made.contract.name, find=self.registry.find, withheld=hidden)
-        plain = Tool(contract=without_help(made.contract, word), function=made.function, withheld=hidden)
+        plain = Tool(contract=made.contract, function=made.function, withheld=hidden)
         return first(told.form, made.form, declining(plain, word))
 
     def add(self, name: str, action: Action) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import orjson
 
+from toolbooth.server.forms import BOOLEAN, MEANING
+
 if TYPE_CHECKING:  # the settings are read from here before REST framework can be imported
     from toolbooth.django.arguments import Arguments
 
@@ -30,8 +32,8 @@ class Offer:
 
 TABLE: Mapping[str, Offer] = {
     "help": Offer(
-        schema={"type": "boolean"},
-        meaning="Answers with all that the tool takes, and calls nothing.",
+        schema=BOOLEAN,
+        meaning=MEANING,
     ),
     "filters": Offer(
         schema={"type": "object", "description": "any filter"},

@@ -15,10 +15,10 @@ from toolbooth.contract import Contract, Field, InvalidValues, Objection
 from toolbooth.django.arguments import Arguments
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
-from toolbooth.django.helping import is_free
 from toolbooth.django.protocol import TABLE, called, taken_apart
 from toolbooth.django.results import TOKEN, Fitted, Keys, Output, called_here
 from toolbooth.django.tokens import Refused
+from toolbooth.server.forms import is_free
 from toolbooth.server.tools import Tool
 from toolbooth.sources.json_schema import shape_of_schema
 

@@ -17,6 +17,7 @@ from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.server.calls import call, call_sync, refuse
 from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, narrowed
+from toolbooth.server.forms import helped
 from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.tools import Shows, Tool
 from toolbooth.sources.signature import compile_function
@@ -36,7 +37,10 @@ class UnknownTool(LookupError):
 
 
 class ToolRegistry:
-    """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602."""
+    """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
+
+    With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of calling it.
+    """
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class ToolRegistry:
         errors: Errors = "result",
         timeout: float | None = None,
         page_size: int = 1000,
+        help: str | None = None,
     ) -> None:
         if errors not in get_args(Errors):
             raise ValueError(f"errors={errors!r}: a refusal is answered as {', '.join(map(repr, get_args(Errors)))}")
@@ -56,6 +61,7 @@ class ToolRegistry:
         self.errors: Errors = errors
         self.timeout = timeout
         self.page_size = page_size
+        self.help = help
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
@@ -143,7 +149,7 @@ class ToolRegistry:
             form=form,
             about=about,
         )
-        return self._register(made)
+        return self._register(made if self.help is None else helped(made, self.help, self.find))
 
     @overload
     def dispatcher(

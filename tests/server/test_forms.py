@@ -1,0 +1,144 @@
+"""`help: true` on any tool of a registry that offers it."""
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from toolbooth import JsonText, ToolRegistry, Unpack
+from toolbooth.server.respond import respond
+
+calls: list[Any] = []
+
+
+class Line(BaseModel):
+    sku: str
+    count: Annotated[int, Field(ge=1)] = 1
+
+
+class Receipt(BaseModel):
+    number: int
+
+
+def shop() -> ToolRegistry:
+    calls.clear()
+    registry = ToolRegistry("shop", help="help")
+
+    @registry.tool
+    def order(line: Annotated[Line, Unpack()], note: str = "") -> str:
+        """Order something."""
+        calls.append((line, note))
+        return f"ordered {line.sku}"
+
+    @registry.tool
+    async def pay(number: int) -> Receipt:
+        calls.append(number)
+        return Receipt(number=number)
+
+    @registry.tool
+    def ask(help: str) -> str:
+        calls.append(help)
+        return help
+
+    @registry.tool
+    def keep(things: Annotated[dict[str, Any], JsonText(example={"a": 1})]) -> str:
+        calls.append(things)
+        return "kept"
+
+    return registry
+
+
+def called(name: str, arguments: Any) -> Any:
+    """What comes of a call over the wire; the registry's own way must come to the same."""
+    registry = shop()
+    params = {"name": name, "arguments": arguments}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    result = json.loads(asyncio.run(respond(registry, body)).body)["result"]
+    made = list(calls)
+    assert shop().dispatch(name, arguments) == result
+    assert calls == made
+    return result
+
+
+TOLD = {
+    "tool": "order",
+    "description": "Order something.",
+    "fields": {
+        "sku": {"type": "string"},
+        "count": {"type": "integer", "minimum": 1, "default": 1},
+        "note": {"type": "string", "default": ""},
+        "help": {"type": "boolean"},
+    },
+    "required": ["sku"],
+    "example": {"sku": "text"},
+    "protocol": {"help": "Answers with all that the tool takes, and calls nothing."},
+}
+
+
+@pytest.mark.parametrize("sent", [{"help": True}, {"help": "true"}, '{"help": true}'], ids=str)
+def test_help_tells_what_a_tool_takes_and_calls_nothing(sent):
+    result = called("order", sent)
+    assert (result["isError"], result["structuredContent"], calls) == (False, TOLD, [])
+
+
+def test_what_stands_beside_help_is_not_called_and_the_answer_says_so():
+    result = called("order", {"help": True, "sku": "tea", "data": {"count": 5}})
+    assert (result["structuredContent"], calls) == ({**TOLD, "called": "nothing: help was asked for"}, [])
+
+
+@pytest.mark.parametrize("sent", [{"sku": "tea"}, {"sku": "tea", "help": False}, {"sku": "tea", "help": None}], ids=str)
+def test_without_help_a_tool_is_called(sent):
+    assert called("order", sent)["content"][0]["text"] == "ordered tea"
+    assert calls == [(Line(sku="tea"), "")]
+
+
+@pytest.mark.parametrize("beside", [{}, {"help": False}], ids=str)
+def test_a_tool_is_guarded_whether_help_is_declined_or_not(beside):
+    result = called("order", {**beside, "data": {"sku": "tea"}})
+    assert (result["isError"], calls) == (True, [])
+    corrected = result["_meta"]["toolbooth"]["corrected"]
+    assert corrected == {**beside, "sku": "tea"}
+
+
+def test_help_that_is_neither_true_nor_false_is_refused():
+    result = called("order", {"sku": "tea", "help": "me"})
+    assert [each["path"] for each in result["_meta"]["toolbooth"]["problems"]] == ["$.help"]
+    assert calls == []
+
+
+def test_help_of_a_tool_that_declares_what_it_returns_is_no_result_of_that_kind():
+    result = called("pay", {"help": True})
+    assert (result["isError"], json.loads(result["content"][0]["text"])["required"]) == (True, ["number"])
+    assert called("pay", {"number": 7, "help": False})["structuredContent"] == {"number": 7}
+
+
+def test_an_argument_of_the_tools_own_is_not_taken_from_it():
+    assert called("ask", {"help": "me"})["content"][0]["text"] == "me"
+    assert shop().tools["ask"].listing()["inputSchema"]["properties"] == {"help": {"type": "string"}}
+
+
+def test_help_is_listed_where_it_is_taken():
+    listed = {name: list(tool.listing()["inputSchema"]["properties"]) for name, tool in shop().tools.items()}
+    assert listed == {
+        "order": ["sku", "count", "note", "help"],
+        "pay": ["number", "help"],
+        "ask": ["help"],
+        "keep": ["things", "help"],
+    }
+
+
+def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
+    registry = shop()
+    registry.dispatcher("shop", {"order": "order", "ask": "ask"})
+    assert registry.dispatch("shop", {"action": "order", "params": {"help": True}})["structuredContent"] == TOLD
+    assert registry.dispatch("shop", {"action": "ask", "params": {"help": "me"}})["content"][0]["text"] == "me"
+    told = registry.dispatch("shop", {"action": "ask", "help": True})["structuredContent"]
+    assert told["note"] == 'Send the field "help" inside "params".'
+
+
+def test_a_registry_offers_no_help_unless_it_is_asked_to():
+    registry = ToolRegistry("plain")
+    registry.tool(name="seven")(lambda: 7)
+    assert registry.dispatch("seven", {"help": True})["isError"] is True
