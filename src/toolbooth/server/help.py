@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, cast
 
 import orjson
 
 from toolbooth.boundary.guard import echo, near_name
 from toolbooth.boundary.paths import listed, quoted
+from toolbooth.contract import Contract
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.publish import portable
 from toolbooth.server.example import example_of
@@ -56,22 +57,22 @@ def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub
     """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`: of that one."""
     dispatch = cast("Dispatch", dispatcher.dispatch)
     if sub is not None:
-        return Tool(contract=replace(_ANYTHING, name=sub.name), function=partial(_of_one, dispatch, way, sub))
+        return Tool(contract=replace(_anything(), name=sub.name), function=partial(_of_one, dispatch, way, sub))
     told = _Help(dispatch, shows, way)
-    return Tool(contract=replace(_ASKED, name=dispatcher.name), function=told.told)
+    return Tool(contract=replace(_asked(), name=dispatcher.name), function=told.told)
 
 
-_ANYTHING = compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
-"""Nothing is called, so whatever else is sent is let be: the answer says so."""
+@cache  # made when first asked for: a server starts without
+def _anything() -> Contract:
+    """Nothing is called, so whatever else is sent is let be: the answer says so."""
+    return compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
 
-_ASKED = compile_json_schema(
-    {
-        "type": "object",
-        "properties": {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}},
-        "additionalProperties": False,
-    },
-    name="help",
-)
+
+@cache
+def _asked() -> Contract:
+    """What may be asked."""
+    fields = {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}}
+    return compile_json_schema({"type": "object", "properties": fields, "additionalProperties": False}, name="help")
 
 
 def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
