@@ -15,6 +15,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from toolbooth.boundary.accept import accept_bytes
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolInputError
+from toolbooth.server.example import scalar
 from toolbooth.testing.generate import Document, arguments_for, both
 
 _SEARCH = settings(
@@ -98,7 +99,7 @@ class _Maker:
             return self._array(written, above)
         if written.get("contentMediaType") == "application/json":
             return self._json(written, above)
-        return _scalar(kind, written)
+        return _matching(written) if kind == "string" and "pattern" in written else scalar(kind, written)
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """The schema with what it refers to; of alternatives the first that is not null."""
@@ -145,45 +146,6 @@ def _references(schema: Any) -> frozenset[str]:
     parts = [written.get("items"), *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ()))]
     own = [written["$ref"]] if "$ref" in written else []
     return frozenset(own).union(*map(_references, parts))
-
-
-_TEXTS = {
-    "date": "2026-11-15",
-    "date-time": "2026-11-15T09:30:00Z",
-    "time": "09:30:00Z",
-    "duration": "P1D",
-    "uuid": "0c2d8bd6-7a3c-4c57-9d3f-6f0f5c1a2b3d",
-    "email": "ann@example.org",
-    "uri": "https://example.org/",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-}
-
-
-def _scalar(kind: str, schema: Mapping[str, Any]) -> Any:
-    default = schema.get("default")
-    if kind == "boolean":
-        return default is not True
-    if kind in ("integer", "number"):
-        return _number(kind, schema)
-    if kind == "null":
-        return None
-    if "pattern" in schema:
-        return _matching(schema)
-    text = _TEXTS.get(schema.get("format", ""), "text")
-    text = text.ljust(schema.get("minLength", 0), "x")
-    return text[: schema["maxLength"]] if "maxLength" in schema else text
-
-
-def _number(kind: str, schema: Mapping[str, Any]) -> Any:
-    """The default and one more, or a small number; whatever the bounds allow."""
-    default = schema.get("default")
-    wanted = default + 1 if isinstance(default, int) else 2 if kind == "integer" else 2.5
-    step = schema.get("multipleOf")
-    least = schema.get("minimum", schema["exclusiveMinimum"] + (step or 1) if "exclusiveMinimum" in schema else wanted)
-    most = schema.get("maximum", schema["exclusiveMaximum"] - (step or 1) if "exclusiveMaximum" in schema else wanted)
-    made = min(max(wanted, least), max(most, least) if "maximum" in schema or "exclusiveMaximum" in schema else 10**9)
-    return made if not step else -(-made // step) * step
 
 
 def _matching(schema: Mapping[str, Any]) -> str:
