@@ -14,7 +14,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from rest_framework import pagination, permissions, serializers, viewsets
+from rest_framework import mixins, pagination, permissions, serializers, viewsets
 from rest_framework.routers import SimpleRouter
 
 from odd.models import Thing
@@ -74,32 +74,42 @@ class OwnSizes(pagination.LimitOffsetPagination):
         return 100 if asked == "0" else super().get_limit(request)
 
 
-class Numbers(CompanyViewSet):
+class Listed(mixins.ListModelMixin, viewsets.GenericViewSet):
+    """Companies that can only be listed."""
+
+    queryset = CompanyViewSet.queryset
+    serializer_class = CompanyViewSet.serializer_class
+    filter_backends = CompanyViewSet.filter_backends
+    search_fields = CompanyViewSet.search_fields
+    ordering_fields = CompanyViewSet.ordering_fields
+
+
+class Numbers(Listed):
     pagination_class = Numbered
 
 
-class Sizes(CompanyViewSet):
+class Sizes(Listed):
     pagination_class = Sized
 
 
-class Nevers(CompanyViewSet):
+class Nevers(Listed):
     pagination_class = Never
 
 
-class Limits(CompanyViewSet):
+class Limits(Listed):
     pagination_class = Offsets
 
 
-class Cursor(CompanyViewSet):
+class Cursor(Listed):
     pagination_class = Cursors
     filter_backends = []
 
 
-class Own(CompanyViewSet):
+class Own(Listed):
     pagination_class = OwnSizes
 
 
-class Whole(CompanyViewSet):
+class Whole(Listed):
     pagination_class = None
 
 
@@ -128,7 +138,7 @@ class Clashing(viewsets.ModelViewSet):
 
 
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("region", str, required=True)]))
-class Regional(CompanyViewSet):
+class Regional(Listed):
     """One of its parameters must be sent."""
 
     def get_queryset(self):
@@ -151,7 +161,7 @@ class PersonSerializer(serializers.ModelSerializer):
         return fields
 
 
-class People(viewsets.ModelViewSet):
+class People(viewsets.ReadOnlyModelViewSet):
     queryset = Contact.objects.order_by("email")
     serializer_class = PersonSerializer
 
@@ -178,6 +188,16 @@ class Personal(People):
         return {True: PersonSerializer}[self.request.user.is_authenticated]
 
 
+class Things(mixins.ListModelMixin, viewsets.GenericViewSet):
+    queryset = ThingViewSet.queryset
+    serializer_class = ThingViewSet.serializer_class
+    pagination_class = ThingViewSet.pagination_class
+    filter_backends = ThingViewSet.filter_backends
+    filterset_class = ThingViewSet.filterset_class
+    ordering_fields = ThingViewSet.ordering_fields
+    search_fields = ThingViewSet.search_fields
+
+
 class ForStaff(CompanyViewSet):
     permission_classes = [permissions.IsAdminUser]
 
@@ -186,7 +206,6 @@ class Urls:
     router = SimpleRouter()
     router.register("contacts", ContactViewSet, "contacts")
     router.register("companies", CompanyViewSet, "companies")
-    router.register("things", ThingViewSet, "things")
     for view in (
         Numbers,
         Sizes,
@@ -648,6 +667,28 @@ def test_help_of_a_tool_that_declares_its_answer_is_no_such_answer(written):
 
     told = written("count", help=True)
     assert (told.is_error, json.loads(told.text)["tool"]) == (True, "count")
+
+
+# --- anything at all ---
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats(allow_nan=False) | st.text(max_size=5)
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.sampled_from(["search", "name", "x"]), SCALARS)
+ODD = st.dictionaries(st.sampled_from([*TABLE, "search", "name"]), VALUES | VALUES.map(json.dumps), max_size=4)
+
+
+@pytest.mark.parametrize("tool", ["whole__list", "numbers__list", "companies__retrieve", "companies__create"])
+@given(sent=ODD)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_they_hold_is_understood_or_refused(call, companies, tool, sent):
+    beside = {"id": companies[0].pk} if tool.endswith("retrieve") else {}
+    before = Company.objects.count()
+    found = call(tool, {**sent, **beside})
+    told = found.problems or "Invalid page." in found.text  # the paginator's own words
+    assert bool(told) == found.is_error, found
+    made = Company.objects.count() - before
+    assert made == (tool == "companies__create" and not found.is_error and "tool" not in found.value)
+    Company.objects.filter(pk__gt=companies[-1].pk).delete()
 
 
 # --- names ---
