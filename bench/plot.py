@@ -43,13 +43,12 @@ def _panel(axes: Axes, title: str, rows: list[Row]) -> None:
         if row.goal is not None:
             axes.plot([row.goal] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.2, zorder=4)
         end = max(row.ratio, row.high, row.goal or 0)
-        words = f"{row.ratio:.2f}   ({_amount(row.cost, row)} against {_amount(row.floor, row)})"
-        axes.annotate(words, (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(_words(row), (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8)
     axes.axvline(1, color="#444444", linewidth=0.8, linestyle=":")
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_yticks(list(places), [_label(row) for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, furthest * 1.38)  # room for the words behind the last bar
+    axes.set_xlim(0, furthest * 1.3)  # room for the words behind the last bar
     axes.tick_params(axis="x", labelsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -65,6 +64,12 @@ def _make_logarithmic(axes: Axes) -> None:
 
 def _label(row: Row) -> str:
     return f"{row.name} (repaired)" if row.group == "repaired" else row.name
+
+
+def _words(row: Row) -> str:
+    if row.unit in ("B", "tokens", "fields"):
+        return f"{row.ratio:.2f}   ({row.cost:,.0f} against {row.floor:,.0f} {row.unit})"
+    return f"{row.ratio:.2f}   ({_amount(row.cost, row)} against {_amount(row.floor, row)})"
 
 
 def _amount(cost: float, row: Row) -> str:
