@@ -1,6 +1,7 @@
 """Which tools stand behind which dispatcher, and what the dispatchers are called."""
 
 import pytest
+from django.apps import apps
 from django.core import checks
 from django.urls import include, path
 from rest_framework import viewsets
@@ -155,6 +156,17 @@ def test_a_dispatcher_of_one_resource_says_what_its_view_says(project):
     assert said["companies"].startswith("Companies.")
 
 
+def test_an_app_says_what_it_calls_itself(project, monkeypatch):
+    monkeypatch.setattr(apps.get_app_config("sales"), "verbose_name", "Sales and marketing")
+    project(*CRM, DISPATCH="app")
+    assert {name: tool.title for name, tool in catalogue().registry.tools.items()} == {
+        "sales": "Sales and marketing",
+        "odd": None,
+    }
+    project(*CRM, DISPATCH={"sales": ["*"]})
+    assert catalogue().registry.tools["sales"].title is None
+
+
 # --- mistakes ---
 
 
@@ -172,6 +184,11 @@ def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, give
 
 
 def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
+    @mcp_tool
+    def greet() -> str:
+        """Of no resource."""
+        return "hello"
+
     project(*CRM, DISPATCH={"a": ["contacts", "invoice*"], "b": ["con*"], "c": ["deals"]})
     assert [(each.what, each.why) for each in catalogue().idle] == [
         ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it fits no resource"),
@@ -179,4 +196,4 @@ def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
     ]
     told = [each.msg for each in checks.run_checks() if each.id == "toolbooth.W003"]
     assert told == [f"{each.what}: {each.why}." for each in catalogue().idle]
-    assert set(held()) - {f"{name}__{each}" for name in ("companies", "sites") for each in CRUD} == {"a", "c"}
+    assert set(held()) - {f"{name}__{each}" for name in ("companies", "sites") for each in CRUD} == {"a", "c", "greet"}

@@ -19,6 +19,7 @@ class Group:
     """What one dispatcher holds: for each resource its actions, for each action its tool."""
 
     name: str
+    title: str | None = None
     resources: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def add(self, name: Name) -> None:
@@ -36,13 +37,6 @@ class Group:
         """Its tools, where all of them are of one resource."""
         return next(iter(self.resources.values())).values() if len(self.resources) == 1 else ()
 
-    @property
-    def title(self) -> str | None:
-        """What an app calls itself, where its label does not say that already."""
-        found = apps.app_configs.get(self.name)
-        said = None if found is None else str(found.verbose_name)
-        return None if said is None or said.lower() == self.name else said
-
 
 def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
     """The dispatchers that the setting asks for; what is in none of them stays a tool of its own."""
@@ -50,8 +44,15 @@ def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Grou
     for name, action in tools:
         group = _group(chosen, name, action) if name.resource and name.action else None
         if group is not None:
-            made.setdefault(group, Group(group)).add(name)
+            made.setdefault(group, Group(group, _title(group) if chosen == "app" else None)).add(name)
     return list(made.values())
+
+
+def _title(app: str) -> str | None:
+    """What an app calls itself, where its label does not say that already."""
+    found = apps.app_configs.get(app)
+    said = app if found is None else str(found.verbose_name)
+    return None if said.lower() == app else said
 
 
 def _group(chosen: Dispatch, name: Name, action: Action) -> str | None:
@@ -69,7 +70,7 @@ def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
 
 def idle(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each pattern that brings nothing into its group, and why."""
-    every = set(resources)
+    every = {resource for resource in resources if resource}
     left = set(every)
     for group, pattern in _patterns(chosen):
         fits = {resource for resource in every if fnmatchcase(resource, pattern)}
