@@ -407,7 +407,7 @@ def test_rows_known_only_by_their_caller_are_named_too(serve, mcp, ann):
     Site.objects.create(slug="mine", name="Mine", owner=ann)
     made = device_serializer(site=Mine())
     found = serve(mine=type("View", (MakesDevices,), {"serializer_class": made}))
-    assert properties(found, "mine__create")["site"] == {"type": "integer", "description": 'Key, or {"slug": …}'}
+    assert properties(found, "mine__create")["site"] == {"type": "integer", "description": 'or {"slug": …}'}
     assert mcp("mine__create", {"site": {"slug": "mine"}})["isError"] is False
     assert Device.objects.get().site.slug == "mine"
 

@@ -141,14 +141,14 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
 def test_relations_are_told_by_their_key_and_how_else_to_name_a_row(tools):
     made = properties(tools, "devices__create")
     assert (made["site"], made["twin"], made["parts"]) == (
-        {"type": "integer", "description": 'Key, or {"slug": …}'},
+        {"type": "integer", "description": 'or {"slug": …}'},
         {"type": "string", "format": "uuid"},
         {"type": "array", "items": {"type": "string", "minLength": 1}},
     )
     assert properties(tools, "linked__create")["site"] == {
         "type": "string",
         "format": "uri",
-        "description": 'Key, or {"slug": …}',
+        "description": 'or {"slug": …}',
     }
 
 

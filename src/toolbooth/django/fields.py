@@ -160,7 +160,7 @@ class _Reader:
             return narrow, {}, None
         taken = {"anyOf": [narrow, relation.by_object]}
         names = [name for name in relation.lookups if name not in ("pk", relation.key)]
-        return _saying(narrow, f'Key, or {{"{names[0]}": …}}') if names else narrow, taken, relation
+        return _saying(narrow, f'or {{"{names[0]}": …}}') if names else narrow, taken, relation
 
     def _described(self, schema: Schema, found: Any) -> Schema:
         """With the default that applies when the field is not sent."""
