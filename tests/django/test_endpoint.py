@@ -125,6 +125,14 @@ def test_the_handshake_names_the_server_and_its_instructions(ann, settings_of, r
     }
 
 
+def test_where_nothing_else_is_said_the_instructions_tell_what_protocol_arguments_mean(ann, settings_of):
+    settings_of(TOOLBOOTH={"ARGUMENTS": {"help": "explain", "mode": None}})
+    told = post(HELLO, RIGHT).json()["result"]["instructions"]
+    assert told.startswith("Many tools take these arguments too. explain: Answers with all that the tool takes, and")
+    assert " verify: Answers with the whole object" in told
+    assert "mode:" not in told
+
+
 # --- who is asked for credentials ---
 
 

@@ -26,7 +26,7 @@ from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.names import Name, fitting, free, named, parted, title
 from toolbooth.django.offers import brief, offer
 from toolbooth.django.operations import Operation, Unknowable, describing, operation
-from toolbooth.django.protocol import called
+from toolbooth.django.protocol import called, instructions
 from toolbooth.django.queries import asking
 from toolbooth.django.replies import refusal
 from toolbooth.django.results import fitted
@@ -142,7 +142,8 @@ class _Building:
 
     def __post_init__(self) -> None:
         chosen = self.chosen
-        self.registry = ToolRegistry(chosen.name, instructions=chosen.instructions or None, errors=chosen.errors)
+        said = chosen.instructions or instructions(chosen.arguments) or None
+        self.registry = ToolRegistry(chosen.name, instructions=said, errors=chosen.errors)
 
     def includes(self, name: str) -> bool:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)

@@ -115,6 +115,12 @@ def called(renamed: Mapping[str, str | None]) -> dict[str, str]:
     return {name: each for name, each in names.items() if each is not None}
 
 
+def instructions(renamed: Mapping[str, str | None]) -> str:
+    """What a server says of them once, so that no tool has to."""
+    said = [f"{name}: {TABLE[own].meaning}" for own, name in called(renamed).items()]
+    return " ".join(["Many tools take these arguments too.", *said]) if said else ""
+
+
 def misnamed(renamed: Any) -> Iterator[str]:
     """What is wrong with the setting that renames protocol arguments."""
     if not isinstance(renamed, Mapping):
