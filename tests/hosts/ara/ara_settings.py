@@ -1,5 +1,6 @@
 """ARA as its own package sets it up, with Toolbooth added."""
 
+import json
 import os
 from pathlib import Path
 
@@ -17,3 +18,4 @@ MIDDLEWARE = list(MIDDLEWARE)
 ROOT_URLCONF = "ara_urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": STATE / "db.sqlite3"}}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+TOOLBOOTH = {"DISPATCH": json.loads(os.environ.get("ARA_DISPATCH", "null"))}
