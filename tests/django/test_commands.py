@@ -467,3 +467,36 @@ def test_without_atomic_requests_the_doctor_says_what_that_means(crm, monkeypatc
     monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", False)
     printed, code = run("mcp_doctor")
     assert (code, "note  ATOMIC_REQUESTS is off for default" in printed) == (0, True)
+
+
+CACHES = {
+    "LocMemCache": "note  the cache 'kept' is one process's own: other workers do not find the rest of a large result",
+    "DummyCache": "note  the cache 'kept' keeps nothing: results that cannot be asked for again come whole",
+    "FileBasedCache": "ok  large results are kept in the cache 'kept'",
+}
+
+
+@pytest.mark.parametrize(("backend", "told"), CACHES.items(), ids=CACHES)
+def test_the_doctor_says_who_finds_a_large_result_again(crm, settings_of, tmp_path, backend, told):
+    module = {"LocMemCache": "locmem", "DummyCache": "dummy", "FileBasedCache": "filebased"}[backend]
+    kept = {"BACKEND": f"django.core.cache.backends.{module}.{backend}", "LOCATION": str(tmp_path)}
+    settings_of(CACHES={"default": kept, "kept": kept}, TOOLBOOTH={"CACHE": "kept"})
+    printed, code = run("mcp_doctor")
+    assert (code, told in printed) == (0, True), printed
+
+
+def test_the_doctor_names_what_protocol_arguments_clash_with(settings_of, ann):
+    class Asking(serializers.Serializer):
+        help = serializers.CharField()
+
+    class View(APIView):
+        permission_classes = [permissions.IsAuthenticated]
+
+        @extend_schema(request=Asking)
+        def post(self, request):
+            return Response()
+
+    settings_of(ROOT_URLCONF=urls(path("ask/", View.as_view(), name="ask")))
+    printed, code = run("mcp_doctor")
+    told = "note  The protocol argument 'help' is not offered where the host has an argument 'help': on ask__post.\n"
+    assert (code, told in printed) == (0, True), printed

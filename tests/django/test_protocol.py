@@ -707,9 +707,9 @@ def test_a_check_names_each_clash_and_its_remedy(settings_of):
     found = [each for each in checks.run_checks() if each.id == "toolbooth.W001"]
     assert [(each.msg, each.hint) for each in found] == [
         (
-            f"The tool clashing__create has an argument {name!r} of its own, "
-            f"and goes without the protocol argument {name!r}.",
-            f"To have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {{{name!r}: 'mcp_{name}'}}.",
+            f"The protocol argument {name!r} is not offered where the host has an argument {name!r}: "
+            "on clashing__create.",
+            f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {{{name!r}: 'mcp_{name}'}}.",
         )
         for name in ("help", "verify")
     ]

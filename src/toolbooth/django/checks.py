@@ -36,15 +36,21 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         words = f"The tools cannot be compiled: {type(error).__name__}: {error}"
         return [Warning(words, hint="The log of the first request says where.", id="toolbooth.W002")]
     names = {published: name for name, published in called(found.configuration.arguments).items()}
+    tools: dict[str, list[str]] = {}
+    for each in found.clashes:
+        tools.setdefault(each.why, []).append(each.what)
     return [
-        *(_clash(each.what, each.why, names[each.why]) for each in found.clashes),
+        *(_clash(names[published], published, where) for published, where in tools.items()),
         *(Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.idle),
     ]
 
 
-def _clash(tool: str, published: str, name: str) -> CheckMessage:
-    words = (
-        f"The tool {tool} has an argument {published!r} of its own, and goes without the protocol argument {name!r}."
-    )
-    hint = f"To have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {{{name!r}: 'mcp_{name}'}}."
+def _clash(name: str, published: str, tools: list[str]) -> CheckMessage:
+    more = f" and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else ""
+    where = ", ".join(tools[:_MOST_NAMED]) + more
+    words = f"The protocol argument {name!r} is not offered where the host has an argument {published!r}: on {where}."
+    hint = f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {{{name!r}: 'mcp_{name}'}}."
     return Warning(words, hint=hint, id="toolbooth.W001")
+
+
+_MOST_NAMED = 8

@@ -9,13 +9,14 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connections
 from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.caller import Caller
 from toolbooth.django.catalogue import build, catalogue
-from toolbooth.django.checks import check_configuration
+from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.testing import acting_as, endpoint_path
@@ -81,6 +82,9 @@ def _tools() -> Iterator[Finding]:
                 )
     for each in catalogue().idle:
         yield Finding("warning", f"{each.what} adds nothing: {each.why}", "`mcp_tools` lists the names of resources")
+    for each in check_tools():
+        if each.id == "toolbooth.W001":
+            yield Finding("note", each.msg, each.hint or "")
     tools = catalogue().registry.tools
     if not tools:
         remedy = "widen TOOLBOOTH['INCLUDE']" if names else "add REST framework views to the URLconf, as a router does"
@@ -142,6 +146,20 @@ def _databases() -> Iterator[Finding]:
         yield Finding("ok", "a call that fails is rolled back")
 
 
+def _results() -> Iterator[Finding]:
+    """Where results are kept that are too large for one answer, and cannot be asked for again."""
+    alias = configuration().cache
+    backend = type(caches[alias]).__name__
+    if backend == "LocMemCache":
+        what = f"the cache {alias!r} is one process's own: other workers do not find the rest of a large result in it"
+        yield Finding("note", what, "with several workers, name a cache that they share: TOOLBOOTH['CACHE']")
+    elif backend == "DummyCache":
+        what = f"the cache {alias!r} keeps nothing: results that cannot be asked for again come whole, however large"
+        yield Finding("note", what, "name another cache: TOOLBOOTH['CACHE']")
+    else:
+        yield Finding("ok", f"large results are kept in the cache {alias!r}")
+
+
 EXAMINATIONS: dict[str, Examination] = {
     "Configuration": _configuration,
     "Endpoint": _endpoint,
@@ -150,6 +168,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Schemas": _schemas,
     "Who may call": _callers,
     "Databases": _databases,
+    "Results": _results,
 }
 
 
