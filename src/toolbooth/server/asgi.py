@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import types
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from toolbooth.contract import DEFAULT_LIMITS
@@ -116,7 +118,7 @@ async def _serve(
     if len(body) > max_body:
         await _plain(send, 413, f"a request may have {max_body:,} bytes")
         return
-    reply = await _answered(registry, body, headers, receive)
+    reply = await _watched(respond(registry, body, headers), receive)
     if reply is None:
         return
     if reply.events is not None:
@@ -126,11 +128,20 @@ async def _serve(
     await send({"type": "http.response.body", "body": reply.body})
 
 
-async def _answered(registry: ToolRegistry, body: bytes, headers: dict[str, str], receive: Receive) -> Reply | None:
-    """The reply; None if the client left before it was there: then the call was cancelled."""
+@types.coroutine
+def _watched(answering: Coroutine[Any, Any, Reply], receive: Receive) -> Generator[Any, Any, Reply | None]:
+    """The reply; None if the client left before it was there: then the call was cancelled.
+
+    A call that waits for nothing is answered before anyone could leave: only one that does is watched.
+    """
+    steps = answering.__await__()
+    try:
+        waits_for = next(steps)
+    except StopIteration as done:
+        return done.value
     leaving = _Leaving(receive)
     try:
-        return await respond(registry, body, headers)
+        return (yield from _going_on(steps, waits_for))
     except asyncio.CancelledError:
         if not leaving.left:
             raise
@@ -138,6 +149,21 @@ async def _answered(registry: ToolRegistry, body: bytes, headers: dict[str, str]
         return None
     finally:
         leaving.stop()
+
+
+def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[Any, Any, Reply]:
+    """The rest of a coroutine that has been begun."""
+    while True:
+        try:
+            sent = yield waits_for
+        except BaseException as error:
+            resume = partial(steps.throw, error)
+        else:
+            resume = partial(steps.send, sent)
+        try:
+            waits_for = resume()
+        except StopIteration as done:
+            return done.value
 
 
 class _Leaving:
