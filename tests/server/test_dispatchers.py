@@ -490,6 +490,87 @@ def test_what_is_plainly_meant_is_told_whole_with_the_dispatchers_own_call(sent,
         assert registry.dispatch("crm", corrected)["isError"] is False
 
 
+def odd() -> tuple[ToolRegistry, list[Any]]:
+    """A tool whose fields are called as a dispatcher's own words."""
+    registry = ToolRegistry("odd")
+    got: list[Any] = []
+
+    @registry.tool
+    def odds__create(params: Address | None = None, help: bool = True, action: str = "", name: str = "") -> str:
+        got.append((params, help, action, name))
+        return "made"
+
+    @registry.tool(name="odds__destroy")
+    def destroy(id: int) -> str:
+        got.append(id)
+        return "gone"
+
+    registry.dispatcher("odds", {"create": "odds__create", "destroy": "odds__destroy"})
+    return registry, got
+
+
+NAMED_AS_OWN: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
+    "help-off": ({"help": False}, ["$.help"], {"help": False}),
+    "help-null": ({"help": None}, ["$.help"], {"help": None}),
+    "help-as-text": ({"help": "false", "name": "x"}, ["$.help"], {"name": "x", "help": "false"}),
+    "no-params": ({"params": {}}, ["$.params"], {"params": {}}),
+    "null-params": ({"params": None}, ["$.params"], {"params": None}),
+    "the-field-itself": ({"params": {"street": "Main"}}, ["$.params"], {"params": {"street": "Main"}}),
+    "both": (
+        {"params": {"street": "Main"}, "help": False},
+        ["$.help", "$.params"],
+        {"help": False, "params": {"street": "Main"}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("sent", "places", "fields"), NAMED_AS_OWN.values(), ids=NAMED_AS_OWN)
+def test_a_field_with_a_name_of_the_calls_own_is_never_dropped(sent, places, fields):
+    registry, got = odd()
+    result = registry.dispatch("odds", {"action": "create", **sent})
+    assert (result["isError"], got) == (True, [])
+    assert [path for _, path in codes(result)][: len(places)] == places
+    corrected = result["_meta"]["toolbooth"].get("corrected")
+    if corrected is not None:
+        assert corrected == {"action": "create", "params": fields}
+        assert registry.dispatch("odds", corrected)["isError"] is False
+
+
+@pytest.mark.parametrize("sent", [{"params": {"name": "x", "help": False}}, {"name": "x", "params": {"help": False}}])
+def test_inside_params_it_is_the_field(sent):
+    registry, got = odd()
+    assert registry.dispatch("odds", {"action": "create", **sent}) == text("made")
+    assert got == [(None, False, "", "x")]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"action": "destory", "id": 1, "help": True},
+        {"Action": "destroy", "id": 1, "help": True},
+        {"call": {"action": "destroy", "id": 1, "help": True}},
+    ],
+    ids=str,
+)
+def test_a_question_is_never_corrected_into_the_call_itself(sent):
+    registry, got = odd()
+    told = registry.dispatch("odds", sent)["_meta"]["toolbooth"]
+    assert told["corrected"] == {"action": "destroy", "help": True, "id": 1}
+    assert registry.dispatch("odds", told["corrected"])["structuredContent"]["required"] == ["id"]
+    assert got == []
+
+
+@pytest.mark.parametrize("word", ["HELP", "Help", "hepl"])
+def test_help_is_meant_by_near_words_too(word):
+    told = crm().dispatch("crm", {"action": word})["_meta"]["toolbooth"]
+    assert told["corrected"] == {"action": "help"}
+
+
+def test_an_edit_names_a_place_once():
+    sent = {"action": "create", "params": {"data": {"name": "x" * 2000}, "params": {"street": "Main"}}}
+    assert odd()[0].dispatch("odds", sent)["_meta"]["toolbooth"]["edits"] == ["move $.params.data.* to $"]
+
+
 def test_the_words_of_a_refusal_say_what_there_is():
     told = crm().dispatch("crm", {"resource": "contacts", "action": "burn"})["content"][0]["text"]
     assert told.splitlines()[1:] == [
@@ -570,6 +651,32 @@ def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
     assert asked("tools/call", {"name": "crm", "arguments": {"resource": "contacts", "action": "list"}}) == text(
         "page 1"
     )
+
+
+def test_what_a_caller_may_not_see_is_as_if_it_were_not_there():
+    registry = crm()
+
+    def asked(**arguments: Any) -> str:
+        params = {"name": "crm", "arguments": arguments}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        reply = respond_sync(registry, body, shows=lambda tool: tool.name.startswith("contacts"))
+        return json.loads(reply.body)["result"]["content"][0]["text"]
+
+    for sent in ({"action": "help"}, {"action": "nope"}):
+        hidden, missing = asked(resource="orders", **sent), asked(resource="zebras", **sent)
+        assert hidden.replace("orders", "zebras") == missing
+
+
+def test_an_action_named_help_that_is_hidden_keeps_its_name():
+    registry = ToolRegistry("desk")
+    registry.tool(name="desk__help")(lambda: "on its way")
+    registry.tool(name="desk__list")(lambda: "listed")
+    registry.dispatcher("desk", {"help": "desk__help", "list": "desk__list"})
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool.name == "desk__list").body)
+    (listed,) = reply["result"]["tools"]
+    assert listed["inputSchema"]["properties"]["action"]["enum"] == ["list", "tool_help"]
+    assert "action=tool_help tells them" in listed["description"]
 
 
 def test_a_dispatcher_of_which_a_caller_may_see_nothing_is_not_listed():
@@ -719,7 +826,7 @@ def test_help_of_one_tool_is_its_whole_contract():
         "description": "List contacts.",
         "fields": {"page": {"type": "integer", "default": 1}},
         "required": [],
-        "example": {"page": 1},
+        "example": {},
     }
 
 
@@ -799,6 +906,11 @@ MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
         lambda registry: registry.dispatcher("all", {"a": "one", "b": {"c": "one"}}),
         "some of the names lead to tools and some to actions; let all do the same",
     ),
+    "help-named-as-another": (
+        lambda registry: registry.dispatcher("all", {"a": "one"}, help="params"),
+        "help='params' is no word for help; take another",
+    ),
+    "no-name": (lambda registry: registry.dispatcher("all", {"": "one"}), "an action or a resource has no name"),
     "class-without-actions": (
         lambda registry: registry.dispatcher("all")(type("Empty", (), {})),
         "no method is marked with @mcp_action",

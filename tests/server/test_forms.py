@@ -132,7 +132,8 @@ def test_help_is_listed_where_it_is_taken():
 def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
     registry = shop()
     registry.dispatcher("shop", {"order": "order", "ask": "ask"})
-    assert registry.dispatch("shop", {"action": "order", "params": {"help": True}})["structuredContent"] == TOLD
+    told = registry.dispatch("shop", {"action": "order", "params": {"help": True}})["structuredContent"]
+    assert told == {"action": "order", **TOLD, "example": {"action": "order", "sku": "text"}}
     assert registry.dispatch("shop", {"action": "ask", "params": {"help": "me"}})["content"][0]["text"] == "me"
     told = registry.dispatch("shop", {"action": "ask", "help": True})["structuredContent"]
     assert told["note"] == 'Send the field "help" inside "params".'

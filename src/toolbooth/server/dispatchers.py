@@ -60,6 +60,10 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
         mistakes.append("there are no actions")
     if levels and len(levels) < len(found):
         mistakes.append("some of the names lead to tools and some to actions; let all do the same")
+    if not help_word.isidentifier() or help_word in ("action", "resource", PARAMS):
+        mistakes.append(f"help={help_word!r} is no word for help; take another")
+    if "" in found or any("" in actions for actions in levels.values()):
+        mistakes.append("an action or a resource has no name")
     if mistakes:
         raise ContractError(name, mistakes)
     resources = levels or {"": found}

@@ -23,19 +23,15 @@ _TEXTS = {
 }
 
 
-def example_of(schema: Schema) -> dict[str, Any]:
-    """An object with what is required; where nothing is, with the first field, so that there is something to see."""
-    made = _object(schema, schema, 0)
-    fields: Schema = schema.get("properties", {})
-    if not made and fields:
-        name, first = next(iter(fields.items()))
-        return {name: _value(first, schema, 1)}
-    return made
+def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
+    """An object with what is required; where nothing is, with its first field, unless it is to be `bare`."""
+    return {} if bare and not schema.get("required") else _object(schema, schema, 0)
 
 
 def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
     fields: Schema = schema.get("properties", {})
-    return {name: _value(fields.get(name, {}), root, depth + 1) for name in schema.get("required", ())}
+    names = schema.get("required") or list(fields)[:1]
+    return {name: _value(fields.get(name, {}), root, depth + 1) for name in names}
 
 
 def _value(schema: Any, root: Schema, depth: int) -> Any:

@@ -39,8 +39,11 @@ def help_of(tool: Tool) -> Json:
     }
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
-    made["example"] = example_of(schema)
-    return made if tool.about is None else {**made, **tool.about()}
+    about: Mapping[str, Any] = {} if tool.about is None else tool.about()
+    reads = bool((tool.annotations or {}).get("readOnlyHint"))
+    own = {name: each for name, each in made["fields"].items() if name not in about.get("protocol", {})}
+    made["example"] = example_of({**schema, "properties": own}, bare=reads)
+    return {**made, **about}
 
 
 def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
@@ -57,7 +60,8 @@ def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub
     """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`: of that one."""
     dispatch = cast("Dispatch", dispatcher.dispatch)
     if sub is not None:
-        return Tool(contract=replace(_anything(), name=sub.name), function=partial(_of_one, dispatch, way, sub))
+        contract = replace(_anything(), name=sub.name)
+        return Tool(contract=contract, function=partial(_of_one, dispatch, way, sub), withheld=sub.withheld)
     told = _Help(dispatch, shows, way)
     return Tool(contract=replace(_asked(), name=dispatcher.name), function=told.told)
 
@@ -81,7 +85,7 @@ def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -
         raise refused
     asked = {**way, "action": dispatch.help_action}
     made = _paged(_behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}})
-    return {**made, "called": "nothing: help was asked for"} if sent else made
+    return {**made, "called": "nothing: help was asked for"} if sent.keys() - {dispatch.help} else made
 
 
 class _Help:
@@ -128,8 +132,8 @@ class _Help:
         actions = self.shown.resources.get(resource, {})
         if action not in actions:
             near = near_name(action[:128], actions)
-            hint = f"; did you mean {quoted(near)}?" if near else f"; there are {listed(tuple(actions))}"
-            message = f"there is no action {echo(action)}{hint}"
+            others = f"; there are {listed(tuple(actions))}" if actions else ""
+            message = f"there is no action {echo(action)}" + (f"; did you mean {quoted(near)}?" if near else others)
             raise ToolInputError([Problem(code="invalid", path="$.action", message=message)])
         way = {"resource": resource, "action": action} if resource else {"action": action}
         return _behind(self.dispatch, way, actions[action])

@@ -41,7 +41,7 @@ class Routed:
     """The sub-tool."""
     reading: Reading
     """What is for it."""
-    way: Mapping[str, str]
+    way: Mapping[str, Any]
     """The arguments that led there."""
     inside: Mapping[str, str] = field(default_factory=dict[str, str])
     """The keys that did not stand flat, and what they stood in: `$.params`."""
@@ -76,10 +76,12 @@ class Routed:
         return [*self.repairs, *(replace(each, path=sent_at(self.inside, each.path)) for each in repairs)]
 
     def _edit(self, edit: str) -> str:
-        for key, place in self.inside.items():
-            start = at((key,))
-            edit = re.sub(rf"{re.escape(start)}(?!\w)", lambda found, place=place: place + found[0][1:], edit)
-        return edit
+        """An edit of the sub-tool's arguments, as one of the dispatcher's call."""
+        places = {at((key,)): place for key, place in self.inside.items()}
+        if not places:
+            return edit
+        starts = "|".join(re.escape(start) for start in sorted(places, key=len, reverse=True))
+        return re.sub(rf"(?:{starts})(?!\w)", lambda found: places[found[0]] + found[0][1:], edit)
 
 
 def sent_at(inside: Mapping[str, str], path: str) -> str:
@@ -107,7 +109,9 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
     own = dispatch.own
     beside = {key: value for key, value in sent.items() if key not in own}
     inside = cast("Json", inner)
-    if not beside.keys().isdisjoint(inside):
+    if not beside.keys().isdisjoint(inside) or dispatch.help in inside:
+        return None
+    if inside is not _NO_PARAMS and _is_field(tool, inside):
         return None
     fields = {**beside, **inside} if inside else beside
     way = {key: sent[key] for key in dispatch.keys}
@@ -115,6 +119,14 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
 
 
 _NO_PARAMS: Json = {}
+
+
+def _is_field(tool: Tool, params: Any) -> bool:
+    """Whether `params` is rather the tool's own field of that name: it holds nothing that is another one."""
+    if not tool.owns(PARAMS):
+        return False
+    inner = cast("Json", params) if isinstance(params, dict) else {}
+    return not any(key in form.fields for form in tool.contract.shape.objects for key in inner)
 
 
 def _exactly(dispatch: Dispatch, sent: Mapping[str, Any]) -> Tool | None:
@@ -144,6 +156,8 @@ class _Search:
             accept_reading(contract, reading)  # says what it is instead of an object
             raise AssertionError(reading)
         sent = self._spelt(self._unwrapped(opened[0], contract.limits))
+        strays = self._strays(sent)
+        sent = {key: value for key, value in sent.items() if key not in strays}
         try:
             own = {key: value for key, value in sent.items() if key in self.dispatch.own}
             arguments, repairs = accept_reading(contract, (own, *opened[1:]))
@@ -154,7 +168,7 @@ class _Search:
             )
             raise
         way, tool = self._way(arguments)
-        fields, inside = self._fields((sent, *opened[1:]), arguments)
+        fields, inside = self._fields((sent, *opened[1:]), arguments, strays)
         whole = [Repair(code="json-text", path="$")] if isinstance(reading[0], str) else []
         return Routed(
             dispatch=self.dispatch,
@@ -216,6 +230,27 @@ class _Search:
         known = self.dispatch.resources if name == "resource" else {**self._actions, self.dispatch.help_action: None}
         return value in known
 
+    def _strays(self, sent: Json) -> Json:
+        """Fields of the sub-tool's that have a name of the call's own, and can be nothing else."""
+        tool = _exactly(self.dispatch, sent)
+        found: Json = {}
+        if (
+            tool is not None
+            and sent.get(self.dispatch.help, True) not in (True, "true")
+            and tool.owns(self.dispatch.help)
+        ):
+            found[self.dispatch.help] = sent[self.dispatch.help]
+        if tool is not None and PARAMS in sent:
+            params = object_in(sent[PARAMS], self.dispatcher.contract.limits)
+            if _is_field(tool, params):
+                found[PARAMS] = sent[PARAMS]
+        for key in found:
+            message = (
+                f"{quoted(key)} is a word of the call's own here; the field {quoted(key)} goes inside {quoted(PARAMS)}"
+            )
+            self.slips.append(Problem(code="invalid", path=self._at(key), message=message))
+        return found
+
     @property
     def _actions(self) -> dict[str, Tool]:
         """Every action, of whichever resource."""
@@ -223,10 +258,10 @@ class _Search:
 
     # --- their values ---
 
-    def _way(self, arguments: Json) -> tuple[dict[str, str], Tool]:
+    def _way(self, arguments: Json) -> tuple[Mapping[str, Any], Tool]:
         action, asks = arguments.get("action"), arguments.get(self.dispatch.help) is True
         several = "" not in self.dispatch.resources
-        if (asks and action is None) or action == self.dispatch.help_action:
+        if (asks and action is None) or self._means_help(action):
             return self._to_help(arguments)
         if (tool := _exactly(self.dispatch, arguments)) is not None:
             way = {key: arguments[key] for key in self.dispatch.keys}
@@ -242,7 +277,20 @@ class _Search:
                 raise ToolInputError(self.slips, tool=self.dispatcher.name)
             way = {"resource": resource, "action": action} if several else {"action": action}
             tool = actions[action]
-        return way, help_tool(self.dispatcher, self.shows, way, tool) if asks else tool
+        word = self.dispatch.help
+        if not asks and not (arguments.get(PARAMS, {}).get(word) is True and word in tool.protocol):
+            return way, tool
+        return {**way, word: True}, help_tool(self.dispatcher, self.shows, way, tool)
+
+    def _means_help(self, action: Any) -> bool:
+        word = self.dispatch.help_action
+        if action == word or not isinstance(action, str) or action in self._actions:
+            return action == word
+        if near_name(action[:_LONGEST], [word, *self._actions]) != word:
+            return False
+        message = f"there is no action {echo(action)}; did you mean {quoted(word)}?"
+        self.slips.append(Problem(code="invalid", path=self._at("action"), message=message))
+        return True
 
     def _to_help(self, arguments: Json) -> tuple[dict[str, str], Tool]:
         way = {"action": self.dispatch.help_action}
@@ -266,9 +314,9 @@ class _Search:
 
     def _chosen(self, key: str, arguments: Json, table: Mapping[str, Any], of: str = "") -> str | None:
         """The name that a call gives, or plainly means; None, and a slip that says what is wrong."""
-        given = arguments.get(key)
-        if given in table:
-            return cast("str", given)
+        given: Any = arguments.get(key)
+        if given in table and self._any_shown(table[given]):
+            return given
         names = [name for name, below in table.items() if self._any_shown(below)]
         near = None if given is None else near_name(given[:_LONGEST], names)
         where = f" of {quoted(of)}" if of else ""
@@ -289,13 +337,13 @@ class _Search:
 
     # --- everything else ---
 
-    def _fields(self, sent: Reading, arguments: Json) -> tuple[Reading, dict[str, str]]:
+    def _fields(self, sent: Reading, arguments: Json, strays: Json) -> tuple[Reading, dict[str, str]]:
         """What is for the sub-tool, with every digit that was sent, and where it did not stand flat."""
         inner = NOTHING
         if PARAMS in arguments:
             limits = self.dispatcher.contract.limits
             inner = cast("Reading", _opened((sent[0][PARAMS], *sent[1:]), limits))
-        beside = {key: value for key, value in sent[0].items() if key not in self.dispatch.own}
+        beside = {key: value for key, value in sent[0].items() if key not in self.dispatch.own} | strays
         place = f"{self.wrapped.get(PARAMS, '$')}.{PARAMS}"
         twice = [key for key in inner[0] if key in beside]
         if twice:

@@ -33,6 +33,8 @@ class Dispatch:
     resources: Mapping[str, Mapping[str, Tool]]
     help: str = "help"
     """Beside an action, `true` asks what it takes."""
+    help_action: str = ""
+    """The action that tells of the others; one of the author's own of that name stays what it is."""
     keys: tuple[str, ...] = field(init=False)
     """The arguments that say where a call goes."""
     own: frozenset[str] = field(init=False)
@@ -41,14 +43,10 @@ class Dispatch:
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", ("action",) if "" in self.resources else ("resource", "action"))
         object.__setattr__(self, "own", frozenset((*self.keys, PARAMS, self.help)))
-
-    @property
-    def help_action(self) -> str:
-        """The action that tells of the others; one of the author's own of that name stays what it is."""
         taken = any(self.help in actions for actions in self.resources.values())
-        return f"tool_{self.help}" if taken else self.help
+        object.__setattr__(self, "help_action", self.help_action or (f"tool_{self.help}" if taken else self.help))
 
-    def call(self, way: Mapping[str, str], fields: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, way: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
         """The call that takes these fields along: flat, unless one of them has a name of the call's own."""
         return {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
 
@@ -93,6 +91,15 @@ class Tool:
     @property
     def name(self) -> str:
         return self.contract.name
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """The arguments that ask something of the server, rather than being the tool's own, and what they mean."""
+        return {} if self.about is None else self.about().get("protocol", {})
+
+    def owns(self, key: str) -> bool:
+        """Whether a key is a field of the tool's own."""
+        return any(key in form.fields for form in self.contract.shape.objects) and key not in self.protocol
 
     @cached_property
     def is_async(self) -> bool:
