@@ -19,7 +19,19 @@ from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.protocol import NOTHING, Asked, called, opened, taken_apart
 from toolbooth.django.queries import check_keys
 from toolbooth.django.replies import written
-from toolbooth.django.tokens import Place, Refused, bound_to, digest, keep, kept, seal, unseal
+from toolbooth.django.tokens import (
+    Place,
+    Refused,
+    bound_to,
+    digest,
+    instead,
+    keep,
+    keep_query,
+    kept,
+    kept_query,
+    seal,
+    unseal,
+)
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server.tools import Tool
 
@@ -173,13 +185,14 @@ class Fitted:
         return None if self.breaks is not None and self.breaks(made.decode()) else orjson.Fragment(made)
 
     def _lasting(self, place: Place, found: Written) -> Place | None:
-        """A place that can be gone on from: the result is kept, unless it can be asked for again by a short token."""
+        """A place that can be gone on from: by asking again, with short arguments or kept ones, or by a kept result."""
         if place.kept is not None:
             return place
-        if self.is_query and len(seal(place)) <= min(_LONGEST, self.chosen.max_result // 8):
-            return place
+        if self.is_query:
+            is_short = len(seal(place)) <= min(_LONGEST, self.chosen.max_result // 8)
+            return place if is_short or self.token is None else keep_query(place, self.chosen)
         key = keep(found.text, found.is_json, self.chosen) if self.token is not None else None
-        return None if key is None else replace(place, arguments=None, kept=key)
+        return None if key is None else replace(place, kept=key)
 
     def _range(self, count: int, place: Place, asked: Asked, rows: int | None) -> tuple[int, int]:
         if asked.page is None and asked.page_size is None:
@@ -245,7 +258,8 @@ class Fitted:
             raise _revoked(refused, token)
         _, asked = taken_apart(arguments, self.arguments)
         try:
-            place = unseal(arguments[token], self.tool, bound_to(caller(), self.action), self.chosen.token_age)
+            who, age = bound_to(caller(), self.action), self.chosen.token_age
+            place = unseal(arguments[token], self.tool, who, age, is_query=self.is_query)
             found, place, note = self._brought(place, asked)
         except Refused as error:
             problem = Problem(code="invalid", path=f"$.{token}", message=str(error))
@@ -255,12 +269,13 @@ class Fitted:
 
     def _brought(self, place: Place, asked: Asked) -> tuple[Written, Place, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of it."""
-        trims = asked.filter_keys is not None and asked.filter_keys != place.filter_keys
-        if place.kept is not None:
-            if trims:
-                raise Refused("stands for a result that is kept as it was; choose no other fields")
-            text, is_json = kept(place.kept, self.chosen)
+        if place.kept is not None and not self.is_query:
+            lost = f"stands for a result that is no longer kept; {instead(self.tool, is_query=False)}"
+            text, is_json = kept(place.kept, self.chosen, lost)
             return (read(text) if is_json else plain(text)), place, ""
+        if place.kept is not None:
+            place = kept_query(place, place.kept, self.chosen)
+        trims = asked.filter_keys is not None and asked.filter_keys != place.filter_keys
         sent = place.arguments or {}
         self.source.check(sent, asked.filter_keys)
         value = self.source.value(sent)

@@ -1,7 +1,7 @@
 """Continuation tokens: signed, bound to one tool and one caller, good for a while. And results that are kept for them.
 
 A token holds all that is needed to go on, so any worker can: the arguments of a query, which is run again, or the key
-under which the shared cache keeps what only one call could bring about.
+under which the shared cache keeps what only one call could bring about, or arguments that are too long for a token.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -50,7 +50,7 @@ class Place:
     """Of a query, as the view was sent them."""
     filter_keys: tuple[str, ...] | None = None
     kept: str | None = None
-    """The key of a result that cannot be asked for again."""
+    """The key of what is kept: a result that cannot be asked for again, or the arguments of a query."""
 
 
 _FIELDS = tuple(each.name for each in fields(Place))
@@ -61,16 +61,24 @@ def seal(place: Place) -> str:
     return signing.dumps(astuple(place), salt=_SALT, serializer=_Serializer, compress=True)
 
 
-def unseal(token: str, tool: str, who: tuple[str, ...], age: int) -> Place:
+def instead(tool: str, *, is_query: bool) -> str:
+    """What to do where a token leads nowhere: what is no query must never be made twice."""
+    if is_query:
+        return f"call {tool} again with the arguments of the first call"
+    return "the call that it came from was made: look at what it did, do not repeat it"
+
+
+def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: bool) -> Place:
     """The place that a token stands for. Raises Refused."""
-    again = f"call {tool} again with the arguments of the first call"
+    again = instead(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
         place = Place(**dict(zip(_FIELDS, found, strict=True)))
     except signing.SignatureExpired:
         raise Refused(f"has expired: a token is good for {_minutes(age)}; {again}") from None
     except (signing.BadSignature, ValueError, TypeError):
-        raise Refused(f"is no token of this server, or was changed; send it as it came, or {again}") from None
+        told = f"is no token of this server, or was changed; send it as it came{', or' if is_query else ';'} {again}"
+        raise Refused(told) from None
     if place.who not in who:
         raise Refused(f"was given to another caller; {again}")
     if place.tool != tool:
@@ -119,7 +127,7 @@ def digest(text: str) -> str:
 
 
 def _minutes(age: int) -> str:
-    return f"{age // 60} minutes" if age >= 120 else f"{age} seconds"
+    return f"{age // 60} minutes" if age >= 120 else f"{age} second{'s' if age > 1 else ''}"
 
 
 class _Serializer:
@@ -133,13 +141,29 @@ class _Serializer:
         return [tuple(cast("list[str]", each)) if isinstance(each, list) else each for each in place]
 
 
-# --- results that are kept ---
+# --- what is kept ---
 
 
 def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
     """Keep a result where all workers find it; the key, or None where the cache does not keep it."""
-    key = f"toolbooth:{secrets.token_urlsafe(18)}"
-    entry = [is_json, text]
+    return _keep(f"toolbooth:{secrets.token_urlsafe(18)}", [is_json, text], chosen)
+
+
+def keep_query(place: Place, chosen: Configuration) -> Place | None:
+    """The place with what was asked for in the cache, once for all of its pages; None where it does not keep it."""
+    text = _Serializer().dumps([place.arguments, place.filter_keys]).decode()
+    key = _keep(f"toolbooth:{digest(place.who + text)}", [True, text], chosen)
+    return None if key is None else replace(place, arguments=None, filter_keys=None, kept=key)
+
+
+def kept_query(place: Place, key: str, chosen: Configuration) -> Place:
+    """The place with what was asked for. Raises Refused."""
+    text, _ = kept(key, chosen, f"goes on with arguments that are no longer kept; {instead(place.tool, is_query=True)}")
+    arguments, filter_keys = _Serializer().loads(text.encode())
+    return replace(place, arguments=arguments, filter_keys=filter_keys, kept=None)
+
+
+def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
     try:
         caches[chosen.cache].set(key, entry, chosen.token_age)
         if caches[chosen.cache].get(key) == entry:
@@ -149,8 +173,8 @@ def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
     return None
 
 
-def kept(key: str, chosen: Configuration) -> tuple[str, bool]:
-    """A kept result, and whether it is JSON; from now on it is kept as long again. Raises Refused."""
+def kept(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
+    """What is kept, and whether it is JSON; from now on it is kept as long again. Raises Refused."""
     try:
         entry: Any = caches[chosen.cache].get(key)
         caches[chosen.cache].touch(key, chosen.token_age)
@@ -158,7 +182,6 @@ def kept(key: str, chosen: Configuration) -> tuple[str, bool]:
         logger.warning("the cache %r failed to give a result back", chosen.cache, exc_info=True)
         raise Refused("stands for a result that cannot be reached at the moment; send it again in a while") from None
     if entry is None:
-        lost = "stands for a result that is no longer kept. The call was made: look at what it did, do not repeat it"
         raise Refused(lost)
     is_json, text = entry
     return text, is_json
