@@ -101,6 +101,18 @@ class Nameless(CompanyViewSet):
         return Response({"nothing": "here"})
 
 
+class Lines(viewsets.GenericViewSet):
+    """Lists what the test says."""
+
+    pagination_class = None
+    serializer_class = serializers.Serializer
+    queryset = Company.objects.none()
+
+    @extend_schema(responses=serializers.Serializer(many=True))
+    def list(self, request):
+        return Response(answer["value"])
+
+
 class Anything(APIView):
     @extend_schema(responses=dict, parameters=[OpenApiParameter("why", str)])
     def get(self, request):
@@ -174,6 +186,7 @@ class Urls:
     router.register("keyless", Keyless, "keyless")
     router.register("runs", Runs, "runs")
     router.register("own", Own, "own")
+    router.register("lines", Lines, "lines")
     urlpatterns = [
         path("api/", include(router.urls)),
         path("anything/", Anything.as_view(), name="anything"),
@@ -290,6 +303,42 @@ def test_the_pages_of_a_view_are_cut_as_any_answer(call, tool, rows):
     pages = pages_of(call, f"{tool}__list", call(f"{tool}__list"))
     assert len(pages) > 1
     assert joined(pages) == whole.text
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("numbered", "The view has more: its next page is that of the same arguments with page=2, page_size=20."),
+        ("offsets", "The view has more: its next page is that of the same arguments with limit=20, offset=20."),
+        ("cursors", "The view has more: its next page is that of the same arguments with cursor=cD0yMA==."),
+        ("custom", "The view may have more: send page for its other pages."),
+    ],
+)
+def test_the_last_rows_of_an_answer_are_not_the_last_of_the_view(call, tool, words, monkeypatch):
+    monkeypatch.setattr(Cursors, "page_size", 20)
+    companies(70)
+    own = {"numbered": {"page_size": 20}, "offsets": {"limit": 20}}.get(tool, {})
+    page = call(f"{tool}__list", mode="page", **own)
+    told = page.value[key_of(page.value)]
+    while "continuation_token" in told:
+        page = call(f"{tool}__list", continuation_token=told["continuation_token"])
+        told = page.value[key_of(page.value)]
+    assert told["note"] == f"All rows of this answer. {words}"
+    assert words in call(f"{tool}__list", mode="summary", **own).value["continuation"]["note"]
+    if "same arguments" not in words:
+        return
+    # What the note says leads on, to the end.
+    shown, sizes = [], []
+    while True:
+        whole = call(f"{tool}__list", mode="page", **own).value
+        sizes.append(len(whole["results"]))
+        shown += [row["employees"] for row in whole["results"]]
+        note = whole["continuation"]["note"]
+        if "same arguments" not in note:
+            break
+        own = dict(each.split("=", 1) for each in note.partition("same arguments with ")[2].rstrip(".").split(", "))
+    assert (shown, note) == (list(range(70)), "The last page.")
+    assert sizes == [20, 20, 20, 10]
 
 
 def test_a_key_of_the_answer_is_not_taken_from_it(call):
@@ -413,6 +462,21 @@ def test_what_is_no_json_is_cut_as_text(text):
     assert read(text).unit(None) == "text"
 
 
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ('{"a": 1} ', b'{"a": 1,"continuation":0}'),
+        ('{"continuation": []}', b'{"continuation": [],"continuation_2":0}'),
+        ("[1, 2]", b'{"results":[1, 2],"continuation":0}'),
+        ("{}", None),
+        ("no JSON", None),
+    ],
+)
+def test_a_note_stands_beside_all_of_it(text, whole):
+    assert read(text).noted(b"0") == whole
+    assert plain(text).noted(b"0") is None
+
+
 def test_a_piece_has_at_least_one_character():
     assert plain("éé").end("text", 0, 1) == 1
 
@@ -440,14 +504,18 @@ def test_a_result_that_has_become_shorter_ends(call):
     assert page["results"] == []
     assert page["continuation"]["note"].startswith("The result has changed")
     assert page["continuation"]["note"].endswith("The last page.")
-    assert (page["continuation"]["to"], page["continuation"]["count"]) == (10, 10)
+    assert list(page["continuation"]) == ["count", "size", "note"]
+    assert page["continuation"]["count"] == 10
 
 
 def test_a_result_that_can_no_longer_be_cut_by_rows_begins_anew(call):
-    companies(200)
-    token = call("companies__list").value["continuation"]["continuation_token"]
+    companies(100)
+    first = call("companies__list").value["continuation"]
     Company.objects.create(name="zzz", website="https://" + "x" * 10_000)
-    page = call("companies__list", continuation_token=token)
+    second = call("companies__list", continuation_token=first["continuation_token"]).value["continuation"]
+    third = call("companies__list", continuation_token=second["continuation_token"]).value["continuation"]
+    assert (second["from"], third["from"], third["to"]) == (first["to"] + 1, second["to"] + 1, 100)
+    page = call("companies__list", continuation_token=third["continuation_token"])
     assert page.value["continuation"]["from"] == 1
     assert "this is its beginning" in page.value["continuation"]["note"]
     assert joined(pages_of(call, "companies__list", page)) == call("companies__list", mode="full").text
@@ -594,6 +662,19 @@ def test_a_page_with_more_rows_than_fit_says_so(call):
     assert len(whole["results"]) == 150
 
 
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(min_size=1, max_size=40), size=st.integers(1, 1_000), more=st.booleans())
+def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
+    answer["value"] = [{"text": text, "number": number} for number in range(300)]
+    first = call("anything__get", mode="page")
+    assert len(first.text.encode()) <= MOST
+    first = call("lines__list", page_size=size)
+    assert len(first.text.encode()) <= MOST
+    token = first.value["continuation"].get("continuation_token")
+    if more and token:
+        assert len(call("lines__list", continuation_token=token, page_size=size).text.encode()) <= MOST
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -612,12 +693,41 @@ def test_the_first_page_of_nothing_is_empty(call):
     assert "there are 0 rows" in call("companies__list", page=2).text
 
 
-def test_rows_that_cannot_be_cut_apart_have_no_pages(call):
+def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
+    companies(5)
+    Company.objects.filter(employees=2).update(website="https://" + "x" * 10_000)
+
+    def asked(**arguments):
+        return [row["employees"] for row in call("companies__list", page_size=2, **arguments).value["results"]]
+
+    assert [asked(page=1), asked(page=3)] == [[0, 1], [4]]
+    told = call("companies__list", page=2, page_size=2)
+    assert told.text.endswith(
+        "- $.page: row 3 is too large for a page; send filter_keys without its large fields, "
+        'or mode "full", or no page and no page_size, or ask for other rows'
+    )
+    assert asked(page=2, filter_keys=["employees"]) == [2, 3]
+    assert asked(page=2, mode="full") == [2, 3]
+    token = call("companies__list", page=1, page_size=1).value["continuation"]["continuation_token"]
+    assert "$.page_size: row 3 is too large" in call("companies__list", continuation_token=token, page_size=2).text
+    assert asked(continuation_token=token, page=3) == [4]
+    page = call("companies__list", continuation_token=token).value
+    assert [row["employees"] for row in page["results"]] == [1]
+    text = call("companies__list").value["continuation"]["continuation_token"]
+    assert asked(continuation_token=text, page=3) == [4]
+    told = call("companies__list", continuation_token=text, page_size=2)
+    assert "$.page_size: the token goes on with pieces of text; send it alone" in told.text
+
+
+def test_an_answer_without_rows_has_no_pages(call):
+    assert "$.page: the answer has no rows" in call("nameless__list", page=1).text
+
+
+def test_after_the_rows_before_one_that_is_too_large_all_begins_anew(call):
     companies(5)
     Company.objects.create(name="long", website="https://" + "x" * 10_000)
-    assert "a row that is too large for a page" in call("companies__list", page=1, page_size=2).text
-    page = call("companies__list", page=1, page_size=2, mode="full").value
-    assert len(page["results"]) == 2
+    page = call("companies__list", page=1, page_size=5).value
+    assert len(page["results"]) == 5
     anew = call("companies__list", continuation_token=page["continuation"]["continuation_token"])
     assert "changed" not in anew.value["continuation"]["note"]
     assert joined(pages_of(call, "companies__list", anew)) == call("companies__list", mode="full").text
@@ -709,9 +819,16 @@ def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, c
     settings_of(CACHES={"default": default, "kept": {"BACKEND": backend}})
     call = serve(CACHE="kept")
     assert len(call("runs__run").value["lines"]) == 1000
-    assert len(call("runs__run", mode="summary").value["lines"]) == 1000
+    for mode in ("summary", "page"):
+        whole = call("runs__run", mode=mode).value
+        assert len(whole["lines"]) == 1000
+        assert whole["continuation"] == {
+            "note": "All of it, not as asked: nothing is kept here that a page could be gone on from."
+        }
+    assert list(call("runs__run", mode="full").value) == ["ran", "lines"]
     made = call("contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)]).value
     assert len(made["ids"]) == made["created"] == 150
+    assert list(made) == ["created", "ids"]
     companies(200)
     assert "continuation" in call("companies__list").value
     assert ("nobody answers" in caplog.text) == (backend == "broken_cache.Broken")

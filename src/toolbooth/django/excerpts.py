@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import jiter
@@ -40,8 +40,8 @@ class Written:
     head: str = ""
     """What stands before the first row of a page, and behind the last: all but the closing brace."""
     tail: str = ""
-    keys: frozenset[str] = frozenset()
-    """Those of the object."""
+    members: Mapping[str, Span] = field(default_factory=dict[str, Span])
+    """Where the values of the object stand."""
 
     @property
     def size(self) -> int:
@@ -52,11 +52,19 @@ class Written:
         """How much there is to be paged through."""
         return len(self.rows) if unit == "rows" else len(self.text)
 
-    def unit(self, most: int | None) -> Unit:
-        """What pages are counted in; rows, if none of them with what stands around them is longer than `most`."""
-        if most is not None and _size(self.head) + _size(self.tail) + max(self._sizes(self.rows), default=0) > most:
+    def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
+        """What pages are counted in; rows, if none of these with what stands around them is longer than `most`."""
+        largest = max(self._sizes(self.rows[start:stop]), default=0)
+        if most is not None and _size(self.head) + _size(self.tail) + largest > most:
             return "text"
         return "rows" if self.name else "text"
+
+    def member(self, key: str) -> Any:
+        """A value of the object; None where it has none of that name."""
+        if key not in self.members:
+            return None
+        start, end = self.members[key]
+        return json.loads(self.text[start:end])
 
     def end(self, unit: Unit, start: int, room: int) -> int:
         """Where a page ends that begins at `start` and has `room` bytes: behind one row or character at least."""
@@ -81,10 +89,19 @@ class Written:
     def free_key(self, wanted: str) -> str:
         """A key that the answer itself does not have."""
         number, key = 1, wanted
-        while key in self.keys:
+        while key in self.members:
             number += 1
             key = f"{wanted}_{number}"
         return key
+
+    def noted(self, told: bytes) -> bytes | None:
+        """All of it, with `told` beside it; None where nothing can stand beside it."""
+        key = self.free_key("continuation")
+        if self.name:
+            return self.page("rows", 0, len(self.rows), key, told)
+        if not self.members:
+            return None
+        return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), told)
 
     def summary(self) -> Json:
         """What there is, without the rows: how many, how large, their fields, and the first of them cut short."""
@@ -139,9 +156,8 @@ def _read(text: str) -> Written:
         return Written(text=text, is_json=True)
     members = list(_members(text, start, keyed=True))
     lists = [(key, span) for key, span in members if text[span[0]] == "["]
-    keys = frozenset(key for key, _ in members)
     if not lists:
-        return Written(text=text, is_json=True, keys=keys)
+        return Written(text=text, is_json=True, members=dict(members))
     name, span = max(lists, key=lambda each: each[1][1] - each[1][0])
     return Written(
         text=text,
@@ -150,7 +166,7 @@ def _read(text: str) -> Written:
         rows=tuple(each for _, each in _members(text, span[0], keyed=False)),
         head=text[: span[0] + 1],
         tail=text[span[1] - 1 :].rstrip()[:-1],
-        keys=keys,
+        members=dict(members),
     )
 
 

@@ -53,7 +53,8 @@ TABLE: Mapping[str, Offer] = {
     ),
     "mode": Offer(
         schema={"type": "string", "enum": ["summary", "page", "full"]},
-        meaning="summary: what there is, without the rows; page: a bounded page; full: everything, whatever its size.",
+        meaning="summary: what there is, without the rows; page: a bounded page; "
+        "full: all that is answered at once, whatever its size.",
     ),
     "continuation_token": Offer(
         schema={"type": "string"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from rest_framework.exceptions import APIException
@@ -46,13 +47,12 @@ _FEW = 100
 """Rows of a page whose size nobody said."""
 _LONGEST = 2_000
 """Characters of a token: agents have to copy it."""
-_SLACK = 32
-"""Bytes by which what is told of a page may be longer than was reckoned."""
 _BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
 """What may stand beside a token, where the tool takes it."""
 
 _CHANGED = "The result has changed since the page before: rows may be missing here, or come twice. "
 _ANEW = "It cannot be paged as it was: this is its beginning. "
+_WHOLE = "All of it, not as asked: nothing is kept here that a page could be gone on from."
 
 
 class Source(Protocol):
@@ -144,16 +144,31 @@ class Fitted:
 
     def first(self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None) -> Any:
         """What is shown of a result that has just come; with `rows`, no more than so many."""
-        paged = asked.page is not None or asked.page_size is not None or rows is not None
-        if not paged and (asked.mode == "full" or (asked.mode is None and self._fits(output))):
+        paged = asked.page is not None or asked.page_size is not None
+        if not paged and rows is None and (asked.mode == "full" or (asked.mode is None and self._fits(output))):
             return _whole(output)
+        shown = None
+        if (place := self._place(sent, asked)) is not None:
+            shown = self._shown(_read(output), place, asked, rows=rows)
+        if shown is None:
+            return _whole(output) if asked.mode is None and not paged else self._uncut(output)
+        return shown
+
+    def _place(self, sent: Json, asked: Asked) -> Place | None:
+        """The beginning of a result; None where the caller was let in in a way that cannot be asked about again."""
         try:
             who = bound_to(caller(), self.action)[0]
-        except APIException:  # it was let in in a way that cannot be asked about
-            return _whole(output)
-        place = Place(tool=self.tool, who=who, arguments=sent if self.is_query else None, filter_keys=asked.filter_keys)
-        shown = self._shown(_read(output), place, asked, rows=rows)
-        return _whole(output) if shown is None else shown
+        except APIException:
+            return None
+        return Place(tool=self.tool, who=who, arguments=sent if self.is_query else None, filter_keys=asked.filter_keys)
+
+    def _uncut(self, output: Output) -> Any:
+        """A result of which a part was asked for, and which cannot be gone on with: whole, and it says so."""
+        made = _read(output).noted(orjson.dumps({"note": _WHOLE}))
+        return _whole(output) if made is None or self._is_broken(made) else orjson.Fragment(made)
+
+    def _is_broken(self, made: bytes) -> bool:
+        return self.breaks is not None and bool(self.breaks(made.decode()))
 
     def _fits(self, output: Output) -> bool:
         size = len(output) if isinstance(output, bytes) else len(output.encode(errors="replace"))
@@ -164,25 +179,50 @@ class Fitted:
     def _shown(self, found: Written, place: Place, asked: Asked, *, rows: int | None = None, note: str = "") -> Any:
         """A page, or the summary; None where that would lose what is not shown."""
         most = None if asked.mode == "full" else self.chosen.max_result
-        unit = found.unit(None if most is None else most * 3 // 4)  # the rest is for the token and what is said
-        if place.at and place.unit != unit:
-            if place.unit == "rows":
+        room = None if most is None else most * 3 // 4  # the rest is for the token and what is said
+        counted = asked.page is not None or asked.page_size is not None
+        if counted:
+            start, stop = self._counted(found, place, asked, room)
+            unit: Unit = "rows"
+        else:
+            unit = "text" if place.at and place.unit == "text" else found.unit(room, *_next_row(place))
+            if place.at and place.unit != unit:
                 place, note = replace(place, at=0), note + _ANEW
-            unit: Unit = "text"
+            count = found.count(unit)
+            start = min(place.at, count)
+            stop = count if rows is None or unit == "text" else min(start + rows, count)
         lasting = self._lasting(replace(place, unit=unit, digest=digest(found.text)), found)
         if lasting is None:
             return None
-        start, stop = self._range(found.count(unit), lasting, asked, rows)
+        others = self._others(found)
         if asked.mode == "summary":
-            made = self._summary(found, lasting, note)
+            made = self._summary(found, lasting, note + others)
         else:
-            page = _Page(found=found, place=lasting, token=self.token, start=start, stop=stop, note=note)
-            end = stop if most is None else page.end(most)
-            if end < stop and asked.page_size is not None:
-                few = f"{stop - start} rows are longer than {most:,} bytes: these are the first {end - start}. "
-                page = replace(page, note=few + note)
-            made = page.made(end)
-        return None if self.breaks is not None and self.breaks(made.decode()) else orjson.Fragment(made)
+            page = _Page(
+                found=found,
+                place=lasting,
+                token=self.token,
+                start=start,
+                stop=stop,
+                most=most,
+                counted=counted,
+                note=note,
+                others=others,
+            )
+            made = page.made()
+        return None if self._is_broken(made) else orjson.Fragment(made)
+
+    def _others(self, found: Written) -> str:
+        """Where the rows are that a view keeps for other pages of its own; nothing where it has none."""
+        slots = {name: slot for name, slot in self.arguments.slots.items() if slot.bound is not None}
+        following = found.member("next")
+        if not slots or ("next" in found.members and following is None):
+            return ""
+        sent = parse_qs(urlsplit(following).query) if isinstance(following, str) else {}
+        to_send = [f"{name}={sent[slot.name][0]}" for name, slot in slots.items() if slot.name in sent]
+        if to_send:
+            return f"The view has more: its next page is that of the same arguments with {', '.join(to_send)}. "
+        return f"The view may have more: send {', '.join(slots)} for its other pages. "
 
     def _lasting(self, place: Place, found: Written) -> Place | None:
         """A place that can be gone on from: by asking again, with short arguments or kept ones, or by a kept result."""
@@ -194,23 +234,36 @@ class Fitted:
         key = keep(found.text, found.is_json, self.chosen) if self.token is not None else None
         return None if key is None else replace(place, kept=key)
 
-    def _range(self, count: int, place: Place, asked: Asked, rows: int | None) -> tuple[int, int]:
-        if asked.page is None and asked.page_size is None:
-            start = min(place.at, count)
-            return start, count if rows is None or place.unit == "text" else min(start + rows, count)
+    def _counted(self, found: Written, place: Place, asked: Asked, room: int | None) -> tuple[int, int]:
+        """The rows of a page that was asked for by number. Raises ToolInputError."""
         size = asked.page_size or min(_FEW, self.chosen.max_page_size)
+        count = found.count("rows")
         start = min(place.at, count) if asked.page is None else (asked.page - 1) * size
+        stop = min(start + size, count)
         why = ""
         if asked.mode == "summary":
             why = "counts for nothing where only a summary is asked for"
-        elif place.unit == "text":
-            why = "the answer has no rows, or a row that is too large for a page"
+        elif found.unit(None) == "text":
+            why = "the answer has no rows"
+        elif asked.page is None and place.at and place.unit == "text":
+            why = "the token goes on with pieces of text; send it alone"
         elif start >= count > 0 or (start > 0 and count == 0):
             why = f"there are {count:,} rows: pages 1 to {max(1, -(-count // size))} of {size}"
+        elif found.unit(room, start, stop) == "text":
+            why = self._too_large(found, room, start, stop)
         if why:
             name = called_here(self.arguments, "page_size" if asked.page is None else "page")
             raise ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
-        return start, min(start + size, count)
+        return start, stop
+
+    def _too_large(self, found: Written, room: int | None, start: int, stop: int) -> str:
+        """What to send instead of a page that holds a row which alone is too large for one."""
+        row = next((each for each in range(start, stop) if found.unit(room, each, each + 1) == "text"), start)
+        names = {own: name for name, own in self.arguments.protocol.items()}
+        ways = [f"{names['filter_keys']} without its large fields"] if "filter_keys" in names else []
+        ways += [f'{names["mode"]} "full"'] if "mode" in names else []
+        ways += [f"no {' and no '.join(names[each] for each in ('page', 'page_size') if each in names)}"]
+        return f"row {row + 1:,} is too large for a page; send {', or '.join(ways)}, or ask for other rows"
 
     def _summary(self, found: Written, place: Place, note: str) -> bytes:
         made = found.summary()
@@ -265,7 +318,7 @@ class Fitted:
             problem = Problem(code="invalid", path=f"$.{token}", message=str(error))
             raise ToolInputError([problem], tool=self.tool) from None
         shown = self._shown(found, place, asked, note=note)
-        return _whole(found.text.encode() if found.is_json else found.text) if shown is None else shown
+        return self._uncut(found.text.encode() if found.is_json else found.text) if shown is None else shown
 
     def _brought(self, place: Place, asked: Asked) -> tuple[Written, Place, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of it."""
@@ -323,34 +376,60 @@ class _Page:
     token: str | None
     start: int
     stop: int
+    most: int | None
+    """Bytes; None: as many as there are."""
+    counted: bool
+    """So many rows were asked for."""
     note: str
+    others: str
+    """Where the rows are that the answer itself does not hold."""
 
-    def end(self, most: int) -> int:
-        """Where it ends if it may have `most` bytes."""
-        room = most - len(self._told(self.start)) - _SLACK
-        return min(self.stop, self.found.end(self.place.unit, self.start, room))
+    def made(self) -> bytes:
+        """The page: as many rows as fit, one at least."""
+        if self.most is None:
+            return self._until(self.stop)
+        room = self.most
+        end = min(self.stop, self.found.end(self.place.unit, self.start, room))
+        made = self._until(end)
+        while (over := len(made) - self.most) > 0 and end > self.start + 1:  # what is told needs room as well
+            room -= over
+            end = max(self.start + 1, min(end - 1, self.found.end(self.place.unit, self.start, room)))
+            made = self._until(end)
+        return made
 
-    def made(self, end: int) -> bytes:
-        """The page."""
+    def _until(self, end: int) -> bytes:
         key = self.found.free_key("continuation") if self.place.unit == "rows" else "continuation"
         return self.found.page(self.place.unit, self.start, end, key, self._told(end))
 
     def _told(self, end: int) -> bytes:
         count = self.found.count(self.place.unit)
-        told: Json = {"from": self.start + 1, "to": end, "count": count, "size": self.found.size}
+        told: Json = {"from": self.start + 1, "to": end} if end > self.start else {}
+        told |= {"count": count, "size": self.found.size}
         if end < count and self.token is not None:
             told[self.token] = seal(replace(self.place, at=end))
-        return orjson.dumps({**told, "note": f"{self.note}{self._words(count - end)}"})
+        note = self.note
+        if self.counted and end < self.stop:
+            asked, few = self.stop - self.start, end - self.start
+            note = f"{asked} rows are longer than {self.most:,} bytes: these are the first {few}. {note}"
+        return orjson.dumps({**told, "note": note + self._words(count - end)})
 
     def _words(self, more: int) -> str:
         if self.place.unit == "rows":
             words = f"{more:,} more in {self.found.name}." if more else "The last page."
+            words = "All rows of this answer." if self.others and not more else words
         elif self.found.is_json:
             words = "A piece of the answer, which is JSON: read it when you have all pieces."
             words = f"{words} {more:,} characters more." if more else f"{words} This is the last."
         else:
             words = f"{more:,} characters more." if more else "The last piece."
-        return f"{words} Send {self.token} instead of the arguments to go on." if more and self.token else words
+        if not more:
+            return f"{words} {self.others}".rstrip()
+        return f"{words} Send {self.token} instead of the arguments to go on." if self.token else words
+
+
+def _next_row(place: Place) -> tuple[int, int | None]:
+    """The row with which pages go on: one that is too large stands in nobody's way before it comes. At first, all."""
+    return (place.at, place.at + 1) if place.at else (0, None)
 
 
 def _read(output: Output | None) -> Written:
