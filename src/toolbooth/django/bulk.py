@@ -86,7 +86,10 @@ class Bulk:
         declared = self.call.arguments.slots
         names = cast("Json", found)
         keys = [key for key in KEYS if key in names and key not in declared and _is_list(names[key])]
-        # A row's fields beside the rows are no list of rows. Whatever else stands there is the form's to refuse.
+        # Under the name that is told, rows are meant: whatever else stands there is the form's to refuse.
+        if WHOLE_BODY in keys:
+            return self.tool(WHOLE_BODY)
+        # Under any other, they are not where a row's own fields stand beside them.
         if len(keys) != 1 or any(declared[name].place == "body" for name in names if name in declared):
             return None
         return self.tool(keys[0])
