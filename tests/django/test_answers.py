@@ -136,3 +136,11 @@ def test_a_problem_in_a_list_that_is_the_body_is_told_by_its_index(mcp):
 def test_a_field_called_detail_is_a_field(mcp):
     problems = mcp("protocol__post", {"detail": "x"})["_meta"]["toolbooth"]["problems"]
     assert [each["path"] for each in problems] == ["$.detail"]
+
+
+def test_what_the_view_is_never_asked_about_is_told_with_the_address(mcp):
+    told = mcp("tags__update", {"slug": "vip"})["content"][0]["text"]
+    assert told.splitlines()[1:3] == [
+        "- $.slug_in_path: is required, but was not sent",
+        "- $.title: is required, but was not sent",
+    ]

@@ -202,6 +202,10 @@ class ForStaff(CompanyViewSet):
     permission_classes = [permissions.IsAdminUser]
 
 
+MORE = SimpleRouter()
+MORE.register("things", Things, "things")
+
+
 class Urls:
     router = SimpleRouter()
     router.register("contacts", ContactViewSet, "contacts")
@@ -400,8 +404,67 @@ def test_a_misspelt_filter_is_told_with_the_one_that_is_meant(call):
 
 
 def test_filters_that_hold_nothing_filter_nothing(call, companies):
-    for empty in ({}, None, "", {"search": None}, {"search": ""}):
+    for empty in ({}, None, "", {"search": None}, {"ordering": None}):
         assert len(names(call("companies__list", filters=empty))) == 5
+
+
+EMPTY = "is empty, and would be ignored: leave it out"
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        ("contacts__list", {"search": ""}),
+        ("contacts__list", {"search": " \t"}),
+        ("contacts__list", {"email": ""}),
+        ("contacts__list", {"email": " "}),
+        ("companies__list", {"ordering": ""}),
+        ("companies__list", {"ordering": []}),
+        ("things__list", {"search": ""}),
+        ("things__list", {"kind": []}),
+        ("things__list", {"kind": [""]}),
+        ("things__list", {"rank__in": []}),
+        ("asked__list", {"show": ""}),
+    ],
+    ids=json.dumps,
+)
+def test_an_empty_filter_does_not_answer_with_the_whole_table(settings_of, ann, tool, sent):
+    settings_of(ROOT_URLCONF=type("More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}))
+    call = acting_as(ann).call
+    for arguments, where in ((sent, "$"), ({"filters": sent}, "$.filters")):
+        with CaptureQueriesContext(connection) as queries:
+            told = problems(call(tool, arguments))
+        assert [(code, path, said.partition(";")[0]) for code, path, said in told] == [
+            ("invalid", f"{where}.{name}", EMPTY) for name in sent
+        ]
+        assert not [each for each in queries if 'FROM "sales_' in each["sql"] or 'FROM "odd_' in each["sql"]]
+
+
+def test_an_empty_number_is_as_ever_one_that_was_not_sent(settings_of, ann, things):
+    settings_of(ROOT_URLCONF=type("More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}))
+    told = acting_as(ann).call("things__list", size_min="", active="")
+    assert [(each.code, each.path) for each in told.repairs] == [
+        ("empty-optional", "$.size_min"),
+        ("empty-optional", "$.active"),
+    ]
+    assert len(told.value["results"]) == 3
+
+
+def test_what_must_be_sent_may_be_empty(call, companies):
+    assert len(names(call("regional__list", region=""))) == 5
+
+
+@pytest.mark.parametrize(
+    ("ordering", "said"),
+    [
+        ("nam", 'must be one of name, -name, employees, -employees; got "nam"'),
+        ("name,nam", "must be one of name, -name, employees, -employees, not 'nam'; got \"name,nam\""),
+        (["name", "nam"], "must be one of name, -name, employees, -employees, not 'nam'"),
+    ],
+    ids=str,
+)
+def test_what_is_no_choice_is_told_once(call, ordering, said):
+    assert problems(call("companies__list", ordering=ordering)) == [("invalid", "$.ordering", said)]
 
 
 def test_a_parameter_that_must_be_sent_is_no_filter(call, companies):
@@ -505,6 +568,15 @@ def test_the_fields_are_those_of_the_callers_own_serializer(call, people, ann):
     ]
     assert call("asked__list", show="email", filter_keys=["first_name"]).is_error
     assert call("asked__list", filters={"show": "email"}, filter_keys=["email"]).value["count"] == 2
+
+
+def test_misspelt_fields_come_with_the_call_that_was_meant(call, people):
+    sent = {"filters": {"search": "a"}, "filter_keys": ["emial", "id", "firstName", "email"]}
+    told = call("contacts__list", sent)
+    assert told.corrected == {"filters": {"search": "a"}, "filter_keys": ["email", "id", "first_name"]}
+    assert list(call("contacts__list", told.corrected).value["results"][0]) == ["id", "email", "first_name"]
+    assert call("contacts__list", filter_keys=["emial", "quux"]).corrected is None
+    assert call("contacts__list", filter_keys=[]).corrected is None
 
 
 def test_no_field_at_all_is_refused(call):
@@ -767,6 +839,8 @@ def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
         ({"mode": "a b"}, "'mode' must be given a name of letters, digits and _, or None, not 'a b'"),
         ({"mode": True}, "'mode' must be given a name of letters, digits and _, or None, not True"),
         ({"mode": "params"}, "'mode' cannot be called 'params', which means something else"),
+        ({"mode": "_meta"}, "'mode' cannot be called '_meta', which means something else"),
+        ({"help": "toolCallId"}, "'help' cannot be called 'toolCallId', which means something else"),
         ({"mode": "help"}, "two protocol arguments would be called 'help'"),
         ({"mode": "x", "page": "x"}, "two protocol arguments would be called 'x'"),
     ],

@@ -762,6 +762,7 @@ def test_another_choice_of_fields_may_stand_beside_a_token(call):
     assert list(call("companies__list", continuation_token=token).value["results"][0]) == ["name", "employees"]
     told = call("companies__list", continuation_token=token, filter_keys=["emloyees"])
     assert 'did you mean "employees"?' in told.text
+    assert told.corrected == {"continuation_token": token, "filter_keys": ["employees"]}
 
 
 def test_other_fields_of_what_came_as_text_begin_anew(call):

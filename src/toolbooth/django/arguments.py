@@ -32,6 +32,8 @@ class Slot:
     """All that it takes."""
     bound: Bound | None = None
     """Of a parameter of the paginator: what it takes."""
+    narrows: bool = False
+    """A filter of a list. Filters read what is empty as if it had not been sent."""
 
 
 @dataclass(slots=True)
@@ -77,7 +79,14 @@ def arguments_of(operation: Operation) -> Arguments:
         said = {} if own == called else {"description": f"which one: its {called} as it is now"}
         _add(made, own, Slot(place="path", name=name), parameter, said, required=True)
     for name, parameter in operation.query.items():
-        slot = Slot(place="query", name=name, joined=parameter.joined, choices=parameter.choices, bound=parameter.bound)
+        slot = Slot(
+            place="query",
+            name=name,
+            joined=parameter.joined,
+            choices=parameter.choices,
+            bound=parameter.bound,
+            narrows=operation.lists and parameter.bound is None and not parameter.required,
+        )
         _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter, {})
     for name, parameter in operation.headers.items():
         if name.lower() not in _NOT_TO_BE_SET:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import orjson
 
+from toolbooth.boundary.decode import CLIENT_KEYS
 from toolbooth.server.forms import BOOLEAN, MEANING
 
 if TYPE_CHECKING:  # the settings are read from here before REST framework can be imported
@@ -134,7 +135,7 @@ def misnamed(renamed: Any) -> Iterator[str]:
     for name, new in given.items():
         if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
             yield f"{name!r} must be given a name of letters, digits and _, or None, not {new!r}"
-        elif new in RESERVED:
+        elif new in RESERVED or new in CLIENT_KEYS:
             yield f"{name!r} cannot be called {new!r}, which means something else"
     names = [str(given.get(name, name)) for name in TABLE if given.get(name, name) is not None]
     for twice in sorted({name for name in names if names.count(name) > 1}):

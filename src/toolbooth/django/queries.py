@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolbooth.boundary.correct import holds_secret
 from toolbooth.boundary.guard import near_name
 from toolbooth.boundary.paths import quoted
 from toolbooth.django.caller import REFUSALS, Caller, caller
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.protocol import taken_apart
 from toolbooth.errors import Problem, ToolInputError
+from toolbooth.sources.json_schema import shape_of_schema
 
 Json = dict[str, Any]
 
@@ -39,7 +41,7 @@ class Query:
         inner: Json = arguments.get(name, {})
         flat = {key: each for key, each in arguments.items() if key != name} | inner
         try:
-            check_keys(self.call, caller(), flat)
+            check_keys(self.call, caller(), flat, arguments)
             return self.function(flat)
         except ToolInputError as error:
             error.problems = tuple(_moved(error.problems, name, inner))
@@ -53,8 +55,11 @@ def _moved(problems: Iterable[Problem], name: str, inner: Json) -> Iterable[Prob
         yield replace(each, path=f"$.{name}{each.path[1:]}") if inside else each
 
 
-def check_keys(call: SyncInvocation, who: Caller, arguments: Json) -> None:
-    """Whether `filter_keys` names fields that the view shows to this caller. Raises ToolInputError."""
+def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
+    """Whether `filter_keys` names fields that the view shows to this caller. Raises ToolInputError.
+
+    `called`: the arguments of the call as it was sent, to be sent again.
+    """
     sent, asked = taken_apart(arguments, call.arguments)
     if asked.filter_keys is None:
         return
@@ -64,17 +69,25 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json) -> None:
         return  # the view says so itself
     shown = tuple(name for name, field in fields.items() if not field.write_only)
     name = next(name for name, own in call.arguments.protocol.items() if own == "filter_keys")
+    meant = [key if key in shown else near_name(key[:128], shown) for key in asked.filter_keys]
     told = [
-        Problem(code="invalid", path=f"$.{name}[{index}]", message=_no_field(key, shown))
-        for index, key in enumerate(asked.filter_keys)
-        if key not in shown
+        Problem(code="invalid", path=f"$.{name}[{index}]", message=_no_field(key, near))
+        for index, (key, near) in enumerate(zip(asked.filter_keys, meant, strict=True))
+        if key != near
     ]
     if not asked.filter_keys:
         told = [Problem(code="invalid", path=f"$.{name}", message="names no field; leave it out to be shown all")]
     if told:
-        raise ToolInputError(told, tool=call.tool, declared={f"$.{name}": shown})
+        found = [key for key in dict.fromkeys(meant) if key is not None]
+        corrected = {**called, name: found} if found and None not in meant else None
+        if corrected is not None and _holds_secret(call, corrected):
+            corrected = None
+        raise ToolInputError(told, tool=call.tool, declared={f"$.{name}": shown}, corrected=corrected)
 
 
-def _no_field(key: str, shown: Iterable[str]) -> str:
-    near = near_name(key[:128], shown)
+def _no_field(key: str, near: str | None) -> str:
     return f"there is no field {quoted(key)}" + (f"; did you mean {quoted(near)}?" if near else "")
+
+
+def _holds_secret(call: SyncInvocation, arguments: Json) -> bool:
+    return holds_secret(shape_of_schema(call.arguments.schema(call.arguments.wide), root=True), arguments)

@@ -58,8 +58,8 @@ _WHOLE = "All of it, not as asked: nothing is kept here that a page could be gon
 class Source(Protocol):
     """What brings a result about."""
 
-    def check(self, sent: Json, filter_keys: Keys) -> None:
-        """See that these are fields of it. Raises ToolInputError."""
+    def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
+        """See that these are fields of it; `called` is the call as it was sent. Raises ToolInputError."""
         ...
 
     def value(self, sent: Json) -> Any:
@@ -77,10 +77,10 @@ class Viewed:
 
     call: SyncInvocation
 
-    def check(self, sent: Json, filter_keys: Keys) -> None:
+    def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
         name = called_here(self.call.arguments, "filter_keys")
         if name is not None and filter_keys is not None:
-            check_keys(self.call, caller(), {**sent, name: filter_keys})
+            check_keys(self.call, caller(), {**sent, name: filter_keys}, called)
 
     def value(self, sent: Json) -> Any:
         return self.call.value(self.call.respond(caller(), sent))
@@ -313,14 +313,14 @@ class Fitted:
         try:
             who, age = bound_to(caller(), self.action), self.chosen.token_age
             place = unseal(arguments[token], self.tool, who, age, is_query=self.is_query)
-            found, place, note = self._brought(place, asked)
+            found, place, note = self._brought(place, asked, arguments)
         except Refused as error:
             problem = Problem(code="invalid", path=f"$.{token}", message=str(error))
             raise ToolInputError([problem], tool=self.tool) from None
         shown = self._shown(found, place, asked, note=note)
         return self._uncut(found.text.encode() if found.is_json else found.text) if shown is None else shown
 
-    def _brought(self, place: Place, asked: Asked) -> tuple[Written, Place, str]:
+    def _brought(self, place: Place, asked: Asked, called: Json) -> tuple[Written, Place, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of it."""
         if place.kept is not None and not self.is_query:
             lost = f"stands for a result that is no longer kept; {instead(self.tool, is_query=False)}"
@@ -330,7 +330,7 @@ class Fitted:
             place = kept_query(place, place.kept, self.chosen)
         trims = asked.filter_keys is not None and asked.filter_keys != place.filter_keys
         sent = place.arguments or {}
-        self.source.check(sent, asked.filter_keys)
+        self.source.check(sent, asked.filter_keys, called)
         value = self.source.value(sent)
         found = _read(self.source.output(value, place.filter_keys))
         note = "" if digest(found.text) == place.digest else _CHANGED

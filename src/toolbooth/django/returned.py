@@ -35,7 +35,7 @@ class Returned:
     contract: Contract
     function: Callable[..., Any]
 
-    def check(self, sent: Json, filter_keys: Keys) -> None:
+    def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
         """There is nothing to trim: `filter_keys` is a view's."""
 
     def value(self, sent: Json) -> Any:

@@ -18,6 +18,8 @@ from toolbooth.django.paging import Bound
 Json = dict[str, Any]
 Place = tuple[str | int, ...]
 
+_EMPTY = "is empty, and would be ignored: leave it out"
+
 
 @dataclass(frozen=True, slots=True)
 class Validation:
@@ -27,17 +29,19 @@ class Validation:
 
     def __call__(self, sent: Json) -> Json:
         """The arguments as they are. Raises InvalidValues."""
-        told = [*self._missing(sent), *self._flat(sent, ())]
+        told = list(self._flat(sent, ()))
         for name, own in self.arguments.protocol.items():
             if name in sent:
                 told += self._filters(name, sent) if own == "filters" else self._protocol(name, sent[name])
-        if told:
+        if told or any(name not in sent for name in self.arguments.named("path").values()):
+            told = [*self._missing(sent), *told]
             raise InvalidValues(lambda: told)
         return sent
 
     def _missing(self, sent: Json) -> Iterator[Objection]:
-        for name, slot in self.arguments.slots.items():
-            if slot.place == "path" and name not in sent:
+        """All that is: the view, which would say it of what it reads, is not called any more."""
+        for name in self.arguments.required:
+            if name not in sent:
                 yield Objection(place=(name,), kind="missing", message="")
 
     def _flat(self, sent: Json, above: Place) -> Iterator[Objection]:
@@ -45,8 +49,12 @@ class Validation:
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
-            if slot.choices and (wrong := _no_choice(slot, value)):
-                message = f"must be one of {', '.join(slot.choices)}, not {wrong}"
+            if slot.narrows and _is_empty(value):
+                yield Objection(place=(*above, name), kind="invalid", message=_EMPTY)
+            elif slot.choices and (wrong := _no_choice(slot, value)):
+                alone = not isinstance(value, list) and wrong == [text(value)]  # then what was sent is told anyway
+                message = f"must be one of {', '.join(slot.choices)}"
+                message += "" if alone else f", not {', '.join(map(repr, wrong))}"
                 yield Objection(place=(*above, name), kind="invalid", message=message)
             if slot.bound is not None:
                 yield from self._bound(name, slot, sent)
@@ -78,12 +86,19 @@ class Validation:
             yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
 
 
-def _no_choice(slot: Slot, value: Any) -> str:
+def _is_empty(value: Any) -> bool:
+    """Whether a value is nothing once it is read: filters trim what they get."""
+    if isinstance(value, list):
+        return all(map(_is_empty, cast("list[Any]", value)))
+    return isinstance(value, str) and not value.strip()
+
+
+def _no_choice(slot: Slot, value: Any) -> list[str]:
     """What was sent and is none of the choices."""
     several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
     if slot.joined:
         several = [each for one in several for each in text(one).split(",")]
-    return ", ".join(repr(each) for each in several if text(each).strip() not in slot.choices)
+    return [text(each) for each in several if text(each).strip() not in slot.choices]
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:
