@@ -416,6 +416,8 @@ EMPTY = "is empty, and would be ignored: leave it out"
     [
         ("contacts__list", {"search": ""}),
         ("contacts__list", {"search": " \t"}),
+        ("contacts__list", {"search": " , ,"}),
+        ("contacts__list", {"search": '""'}),
         ("contacts__list", {"email": ""}),
         ("contacts__list", {"email": " "}),
         ("companies__list", {"ordering": ""}),
@@ -448,6 +450,10 @@ def test_an_empty_number_is_as_ever_one_that_was_not_sent(settings_of, ann, thin
         ("empty-optional", "$.active"),
     ]
     assert len(told.value["results"]) == 3
+
+
+def test_a_comma_is_something_to_look_for_where_it_parts_no_words(call):
+    assert call("contacts__list", email__icontains=",").value["count"] == 0
 
 
 def test_what_must_be_sent_may_be_empty(call, companies):

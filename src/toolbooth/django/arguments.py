@@ -34,6 +34,8 @@ class Slot:
     """Of a parameter of the paginator: what it takes."""
     narrows: bool = False
     """A filter of a list. Filters read what is empty as if it had not been sent."""
+    idle: str = ""
+    """Characters that say nothing in it, as spaces do."""
 
 
 @dataclass(slots=True)
@@ -86,6 +88,7 @@ def arguments_of(operation: Operation) -> Arguments:
             choices=parameter.choices,
             bound=parameter.bound,
             narrows=operation.lists and parameter.bound is None and not parameter.required,
+            idle=parameter.idle,
         )
         _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter, {})
     for name, parameter in operation.headers.items():

@@ -64,6 +64,8 @@ class Parameter:
     """All that it takes. What is no choice is often ignored in silence, so it is not let through."""
     bound: Bound | None = None
     """Of a parameter of the paginator: what it takes."""
+    idle: str = ""
+    """Characters that say nothing in it, as spaces do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,6 +378,10 @@ _GENERAL = frozenset(
 """What REST framework says of every parameter of a kind: its name says as much."""
 
 
+_BETWEEN_WORDS = ",'\""
+"""What parts the words of a search, beside spaces."""
+
+
 def _told_better(view: Any, parameters: list[Schema]) -> Iterator[tuple[str, Parameter]]:
     """Search and ordering, of which drf-spectacular says only that they are text."""
     sent = {each["name"] for each in parameters if each["in"] == "query" and each.get("schema") == {"type": "string"}}
@@ -389,7 +395,7 @@ def _told_better(view: Any, parameters: list[Schema]) -> Iterator[tuple[str, Par
         elif isinstance(filters, SearchFilter) and filters.search_param in sent:
             fields = cast("list[str]", cast("Any", filters).get_search_fields(view, view.request) or [])
             said = {"description": f"in {', '.join(name.lstrip('^=@$') for name in fields)}"} if fields else {}
-            yield filters.search_param, Parameter(schema={"type": "string", **said})
+            yield filters.search_param, Parameter(schema={"type": "string", **said}, idle=_BETWEEN_WORDS)
 
 
 def _orderings(filters: Any, view: Any) -> list[str]:

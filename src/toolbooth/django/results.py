@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import orjson
 from rest_framework.exceptions import APIException
@@ -218,7 +218,7 @@ class Fitted:
         following = found.member("next")
         if not slots or ("next" in found.members and following is None):
             return ""
-        sent = parse_qs(urlsplit(following).query) if isinstance(following, str) else {}
+        sent = parse_qs(following.partition("?")[2]) if isinstance(following, str) else {}
         to_send = [f"{name}={sent[slot.name][0]}" for name, slot in slots.items() if slot.name in sent]
         if to_send:
             return f"The view has more: its next page is that of the same arguments with {', '.join(to_send)}. "

@@ -49,7 +49,7 @@ class Validation:
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
-            if slot.narrows and _is_empty(value):
+            if slot.narrows and _is_empty(value, slot.idle):
                 yield Objection(place=(*above, name), kind="invalid", message=_EMPTY)
             elif slot.choices and (wrong := _no_choice(slot, value)):
                 alone = not isinstance(value, list) and wrong == [text(value)]  # then what was sent is told anyway
@@ -86,11 +86,11 @@ class Validation:
             yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: Any, idle: str) -> bool:
     """Whether a value is nothing once it is read: filters trim what they get."""
     if isinstance(value, list):
-        return all(map(_is_empty, cast("list[Any]", value)))
-    return isinstance(value, str) and not value.strip()
+        return all(_is_empty(each, idle) for each in cast("list[Any]", value))
+    return isinstance(value, str) and all(each.isspace() or each in idle for each in value)
 
 
 def _no_choice(slot: Slot, value: Any) -> list[str]:
