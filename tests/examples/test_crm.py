@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,11 @@ def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         command = [*MANAGE, "demo", "--port", str(busy.getsockname()[1])]  # in use: another one is taken
-        with subprocess.Popen(command, cwd=EXAMPLE, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+        # A job in the background may have been started deaf to CONTROL-C.
+        hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        with subprocess.Popen(
+            command, cwd=EXAMPLE, env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=hearing
+        ) as demo:
             try:
                 printed = "".join(iter(demo.stdout.readline, "Quit the server with CONTROL-C.\n"))
                 server = json.loads(re.search(r"for Claude Code:\n(.*)  Other clients", printed, re.DOTALL)[1])
