@@ -977,3 +977,74 @@ def test_a_dispatched_call_comes_to_what_the_direct_one_comes_to(sent, how):
     plain = [{**each, "path": each["path"].replace("$.params", "$")} for each in told["problems"]]
     assert sorted(plain, key=json.dumps) == sorted(expected["problems"], key=json.dumps)
     assert told.get("corrected") == ({**CREATE, **expected["corrected"]} if "corrected" in expected else None)
+
+
+# --- what newcomers try -------------------------------------------------------------------------------------------
+
+TRIED: dict[str, tuple[dict[str, Any], list[str], dict[str, Any] | None]] = {
+    "help-in-the-action": (
+        {**CREATE, "action": "help create", "email": "a"},
+        ["$.action"],
+        {**CREATE, "help": True, "email": "a"},
+    ),
+    "help-and-a-resource": ({"action": "help contacts"}, ["$.action"], {"resource": "contacts", "action": "help"}),
+    "help-of-the-only-one": (
+        {"action": "help_list"},
+        ["$.action", "$.resource"],
+        {"resource": "contacts", "action": "list", "help": True},
+    ),
+    "help-of-nothing": ({"action": "help burn", "resource": "contacts"}, ["$.action", "$.action"], None),
+    "the-only-resource-with-it": (
+        {"action": "watch", "trigger": {"action": "a"}},
+        ["$.resource"],
+        {"resource": "orders", "action": "watch", "trigger": {"action": "a"}},
+    ),
+    "neither-is-known": ({"action": "burn"}, ["$.resource", "$.action"], None),
+}
+
+
+@pytest.mark.parametrize(("sent", "places", "corrected"), TRIED.values(), ids=TRIED)
+def test_what_newcomers_try_is_answered_with_what_they_meant(sent, places, corrected):
+    told = crm().dispatch("crm", sent)["_meta"]["toolbooth"]
+    assert [each["path"] for each in told["problems"]] == places
+    assert told.get("corrected") == corrected
+    assert corrected is None or crm().dispatch("crm", corrected)["isError"] is False
+
+
+def one() -> ToolRegistry:
+    registry = ToolRegistry("shop")
+    registry.tool(name="orders__list")(lambda: "listed")
+    registry.dispatcher("shop", {"orders": {"list": "orders__list"}})
+    return registry
+
+
+def test_the_only_resource_may_be_said():
+    assert one().dispatch("shop", {"resource": "orders", "action": "list"}) == text("listed")
+    near = one().dispatch("shop", {"resource": "order", "action": "list"})["_meta"]["toolbooth"]
+    assert near["corrected"] == {"action": "list"}
+    other = one().dispatch("shop", {"resource": "zebras", "action": "list"})["_meta"]["toolbooth"]
+    assert "corrected" not in other
+    assert other["problems"][0]["message"].startswith('there is no resource "zebras" here, only "orders"')
+
+
+def test_a_class_gives_its_dispatcher_a_name():
+    registry = ToolRegistry("sales")
+
+    @registry.dispatcher
+    class ColdLeads:
+        @mcp_action
+        def count(self) -> int:
+            return 3
+
+    assert registry.dispatch("cold_leads", {"action": "count"}) == text("3")
+    assert ColdLeads().count() == 3
+
+
+def test_help_names_what_can_be_asked():
+    told = crm().dispatch("crm", {"action": "help", "topic": "contacts"})["content"][0]["text"]
+    assert told.splitlines()[-1] == 'Declared fields: "resource", "action", "params", "page".'
+
+
+def test_actions_that_are_no_map_are_a_mistake():
+    with pytest.raises(ContractError, match="maps each action to the name of a tool"):
+        one().dispatcher("all", ["orders__list"])

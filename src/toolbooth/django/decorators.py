@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -165,7 +164,7 @@ def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
 
     def register(found: type) -> type:
         said = chosen.description if chosen.description is not None else inspect.cleandoc(found.__doc__ or "")
-        name = chosen.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", found.__name__).lower()
+        name = chosen.name or dispatchers.named(found)
         dispatcher = Dispatcher(name=name, title=chosen.title, description=said)
         tools = _actions(found, dispatcher, chosen)
         declared.update({f"{_place(found)}.{tool.action.name}": tool for tool in tools})

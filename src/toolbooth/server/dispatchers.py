@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
@@ -33,6 +34,11 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
         return found
 
     return mark if function is None else mark(function)
+
+
+def named(cls: type) -> str:
+    """What a dispatcher is called whose class was given no name."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
 
 def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
@@ -67,9 +73,11 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
     if mistakes:
         raise ContractError(name, mistakes)
     resources = levels or {"": found}
+    only = ""
     if len(resources) == 1:
-        resources = {"": next(iter(resources.values()))}
-    made = Dispatch(resources=resources, help=help_word)
+        ((only, actions),) = resources.items()
+        resources = {"": actions}
+    made = Dispatch(resources=resources, help=help_word, only=only)
     nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
     if nested:
         raise ContractError(name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested])

@@ -16,7 +16,7 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.server.calls import call, call_sync, refuse
-from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, narrowed
+from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, named, narrowed
 from toolbooth.server.forms import helped
 from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.tools import Shows, Tool
@@ -163,13 +163,15 @@ class ToolRegistry:
         help: str = "help",
     ) -> Tool: ...
     @overload
+    def dispatcher(self, name: C) -> C: ...
+    @overload
     def dispatcher(
         self, name: str, *, description: str = "", title: str | None = None, hide: bool = True, help: str = "help"
     ) -> Callable[[C], C]: ...
     def dispatcher(
         self,
-        name: str,
-        actions: Mapping[str, Any] | None = None,
+        name: Any,
+        actions: Any = None,
         *,
         description: str = "",
         title: str | None = None,
@@ -180,7 +182,8 @@ class ToolRegistry:
 
         `actions` maps each action to a registered tool, or each resource to such a map; the call says which. These
         tools leave the list unless `hide=False`, and can still be called by their own names. Without `actions` this
-        decorates a class: its methods that are marked `@mcp_action` become tools, `name__method`, and its actions.
+        decorates a class, bare under its own name: its methods that are marked `@mcp_action` become tools,
+        `name__method`, and its actions.
         `help` is the word that asks what an action takes: `{"action": "help"}`, or `"help": true` beside an action.
 
         Raises:
@@ -197,9 +200,15 @@ class ToolRegistry:
             self.dispatcher(name, found, description=said, title=title, hide=hide, help=help)
             return cls
 
+        if isinstance(name, type):
+            return self.dispatcher(named(name))(name)
         if actions is None:
             return gather
-        dispatch = dispatch_of(name, _each(actions, self.find), help)
+        if not isinstance(actions, Mapping):
+            raise ContractError(
+                name, ["actions= maps each action to the name of a tool, or each resource to such a map"]
+            )
+        dispatch = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
         hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
         return self._register(dispatcher(name, dispatch, description, title), hidden)
 

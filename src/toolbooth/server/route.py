@@ -64,6 +64,8 @@ class Routed:
             *(replace(each, path=sent_at(self.inside, each.path)) for each in error.problems),
         )
         error.declared = {sent_at(self.inside, path): names for path, names in error.declared.items()}
+        if error.declared and self.way["action"] == self.dispatch.help_action:
+            error.declared = {"$": (*self.dispatch.keys, PARAMS, "page")}
         error.edits = tuple(map(self._edit, error.edits))
         if error.corrected is not None:
             error.corrected = self.dispatch.call(self.way, error.corrected)
@@ -104,7 +106,7 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
     """The short way, for a call that simply says where it leads."""
     tool = _exactly(dispatch, sent)
     inner: Any = sent.get(PARAMS, _NO_PARAMS)
-    if tool is None or dispatch.help in sent or type(inner) is not dict:
+    if tool is None or dispatch.help in sent or type(inner) is not dict or (dispatch.only and "resource" in sent):
         return None
     own = dispatch.own
     beside = {key: value for key, value in sent.items() if key not in own}
@@ -155,7 +157,7 @@ class _Search:
         if opened is None:
             accept_reading(contract, reading)  # says what it is instead of an object
             raise AssertionError(reading)
-        sent = self._spelt(self._unwrapped(opened[0], contract.limits))
+        sent = self._located(self._spelt(self._unwrapped(opened[0], contract.limits)))
         strays = self._strays(sent)
         sent = {key: value for key, value in sent.items() if key not in strays}
         try:
@@ -219,6 +221,19 @@ class _Search:
                 sent = {name if each == key else each: value for each, value in sent.items()}
         return sent
 
+    def _located(self, sent: Json) -> Json:
+        """The call without the name of the only resource there is."""
+        only, tool = self.dispatch.only, _exactly(self.dispatch, sent)
+        if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
+            return sent
+        given = sent["resource"]
+        if given != only:
+            message = f"there is no resource {echo(given)} here, only {quoted(only)}, which need not be said"
+            self.slips.append(Problem(code="invalid", path=self._at("resource"), message=message))
+            if not isinstance(given, str) or near_name(given[:_LONGEST], [only]) is None:
+                raise ToolInputError(self.slips, tool=self.dispatcher.name)
+        return {key: value for key, value in sent.items() if key != "resource"}
+
     def _at(self, key: str) -> str:
         """Where a key of the call was sent."""
         return sent_at(self.wrapped, at((key,)))
@@ -259,6 +274,7 @@ class _Search:
     # --- their values ---
 
     def _way(self, arguments: Json) -> tuple[Mapping[str, Any], Tool]:
+        arguments = self._asked(arguments)
         action, asks = arguments.get("action"), arguments.get(self.dispatch.help) is True
         several = "" not in self.dispatch.resources
         if (asks and action is None) or self._means_help(action):
@@ -269,7 +285,7 @@ class _Search:
             way, tool = full
         else:
             resource = self._chosen("resource", arguments, self.dispatch.resources) if several else ""
-            if resource is None and action is None:
+            if resource is None and action not in self._actions:
                 self._chosen("action", arguments, self._actions)
             actions: Mapping[str, Tool] = {} if resource is None else self.dispatch.resources[resource]
             action = self._chosen("action", arguments, actions, resource or "") if actions else None
@@ -281,6 +297,21 @@ class _Search:
         if not asks and not (arguments.get(PARAMS, {}).get(word) is True and word in tool.protocol):
             return way, tool
         return {**way, word: True}, help_tool(self.dispatcher, self.shows, way, tool)
+
+    def _asked(self, arguments: Json) -> Json:
+        """The call with a question that stands in its action, `help create`, asked as it should be."""
+        action, word = arguments.get("action"), self.dispatch.help
+        if not isinstance(action, str) or action in self._actions or action == self.dispatch.help_action:
+            return arguments
+        words = re.findall(r"[a-z0-9]+", action[:_LONGEST].lower())
+        about = "_".join(each for each in words if each != word)
+        if word not in words or not about:
+            return arguments
+        message = f"there is no action {echo(action)}; ask by {quoted(word)}: true beside an action"
+        self.slips.append(Problem(code="invalid", path=self._at("action"), message=message))
+        if about in self.dispatch.resources:
+            return {**arguments, "action": self.dispatch.help_action, "resource": about}
+        return {**arguments, "action": about, word: True}
 
     def _means_help(self, action: Any) -> bool:
         word = self.dispatch.help_action
@@ -318,12 +349,13 @@ class _Search:
         if given in table and self._any_shown(table[given]):
             return given
         names = [name for name, below in table.items() if self._any_shown(below)]
-        near = None if given is None else near_name(given[:_LONGEST], names)
+        if key == "resource" and given is None:  # those that have such an action
+            names = [name for name in names if arguments.get("action") in table[name]] or names
+        alone = names[0] if given is None and len(names) == 1 and len(table) > 1 else None
+        near = alone if given is None else near_name(given[:_LONGEST], names)
         where = f" of {quoted(of)}" if of else ""
-        if given is None:
-            said = "is required"
-        else:
-            said = f"there is no {key} {echo(given)}{where}" + (f"; did you mean {quoted(near)}?" if near else "")
+        said = "is required" if given is None else f"there is no {key} {echo(given)}{where}"
+        said += f"; did you mean {quoted(near)}?" if near else ""
         said += "" if near else f"; there are {listed(tuple(names))}" if names else "; there is none for you"
         said += "" if near else f'. {{"action": "{self.dispatch.help_action}"}} tells more'
         self.slips.append(Problem(code="missing" if given is None else "invalid", path=self._at(key), message=said))

@@ -31,6 +31,8 @@ class Dispatch:
     """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a single one, ""."""
 
     resources: Mapping[str, Mapping[str, Tool]]
+    only: str = ""
+    """What the single resource is called, where it has a name: it may be said, and need not be."""
     help: str = "help"
     """Beside an action, `true` asks what it takes."""
     help_action: str = ""
