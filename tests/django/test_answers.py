@@ -144,3 +144,10 @@ def test_what_the_view_is_never_asked_about_is_told_with_the_address(mcp):
         "- $.slug_in_path: is required, but was not sent",
         "- $.title: is required, but was not sent",
     ]
+
+
+def test_what_can_be_chosen_is_told_where_the_view_only_says_that_it_was_not(mcp, ann):
+    told = mcp("things__create", {"title": "t", "kind": "LARGE"})["_meta"]["toolbooth"]["problems"]
+    assert {each["path"]: each["message"] for each in told}["$.kind"] == (
+        '"LARGE" is not a valid choice; it takes "small", "large"'
+    )

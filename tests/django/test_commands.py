@@ -254,11 +254,15 @@ def test_a_call_runs_as_the_user_through_the_boundary(crm, ann):
 
 def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
     assert run("mcp_call", "contacts__create", '{"email": "a@x.io"}') == (
-        "who calls? send credentials as for the REST API\n",
+        "who calls? send credentials as for the REST API\n"
+        "This came from nobody in particular; --as USERNAME acts as a user.\n",
         1,
     )
     assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
-    assert run("mcp_call", "contacts__create", "{no", "--as", "ann")[1] == 1
+    printed, code = run("mcp_call", "contacts__create", "{no", "--as", "ann")
+    assert (code, printed.startswith("ARGUMENTS: not valid JSON: ")) == (2, True)
+    printed, code = run("mcp_call", "contacts__create", '{"email": "a", "email": "b"}', "--as", "ann")
+    assert (code, "the same key is sent twice" in printed) == (1, True)
     assert run("mcp_call", "contacts__creat", "--as", "ann") == (
         "there is no tool 'contacts__creat'; did you mean 'contacts__create'?; `manage.py mcp_tools` lists them all",
         2,
@@ -350,7 +354,7 @@ def test_a_token_gets_the_word_that_the_views_want(settings_of, ann):
 def test_a_sound_project_has_no_errors(crm):
     printed, code = run("mcp_doctor")
     assert (code, printed.splitlines()[-1]) == (0, "0 errors, 0 warnings")
-    for line in ("ok  an agent reaches /mcp/", "ok  no tool is open to nobody in particular", "ok  every view"):
+    for line in ("ok  an agent reaches /mcp/", "ok  every tool wants to know who calls", "ok  every view"):
         assert line in printed
 
 
@@ -377,7 +381,7 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
     assert code == 1
     for line in (
         "error  TOOLBOOTH['PAGE']: there is no such setting",
-        "warning  TOOLBOOTH['EXCLUDE']: 'nothing__*' fits no tool\n           -> `mcp_tools` lists their names",
+        "warning  TOOLBOOTH['EXCLUDE']: 'nothing__*' adds nothing: it fits no tool\n",
         "note  GET /api/kept/: @mcp_ignore",
         "warning  mystery__post: it has no serializer\n           -> give it one, or describe it with @extend_schema",
         "warning  callers are known by session cookie alone",

@@ -166,6 +166,9 @@ class People(viewsets.ReadOnlyModelViewSet):
     serializer_class = PersonSerializer
 
 
+SECRET = {"type": "string", "format": "password"}
+
+
 class Asked(People):
     """Shows only what its own parameter names."""
 
@@ -176,7 +179,7 @@ class Asked(People):
 
     serializer_class = Chosen
 
-    @extend_schema(parameters=[OpenApiParameter("show", str)])
+    @extend_schema(parameters=[OpenApiParameter("show", str), OpenApiParameter("key", SECRET)])
     def list(self, request, *args, **kwargs):
         return super().list(request, *args, **kwargs)
 
@@ -583,6 +586,9 @@ def test_misspelt_fields_come_with_the_call_that_was_meant(call, people):
     assert list(call("contacts__list", told.corrected).value["results"][0]) == ["id", "email", "first_name"]
     assert call("contacts__list", filter_keys=["emial", "quux"]).corrected is None
     assert call("contacts__list", filter_keys=[]).corrected is None
+    assert call("asked__list", filter_keys=["emial"]).corrected == {"filter_keys": ["email"]}
+    told = call("asked__list", filter_keys=["emial"], key="hush")
+    assert (told.corrected, "hush" in told.text) == (None, False)
 
 
 def test_no_field_at_all_is_refused(call):

@@ -115,10 +115,13 @@ def test_each_mistake_is_told_and_counts_as_not_set(settings_of, given, said):
 
 
 def test_a_setting_that_does_not_exist_is_told_with_those_that_do(settings_of):
-    settings_of(TOOLBOOTH={"INCLUDES": ["x"], "NAME": "crm"}, ROOT_URLCONF="crm.urls")
-    ((code, message),) = told()
-    assert code == "toolbooth.E002"
-    assert message.startswith("TOOLBOOTH['INCLUDES']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,")
+    settings_of(TOOLBOOTH={"INCLUDES": ["x"], "Z": 1, "NAME": "crm"}, ROOT_URLCONF="crm.urls")
+    (code, near), (_, message) = told()
+    assert (code, near) == (
+        "toolbooth.E002",
+        "TOOLBOOTH['INCLUDES']: there is no such setting; 'INCLUDE' may be meant.",
+    )
+    assert message.startswith("TOOLBOOTH['Z']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,")
     assert configuration() == Configuration(name="crm")
 
 
@@ -147,3 +150,8 @@ def test_an_action_of_several_methods_is_a_tool_for_each(settings_of):
     settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": router.urls}))
     names = ["elsewhere__rows__both_get", "elsewhere__rows__both_get_2", "rows__both_post"]
     assert sorted(catalogue().actions) == names
+
+
+def test_a_pattern_that_fits_no_tool_is_told(settings_of):
+    settings_of(TOOLBOOTH={"EXCLUDE": ["*__destory", "tags__*"]}, ROOT_URLCONF="crm.urls")
+    assert told() == [("toolbooth.W003", "TOOLBOOTH['EXCLUDE']: '*__destory': it fits no tool.")]

@@ -95,6 +95,7 @@ def build(chosen: Configuration) -> Catalogue:
     """Compile every action that the configuration includes."""
     made = _Building(chosen)
     autodiscover_modules("mcp_tools")
+    every = [tool.contract.name for tool in decorators.declared.values()]
     for tool in decorators.declared.values():
         if made.includes(tool.contract.name):
             made.add_hand_written(tool)
@@ -102,12 +103,14 @@ def build(chosen: Configuration) -> Catalogue:
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     with describing():
         for name, action in named(found.actions, [*made.actions, *(each.name for each in made.written)]):
+            every.append(name.tool)
             if made.includes(name.tool):
                 made.names[name.tool] = name
                 made.add(name.tool, action)
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
+    made.idle += unfitting(chosen, [*every, *made.actions])
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
@@ -266,7 +269,18 @@ class _Building:
             said = next((self.words[tool] for tool in group.alone if self.words.get(tool)), "")
             self.registry.dispatcher(name, group.below, title=group.title, description=said, help=word)
         resources = [name.resource for name, _ in single]
-        self.idle = [LeftOut(what, why) for what, why in idle(self.chosen.dispatch, resources)]
+        self.idle += [LeftOut(what, why) for what, why in idle(self.chosen.dispatch, resources)]
+
+
+def unfitting(chosen: Configuration, names: Iterable[str]) -> list[LeftOut]:
+    """The patterns that fit none of the tools there could be: most likely misspelt."""
+    every = list(names)
+    patterns = [("INCLUDE", each) for each in chosen.include] + [("EXCLUDE", each) for each in chosen.exclude]
+    return [
+        LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", "it fits no tool")
+        for key, pattern in patterns
+        if every and not any(fnmatchcase(name, pattern) for name in every)
+    ]
 
 
 def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 from django.conf import settings
@@ -61,7 +62,9 @@ def mistakes() -> Iterator[tuple[str, str]]:
     """Each wrong key, and what is wrong with it."""
     for key, value in _given().items():
         if key not in _FIELDS:
-            yield key, f"there is no such setting; there are {', '.join(_FIELDS)}"
+            near = get_close_matches(str(key).upper(), _FIELDS, n=1)
+            meant = f"{near[0]!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
+            yield key, f"there is no such setting; {meant}"
         elif key == "ARGUMENTS":
             yield from ((key, what) for what in misnamed(value))
         elif (expected := _expected(key, value)) is not None:

@@ -7,6 +7,7 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import orjson
@@ -16,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 
+from toolbooth.boundary.paths import listed
 from toolbooth.django.arguments import WHOLE_BODY, Arguments
 from toolbooth.django.caller import caller
 from toolbooth.django.discovery import Action
@@ -147,7 +149,7 @@ def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, actio
     # A view that lets the caller in and then says 401 means what was sent: another password, a token that has expired.
     if status == 401 and (action is None or not caller().may_call(action)):
         caller().challenge = response.get("WWW-Authenticate", "")
-    problems = list(_problems(response, arguments, action))
+    problems = [_with_choices(each, arguments) for each in _problems(response, arguments, action)]
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {"$": tuple(arguments.slots)} if missing else {}
@@ -155,6 +157,17 @@ def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, actio
     said = "; ".join(dict.fromkeys(_said(each, arguments) for each in problems)) or f"the API answered {status}"
     told = [{"code": each.code, "path": each.path, "message": each.message} for each in problems]
     return ToolError(tool, said, {"status": status, "problems": told})
+
+
+def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
+    """A problem with a choice, with all that can be chosen: REST framework does not say it."""
+    node: Any = {"properties": arguments.properties}
+    for name, index in re.findall(r"\.(\w+)|(\[\d+\])", problem.path):
+        node = node.get("items", {}) if index else node.get("properties", {}).get(name, {})
+    choices: list[Any] = [each for each in node.get("enum", ()) if each not in ("", None)]
+    if problem.code != "invalid" or not choices:
+        return problem
+    return replace(problem, message=f"{problem.message.rstrip('.')}; it takes {listed(tuple(map(str, choices)))}")
 
 
 def _said(problem: Problem, arguments: Arguments) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.conf import settings
@@ -15,7 +14,7 @@ from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.caller import Caller
-from toolbooth.django.catalogue import build, catalogue
+from toolbooth.django.catalogue import catalogue
 from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.management.users import unlogged
@@ -72,22 +71,16 @@ def _endpoint() -> Iterator[Finding]:
 
 
 def _tools() -> Iterator[Finding]:
-    chosen = configuration()
-    names = list(build(replace(chosen, include=("*",), exclude=())).actions)
-    for key, patterns in {"INCLUDE": chosen.include, "EXCLUDE": chosen.exclude}.items():
-        for pattern in patterns:
-            if names and not any(fnmatchcase(name, pattern) for name in names):
-                yield Finding(
-                    "warning", f"TOOLBOOTH[{key!r}]: {pattern!r} fits no tool", "`mcp_tools` lists their names"
-                )
     for each in catalogue().idle:
-        yield Finding("warning", f"{each.what} adds nothing: {each.why}", "`mcp_tools` lists the names of resources")
+        kind = "resources" if "DISPATCH" in each.what else "tools"
+        yield Finding("warning", f"{each.what} adds nothing: {each.why}", f"`mcp_tools` lists the names of {kind}")
     for each in check_tools():
         if each.id == "toolbooth.W001":
             yield Finding("note", each.msg, each.hint or "")
     tools = catalogue().registry.tools
     if not tools:
-        remedy = "widen TOOLBOOTH['INCLUDE']" if names else "add REST framework views to the URLconf, as a router does"
+        narrow = configuration().include != ("*",)
+        remedy = "widen TOOLBOOTH['INCLUDE']" if narrow else "add REST framework views to the URLconf, as a router does"
         yield Finding("error", "there is no tool", remedy)
         return
     cost = lint([tool.listing() for tool in tools.values()]).listing.tokens
@@ -134,7 +127,7 @@ def _callers() -> Iterator[Finding]:
     if reads:
         yield Finding("note", f"anybody may read: {_listed(reads)}")
     if not opened:
-        yield Finding("ok", "no tool is open to nobody in particular")
+        yield Finding("ok", "every tool wants to know who calls")
 
 
 def _databases() -> Iterator[Finding]:

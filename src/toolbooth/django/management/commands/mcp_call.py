@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.django.catalogue import catalogue
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 
@@ -31,12 +33,19 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         sent: str = options["arguments"]
         body = sys.stdin.buffer.read() if sent == "-" else sent.encode()
+        try:
+            read_json(body, DEFAULT_LIMITS)
+        except Unreadable as error:
+            if error.problem.code == "not-json":  # any other fault is answered as an agent's would be
+                raise CommandError(f"ARGUMENTS: {error.problem.message}", returncode=2) from None
         with unlogged():
             result = agent_of(options["username"]).call(options["tool"], body)
         known = catalogue()
         if result.is_error and options["tool"] not in {*known.registry.tools, *known.actions}:
             raise CommandError(f"{result.text}; `manage.py mcp_tools` lists them all", returncode=2)
         self.stdout.write(result.text)
+        if result.status in (401, 403) and options["username"] is None:
+            self.stderr.write("This came from nobody in particular; --as USERNAME acts as a user.")
         meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("result", {}).get("_meta")
         if options["meta"] and meta:
             self.stdout.write(orjson.dumps(meta, option=orjson.OPT_INDENT_2).decode())
