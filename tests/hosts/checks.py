@@ -143,6 +143,8 @@ def generated(data: Any, tool: str) -> dict[str, Any]:
     """Arguments that the published schema admits, at an address that is there."""
     made = data.draw(arguments_for(TOOLS[tool]["inputSchema"]), label=tool)
     kept = {name: each for name, each in made.items() if name not in (*protocol(tool), *host.UNSENT)}
+    if tool in READING:  # an empty filter, or a search without a word, REST drops and MCP refuses
+        kept = {name: each for name, each in kept.items() if re.search(r"[^\s,'\"\[\]]", str(each))}
     return {**settled(data, "", kept), **address(tool)}
 
 
