@@ -273,7 +273,8 @@ def test_a_larger_one_comes_in_pages_that_are_the_whole_together(call, rest):
         "count": 200,
         "size": len(rest.get("/api/companies/").content) + len('{"results":}'),
         "continuation_token": told["continuation_token"],
-        "note": f"{200 - told['to']} more in results. Send continuation_token instead of the arguments to go on.",
+        "note": f"{200 - told['to']} more in results. "
+        "To go on, make the same call with continuation_token instead of its fields.",
     }
     pages = pages_of(call, "companies__list", first)
     assert {**pages[-1]["continuation"], "from": 0} == {
@@ -568,7 +569,9 @@ def test_a_summary_says_what_there_is(call):
             "website": "https://example.org/",
             "employees": 0,
         },
-        "continuation": {"note": "Only a summary. Send continuation_token instead of the arguments for what it is of."},
+        "continuation": {
+            "note": "Only a summary. To see it, make the same call with continuation_token instead of its fields."
+        },
     }
     pages = pages_of(call, "companies__list", call("companies__list", continuation_token=token))
     assert joined(pages) == call("companies__list", mode="full").text
@@ -920,7 +923,7 @@ def test_the_token_has_the_name_that_the_project_gives_it(serve):
     companies(200)
     call = serve(ARGUMENTS={"continuation_token": "more", "mode": "how"})
     first = call("companies__list").value["continuation"]
-    assert "Send more instead of the arguments" in first["note"]
+    assert "the same call with more instead of its fields" in first["note"]
     assert call("companies__list", more=first["more"], how="full").value["continuation"]["to"] == 200
     assert "$.more: is no token" in call("companies__list", more="x").text
 
@@ -1003,7 +1006,9 @@ def test_text_that_a_function_returns_comes_in_pieces(serve):
 
     call = serve()
     first = call("poem")
-    assert first.value["continuation"]["note"].endswith("Send continuation_token instead of the arguments to go on.")
+    assert first.value["continuation"]["note"].endswith(
+        "To go on, make the same call with continuation_token instead of its fields."
+    )
     assert joined(pages_of(call, "poem", first)) == poem()
     assert call("poem", mode="full").text == poem()
     assert call("poem", mode="summary").value["sample"].startswith("Rosen")

@@ -59,7 +59,7 @@ TABLE: Mapping[str, Offer] = {
     ),
     "continuation_token": Offer(
         schema={"type": "string"},
-        meaning="Goes on where an earlier answer ended; send it without the arguments of that call.",
+        meaning="Goes on where an earlier answer ended; stands in that call instead of its fields.",
     ),
     "verify": Offer(
         schema={"type": "boolean"},

@@ -268,7 +268,7 @@ class Fitted:
     def _summary(self, found: Written, place: Place, note: str) -> bytes:
         made = found.summary()
         if self.token is not None:
-            told = f"{note}Only a summary. Send {self.token} instead of the arguments for what it is of."
+            told = f"{note}Only a summary. To see it, make the same call with {self.token} instead of its fields."
             made["continuation"] = {self.token: seal(place), "note": told}
         return written(made, self.tool)
 
@@ -424,7 +424,7 @@ class _Page:
             words = f"{more:,} characters more." if more else "The last piece."
         if not more:
             return f"{words} {self.others}".rstrip()
-        return f"{words} Send {self.token} instead of the arguments to go on." if self.token else words
+        return f"{words} To go on, make the same call with {self.token} instead of its fields." if self.token else words
 
 
 def _next_row(place: Place) -> tuple[int, int | None]:
