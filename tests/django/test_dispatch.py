@@ -53,7 +53,7 @@ def held():
 CRM = (("companies", CompanyViewSet), ("contacts", ContactViewSet), ("deals", DealViewSet), ("sites", SiteViewSet))
 
 
-@pytest.mark.parametrize("off", [None, False, {}])
+@pytest.mark.parametrize("off", ["off", None, False, {}])
 def test_without_the_setting_every_tool_is_listed(project, off):
     found = project(*CRM, DISPATCH=off)
     assert (len(found), set(found.values())) == (25, {None})
@@ -176,7 +176,7 @@ def test_an_app_says_what_it_calls_itself(project, monkeypatch):
 def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, given):
     settings_of(TOOLBOOTH={"DISPATCH": given})
     found = [each for each in checks.run_checks() if each.id == "toolbooth.E002"]
-    expected = 'None, "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+    expected = '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
     assert [(each.id, each.msg) for each in found] == [
         ("toolbooth.E002", f"TOOLBOOTH['DISPATCH']: must be {expected}, not {given!r}.")
     ]

@@ -12,7 +12,7 @@ from django.conf import settings
 from toolbooth.django.protocol import misnamed
 from toolbooth.server.registry import TOOL_NAME
 
-Dispatch = Literal["resource", "app", False] | Mapping[str, tuple[str, ...]] | None
+Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +103,12 @@ def _expected(key: str, value: Any) -> str | None:
 _LEAST_RESULT = 4_000
 """Bytes: less would hold little but what is said of a page."""
 
-_DISPATCH = 'None, "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+_DISPATCH = '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 
 
 def _is_dispatch(value: Any) -> bool:
     if not isinstance(value, Mapping):
-        return value is None or value is False or value in ("resource", "app")
+        return value is None or value is False or value in ("off", "resource", "app")
     groups = cast("Mapping[Any, Any]", value)
     named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in groups)
     return named and all(_is_texts(patterns) and patterns for patterns in groups.values())
