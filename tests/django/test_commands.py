@@ -219,7 +219,7 @@ def test_dispatchers_are_listed_with_what_is_behind_them(settings_of, ann):
         f"└── guarded: {crud}",
         "own",
         "└── list, destroy",
-        "tokens for 2 tools, with 14 more behind them (bytes / 4)",
+        "tokens for 2 tools, with 14 more behind (bytes / 4)",
     ]
     assert tree("--as", "ann")[2] == "└── guarded: list, retrieve"
     assert json.loads(run("mcp_tools", "own")[0])["name"] == "own"

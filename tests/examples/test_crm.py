@@ -103,11 +103,15 @@ print(json.dumps([printed(command) for command in json.load(sys.stdin)]))
 
 
 def test_the_readme_shows_what_its_calls_print(environment):
-    shown = re.findall(r"^\$ python manage.py (.+)\n((?:(?!```|\$ ).*\n)*)", README, re.MULTILINE)
-    assert len(shown) == 8
-    calls = json.dumps(["seed", *(call for call, _ in shown)])
+    pattern = r"^\$ (?:CRM_DISPATCH=(\w+) )?python manage.py (.+)\n((?:(?!```|\$ ).*\n)*)"
+    shown = re.findall(pattern, README, re.MULTILINE)
+    assert len(shown) == 10
     program = [sys.executable, "-c", ONE_AFTER_ANOTHER]
-    found = subprocess.run(
-        program, cwd=EXAMPLE, env=environment, input=calls, stdout=subprocess.PIPE, check=True, text=True
-    )
-    assert json.loads(found.stdout)[1:] == [printed for _, printed in shown]
+    for dispatch in ("", "app"):  # read once, when a process starts
+        expected = [(call, printed) for chosen, call, printed in shown if chosen == dispatch]
+        calls = json.dumps(["seed", *(call for call, _ in expected)])
+        chosen = {**environment, "CRM_DISPATCH": dispatch or "off"}
+        found = subprocess.run(
+            program, cwd=EXAMPLE, env=chosen, input=calls, stdout=subprocess.PIPE, check=True, text=True
+        )
+        assert json.loads(found.stdout)[1:] == [printed for _, printed in expected]

@@ -47,4 +47,8 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 20,
 }
 
-TOOLBOOTH = {"NAME": "crm", "INSTRUCTIONS": "Contacts, companies and deals of a small sales team."}
+TOOLBOOTH = {
+    "NAME": "crm",
+    "INSTRUCTIONS": "Contacts, companies and deals of a small sales team.",
+    "DISPATCH": os.environ.get("CRM_DISPATCH", "off"),
+}

@@ -62,8 +62,9 @@ class Command(BaseCommand):
                 name = tool.name.removeprefix(f"{group}__")
                 self._branch(f"{name}  {self.style.HTTP_INFO(_first(tool))}", tool.tokens, last=tool is members[-1])
         every = [*dispatchers, *(tool for members in groups.values() for tool in members)]
-        more = f", with {behind:,} more behind them" if behind else ""
-        self.stdout.write(f"{_tokens(every):>8,}  tokens for {len(every):,} tools{more} (bytes / 4)")
+        more = f", with {behind:,} more behind" if behind else ""
+        counted = f"{len(every):,} tool{'' if len(every) == 1 else 's'}"
+        self.stdout.write(f"{_tokens(every):>8,}  tokens for {counted}{more} (bytes / 4)")
 
     def _dispatcher(self, tool: Tool, username: str | None) -> int:
         """One tool with the actions behind it, and how many these are."""
