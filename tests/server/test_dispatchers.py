@@ -16,6 +16,7 @@ from toolbooth import ContractError, ToolInputError, ToolRegistry, compile_json_
 from toolbooth.lint.check import lint
 from toolbooth.server.dispatchers import mcp_action
 from toolbooth.server.help import help_of
+from toolbooth.server.observe import CallRecord
 from toolbooth.server.registry import UnknownTool
 from toolbooth.server.respond import respond, respond_sync
 from toolbooth.server.tools import Tool
@@ -276,6 +277,20 @@ def test_sync_sub_tools_alone_need_no_event_loop():
     assert registry.dispatch("do", {"action": "where"}) == text(threading.current_thread().name)
 
 
+def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
+    registry = customers()
+    records: list[CallRecord] = []
+    registry.observe(records.append)
+    registry.dispatch("customers", {"action": "create", "params": '{"name": "Ada", "age": "3"}'})
+    registry.dispatch("customers", {"action": "list"})
+    registry.dispatch("customers", {"action": "nothing"})
+    assert [(each.tool, each.dispatcher, each.outcome, each.problems, each.repairs) for each in records] == [
+        ("create_customer", "customers", "repaired", (), ("scalar-text",)),
+        ("list_customers", "customers", "passed", (), ()),
+        ("customers", None, "refused", ("invalid",), ()),
+    ]
+
+
 # --- several resources --------------------------------------------------------------------------------------------
 
 
@@ -531,7 +546,9 @@ def test_a_field_with_a_name_of_the_calls_own_is_never_dropped(sent, places, fie
     assert (result["isError"], got) == (True, [])
     assert [path for _, path in codes(result)][: len(places)] == places
     corrected = result["_meta"]["toolbooth"].get("corrected")
-    if corrected is not None:
+    if fields == {"params": {}}:  # no address by itself: there is nothing to correct it to
+        assert corrected is None
+    else:
         assert corrected == {"action": "create", "params": fields}
         assert registry.dispatch("odds", corrected)["isError"] is False
 

@@ -349,22 +349,6 @@ def test_a_wrapper_around_an_async_function_is_awaited():
 # --- observers ----------------------------------------------------------------------------------------------------
 
 
-def customers(**how: Any) -> ToolRegistry:
-    registry = ToolRegistry("shop", **how)
-
-    @registry.tool
-    def create_customer(name: str, age: int = 0, credit: Decimal | None = None) -> str:
-        return f"created {name!r} {age!r} {credit!r}"
-
-    @registry.tool
-    async def list_customers(limit: int = 10) -> str:
-        return f"listed {limit}"
-
-    actions = {"create": "create_customer", "list": "list_customers"}
-    registry.dispatcher("customers", actions, description="Customers.", title="Customers")
-    return registry
-
-
 def observed(registry: ToolRegistry) -> list[CallRecord]:
     records: list[CallRecord] = []
     assert registry.observe(records.append) == records.append
@@ -393,19 +377,6 @@ def test_every_call_yields_one_record(name, arguments, record):
     registry.dispatch(name, arguments, context=Context(client="me"))
     asyncio.run(registry.dispatch_async(name, arguments, context=Context(client="me")))
     assert [told(each) for each in records] == [record, record]
-
-
-def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
-    registry = customers()
-    records = observed(registry)
-    registry.dispatch("customers", {"action": "create", "params": '{"name": "Ada", "age": "3"}'})
-    registry.dispatch("customers", {"action": "list"})
-    registry.dispatch("customers", {"action": "nothing"})
-    assert [told(each) for each in records] == [
-        ("create_customer", "repaired", (), ("scalar-text",), None),
-        ("list_customers", "passed", (), (), None),
-        ("customers", "refused", ("invalid",), (), None),
-    ]
 
 
 def test_an_observer_that_raises_breaks_neither_the_call_nor_the_other_observers(caplog):

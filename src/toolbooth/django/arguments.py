@@ -65,6 +65,10 @@ class Arguments:
         made = {"type": "object", "properties": properties, "required": self.required, "additionalProperties": False}
         return {**made, "$defs": self.definitions} if self.definitions else made
 
+    def called(self, protocol: str) -> str | None:
+        """What a protocol argument is called here; None: it is not taken."""
+        return next((name for name, own in self.protocol.items() if own == protocol), None)
+
     def named(self, place: Place) -> dict[str, str]:
         """What the arguments of one place are called there, and here."""
         return {slot.name: name for name, slot in self.slots.items() if slot.place == place}

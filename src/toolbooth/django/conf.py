@@ -35,7 +35,7 @@ class Configuration:
     max_bulk: int = 1000
     """Rows in one bulk call."""
     max_result: int = 40_000
-    """Bytes of one result; what is longer comes in pages. At about 10,000 tokens Claude Code begins to warn."""
+    """Bytes of one result; what is longer comes in pages. Claude Code warns from 10,000 tokens on (its docs on MCP)."""
     max_page_size: int = 1000
     """Rows in a page that is asked for, where the view has no pages of its own."""
     token_age: int = 900

@@ -164,7 +164,7 @@ def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
 
     def register(found: type) -> type:
         said = chosen.description if chosen.description is not None else inspect.cleandoc(found.__doc__ or "")
-        name = chosen.name or dispatchers.named(found)
+        name = chosen.name or dispatchers.name_of(found)
         dispatcher = Dispatcher(name=name, title=chosen.title, description=said)
         tools = _actions(found, dispatcher, chosen)
         declared.update({f"{_place(found)}.{tool.action.name}": tool for tool in tools})

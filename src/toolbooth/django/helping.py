@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 def help_form(call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld) -> Form | None:
     """The form of a view's tool that tells of it; None where it has none."""
-    name = next((name for name, own in call.arguments.protocol.items() if own == "help"), None)
+    name = call.arguments.called("help")
     return None if name is None else Help(name=name, tool=call.tool, find=find, withheld=withheld).form
 
 

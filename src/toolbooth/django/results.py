@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qs
@@ -18,7 +18,6 @@ from toolbooth.django.discovery import Action
 from toolbooth.django.excerpts import Unit, Written, plain, read
 from toolbooth.django.invocation import SyncInvocation
 from toolbooth.django.protocol import NOTHING, Asked, called, opened, taken_apart
-from toolbooth.django.queries import check_keys
 from toolbooth.django.replies import written
 from toolbooth.django.tokens import (
     Place,
@@ -33,6 +32,7 @@ from toolbooth.django.tokens import (
     seal,
     unseal,
 )
+from toolbooth.django.viewed import Viewed
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server.tools import Tool
 
@@ -69,51 +69,6 @@ class Source(Protocol):
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
         """What it came to, with only these fields, as it is sent; None: in a form that cannot be cut."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Viewed:
-    """The answers of a view."""
-
-    call: SyncInvocation
-
-    def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        name = called_here(self.call.arguments, "filter_keys")
-        if name is not None and filter_keys is not None:
-            check_keys(self.call, caller(), {**sent, name: filter_keys}, called)
-
-    def value(self, sent: Json) -> Any:
-        return self.call.value(self.call.respond(caller(), sent))
-
-    def output(self, value: Any, filter_keys: Keys) -> bytes:
-        return written(value if filter_keys is None else self._trimmed(value, filter_keys), self.call.tool)
-
-    def _trimmed(self, value: Json, keys: tuple[str, ...]) -> Json:
-        if self.call.action.name != "list":
-            return self._row(value, keys)
-        lists = {name: cast("list[Any]", each) for name, each in value.items() if isinstance(each, list)}
-        if not lists:
-            raise self._refusal("the answer has no rows")
-        # Those that a serializer wrote, rather than any other list that stands beside them.
-        name = max(lists, key=lambda each: (hasattr(lists[each], "serializer"), len(lists[each])))
-        return {**value, name: [self._row(row, keys) for row in lists[name]]}
-
-    def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
-        fields = cast("Json", row) if isinstance(row, Mapping) else {}
-        made = {name: each for name, each in fields.items() if name in keys}
-        if keys and not made and row:
-            raise self._refusal(f"the answer has none of these where its fields stand; it has {', '.join(fields)}")
-        return made
-
-    def _refusal(self, why: str) -> ToolInputError:
-        name = called_here(self.call.arguments, "filter_keys")
-        problem = Problem(code="invalid", path=f"$.{name}", message=f"{why}; call without {name}")
-        return ToolInputError([problem], tool=self.call.tool)
-
-
-def called_here(arguments: Arguments, name: str) -> str | None:
-    """What a protocol argument is called among these; None: it is not taken."""
-    return next((published for published, own in arguments.protocol.items() if own == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +207,7 @@ class Fitted:
         elif found.unit(room, start, stop) == "text":
             why = self._too_large(found, room, start, stop)
         if why:
-            name = called_here(self.arguments, "page_size" if asked.page is None else "page")
+            name = self.arguments.called("page_size" if asked.page is None else "page")
             raise ToolInputError([Problem(code="invalid", path=f"$.{name}", message=why)], tool=self.tool)
         return start, stop
 
@@ -350,7 +305,7 @@ def fitted(
 ) -> Fitted:
     """The results of a view's action."""
     arguments, action = call.arguments, call.action
-    token = called_here(arguments, TOKEN)
+    token = arguments.called(TOKEN)
     if action.name == "create":  # its receipts are short, but for those of very many rows: nothing is said beforehand
         name = called(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name

@@ -16,7 +16,7 @@ from toolbooth.django.arguments import Arguments
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.protocol import TABLE, called, taken_apart
-from toolbooth.django.results import TOKEN, Fitted, Keys, Output, called_here
+from toolbooth.django.results import TOKEN, Fitted, Keys, Output
 from toolbooth.django.tokens import Refused
 from toolbooth.server.forms import is_free
 from toolbooth.server.tools import Tool
@@ -88,7 +88,7 @@ def offered(
         arguments=arguments,
         source=source,
         chosen=chosen,
-        token=called_here(arguments, TOKEN),
+        token=arguments.called(TOKEN),
         is_query=bool((tool.annotations or {}).get("readOnlyHint")),
         withheld=withheld,
         compile=compile,

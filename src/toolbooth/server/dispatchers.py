@@ -36,7 +36,7 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
     return mark if function is None else mark(function)
 
 
-def named(cls: type) -> str:
+def name_of(cls: type) -> str:
     """What a dispatcher is called whose class was given no name."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 

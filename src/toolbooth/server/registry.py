@@ -16,7 +16,7 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.server.calls import call, call_sync, refuse
-from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, named, narrowed
+from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, name_of, narrowed
 from toolbooth.server.forms import helped
 from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.tools import Shows, Tool
@@ -201,7 +201,7 @@ class ToolRegistry:
             return cls
 
         if isinstance(name, type):
-            return self.dispatcher(named(name))(name)
+            return self.dispatcher(name_of(name))(name)
         if actions is None:
             return gather
         if not isinstance(actions, Mapping):

@@ -93,8 +93,8 @@ class Checker:
 
     def _delivered(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
         """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its action."""
-        if tool.way:
-            return [made for shape in shapes if (made := routed(shape, tool.way))]
+        if tool.dispatch is not None:
+            return [made for shape in shapes if (made := routed(shape, tool))]
         return [shape for shape in shapes if self.there.kind == "toolbooth" or not shape.raw]
 
     def _correct(self, tool: ServedTool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from toolbooth.adapters.served import Served
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.publish import portable
-from toolbooth.server.tools import PARAMS, Tool
+from toolbooth.server.tools import Dispatch, Tool
 from toolbooth.sources.json_schema import compile_json_schema
 from toolbooth.testing.prescribed import AgentShape
 
@@ -32,6 +32,7 @@ class ServedTool:
     """Whether the boundary stands before it."""
     way: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of a dispatcher: the action that is called, and its resource; its contract is that of the tool behind it."""
+    dispatch: Dispatch | None = None
 
     @property
     def label(self) -> str:
@@ -56,12 +57,14 @@ async def tools_of(there: Served) -> list[ServedTool]:
 
 def _registered(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
-    subs = () if tool.dispatch is None else tool.dispatch.subs()
+    if tool.dispatch is None:
+        return [whole]
     # What clients are told of a tool behind a dispatcher, they are told by help.
-    told = [
-        replace(whole, contract=sub.contract, way=way, published=portable(sub.contract.schema)) for way, sub in subs
+    behind = replace(whole, dispatch=tool.dispatch)
+    return [
+        replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
+        for way, sub in tool.dispatch.subs()
     ]
-    return told or [whole]
 
 
 def _sdk_tool(server: Any, name: str) -> Any:
@@ -86,23 +89,15 @@ def _names(contract: Contract) -> set[str]:
     return {name for form in contract.shape.objects for name in form.names}
 
 
-def routed(shape: AgentShape, way: Mapping[str, str]) -> AgentShape | None:
+def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for something else."""
-    if shape.raw or not shape.body.startswith(b"{") or not _own(way).isdisjoint(json.loads(shape.body)):
+    dispatch, way = cast("Dispatch", tool.dispatch), tool.way
+    if shape.raw or not shape.body.startswith(b"{") or not dispatch.own.isdisjoint(json.loads(shape.body)):
         return None
+
+    def call(fields: Any) -> Any:
+        return dispatch.call(way, cast("Json", fields)) if isinstance(fields, dict) else fields
+
     body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
-    law = shape.law
-    law = replace(law, means=_with_way(law.means, way), corrected=_with_way(law.corrected, way))
+    law = replace(shape.law, means=call(shape.law.means), corrected=call(shape.law.corrected))
     return replace(shape, body=body, law=law)
-
-
-def _own(way: Mapping[str, str]) -> set[str]:
-    """What a dispatcher's call says for itself."""
-    return {*way, PARAMS, "help"}
-
-
-def _with_way(call: Any, way: Mapping[str, str]) -> Any:
-    if not isinstance(call, dict):
-        return call
-    fields = cast("Json", call)
-    return {**way, **fields} if _own(way).isdisjoint(fields) else {**way, PARAMS: fields}
