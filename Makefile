@@ -13,20 +13,25 @@ INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c const
 READY_DEMO := $(VENV)/.ready-demo
 READY_DEV := $(VENV)/.ready-dev
 
-# Words put between `python` and `-m pytest`; `make check` measures coverage with them.
-MEASURE :=
 # More for what is run: make test ARGS="-k wrapper", make bench ARGS=server, make demo ARGS=--once
 ARGS :=
+# Words put between `python` and `-m pytest`; `make check` measures coverage with them.
+MEASURE :=
+# Which tests: not the long ones, and few examples for each property. `make check` runs all of them.
+SELECTION := -m "not long" --hypothesis-profile=quick
+# One process per core. A worker starts with its share of the tests in order, so that it starts a server once for all
+# tests of a file, and takes over some of another's share when its own is done.
+PARALLEL := -n auto --dist worksteal
 
 # The engine, whose branch coverage is complete.
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py errors.py contract.py context.py markers.py gate.py publish.py decorator.py detect.py sources/* boundary/*
+CORE := __init__.py jsonvalue.py errors.py shape.py contract.py context.py markers.py publish.py decorator.py detect.py compile/* compile/pydantic/* boundary/*
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms stale long bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -37,10 +42,10 @@ demo: $(READY_DEMO) ## a Django project as an MCP server, seeded and served; ARG
 tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, and what comes of them
 	@$(BIN)/python demo/tour.py
 
-test: $(READY_DEV) ## run the tests
-	$(BIN)/python $(MEASURE) -m pytest $(ARGS)
+test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
+	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts rooms ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts rooms stale ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -53,8 +58,10 @@ types: $(READY_DEV) ## pyright, strict, over src
 layers: $(READY_DEV) ## import-linter: imports point down only
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(READY_DEV) ## the tests with branch coverage; the core must be complete
-	$(MAKE) --no-print-directory test MEASURE="-m coverage run"
+coverage: $(READY_DEV) ## all tests with branch coverage; the core must be complete
+	$(BIN)/coverage erase
+	$(MAKE) --no-print-directory test MEASURE="-m coverage run" SELECTION=
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/coverage report --include='$(CORE_FILES)' --fail-under=100
 
@@ -77,11 +84,17 @@ hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, 
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
+stale: $(READY_DEV) ## name the results of make long whose files have changed since
+	@$(BIN)/python scripts/long.py --stale
+
+long: $(READY_DEV) ## what does not fit into make check, into docs/measured/; ARGS=matrix for one part
+	@$(BIN)/python scripts/long.py $(ARGS)
+
 bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .oracle build dist site .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

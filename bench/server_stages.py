@@ -19,11 +19,11 @@ from starting import IMPORTS, KINDS
 from toolbooth import input_schema
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import read_json
+from toolbooth.compile.signature import compile_function
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.gate import fits
 from toolbooth.server.respond import respond
 from toolbooth.server.revisions import revision_of
-from toolbooth.sources.signature import compile_function
+from toolbooth.shape import fits
 
 LOOPS = 3000
 BEST_OF = 15

@@ -10,10 +10,10 @@ from core import calls_of, floor_of
 from measure import Task, compare
 
 from toolbooth import Contract, compile_function, handle_bytes
-from toolbooth.boundary import call, render
+from toolbooth.boundary import render, run
 from toolbooth.boundary.read import read_json
 from toolbooth.boundary.validate import values_of
-from toolbooth.gate import fits
+from toolbooth.shape import fits
 
 PROFILED_SECONDS = 0.5
 
@@ -37,12 +37,12 @@ def _by_stage(contract: Contract, body: bytes, floor: Task) -> None:
     """Each stage by itself, on what the stage before it gave."""
     arguments, *_ = read_json(body, contract.limits)
     values = values_of(contract, arguments)
-    value = call.run(contract, None, values, None, None)
+    value = run.run(contract, None, values, None, None)
     stages: dict[str, Task] = {
         "read": lambda: read_json(body, contract.limits),
         "gate": lambda: fits(contract.shape, arguments),
         "validate": lambda: values_of(contract, arguments),
-        "call": lambda: call.run(contract, None, values, None, None),
+        "call": lambda: run.run(contract, None, values, None, None),
         "render": lambda: render.value_result(value, []),
     }
     whole: dict[str, Task] = {"floor": floor, "handle_bytes": lambda: handle_bytes(contract, body)}

@@ -1,6 +1,6 @@
 """A tour in the terminal: the same tool, called the way real clients call it, right and wrong.
 
-For each call: what was sent, and what the tool received or what the agent was told.
+For each call it prints the arguments as sent, and then the values the tool received or the message the agent gets.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
+import click
 from pydantic import BaseModel, Field
-from rich.console import Console
-from rich.panel import Panel
-from rich.text import Text
 
 from toolbooth import JsonText, Unpack, compile_function, handle_bytes, input_schema
 
@@ -60,8 +58,8 @@ CALLS: list[tuple[str, Any]] = [
         {"email": "ann@example.org", "params": json.dumps({"first_name": "Ann"})},
     ),
     (
-        "camelCase, a typo, and the inner fields at the wrong level",
-        {"emial": "ann@example.org", "firstName": "Ann", "street": "Dam 1", "city": "Utrecht"},
+        "Names in another case, and the inner fields at the wrong level",
+        {"Email": "ann@example.org", "firstName": "Ann", "street": "Dam 1", "city": "Utrecht"},
     ),
     ("A wrapper one level down", {**GOOD, "address": {"attributes": GOOD["address"]}}),
     ("A type that would have to be guessed, and a value the model refuses", {**GOOD, "age": -1, "tags": "vip"}),
@@ -70,31 +68,34 @@ CALLS: list[tuple[str, Any]] = [
 
 
 def main() -> None:
-    console = Console(width=min(Console().width, 100))
     tool = compile_function(create_contact)
-    console.print(Text("Toolbooth: one tool, nine calls", style="bold"))
-    console.print("The tool takes a Contact with a nested Address, tags and labels. Agents see flat fields:\n")
-    console.print_json(json.dumps(input_schema(tool)["properties"]))
+    click.secho("Toolbooth: one tool, nine calls", bold=True)
+    click.echo("The tool takes a Contact with a nested Address, tags and labels. Agents see flat fields:\n")
+    click.echo(json.dumps(input_schema(tool)["properties"], indent=2))
     for number, (title, sent) in enumerate(CALLS, 1):
         body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
         RECEIVED.clear()
-        show(console, f"{number}. {title}", body.decode(), handle_bytes(tool, body))
-    console.print(
-        "\nNothing was dropped in silence: every call was received whole, or refused with what to send instead."
-    )
+        show(f"{number}. {title}", body.decode(), handle_bytes(tool, body))
+    click.echo("\nNo call lost anything: each one reached the tool whole, or was refused with what to send instead.")
 
 
-def show(console: Console, title: str, sent: str, result: dict[str, Any]) -> None:
-    """One call: what was sent, and what became of it."""
-    console.print(f"\n[bold]{title}[/bold]")
-    console.print(Text("  sent      ", style="dim") + Text(sent, style="cyan"))
+def show(title: str, sent: str, result: dict[str, Any]) -> None:
+    """Print one call: the arguments as sent, and the values or the refusal."""
+    click.echo()
+    click.secho(title, bold=True)
+    line("sent", sent, "cyan")
     if result["isError"]:
-        console.print(Panel(result["content"][0]["text"], title="the agent is told", border_style="red"))
+        line("agent gets", result["content"][0]["text"], "red")
         return
     for name, value in RECEIVED[0].items():
-        console.print(Text("  received  ", style="dim") + Text(f"{name} = {value!r}", style="green"))
+        line("received", f"{name} = {value!r}", "green")
     for repair in result.get("_meta", {}).get("toolbooth", {}).get("repairs", ()):
-        console.print(Text("  repaired  ", style="dim") + Text(f"{repair['code']} at {repair['path']}", style="yellow"))
+        line("repaired", f"{repair['code']} at {repair['path']}", "yellow")
+
+
+def line(label: str, text: str, colour: str) -> None:
+    indented = text.replace("\n", "\n" + " " * 14)
+    click.echo(click.style(f"  {label:12}", dim=True) + click.style(indented, fg=colour))
 
 
 if __name__ == "__main__":

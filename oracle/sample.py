@@ -22,7 +22,7 @@ from example_calls import EXAMPLES
 from fastmcp import FastMCP
 
 from toolbooth import Contract, ToolInputError, compile_function, input_schema
-from toolbooth.adapters.served import load, served
+from toolbooth.adapters.connect import load, served
 from toolbooth.boundary.accept import accept_bytes
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,8 @@ HEAD = """# Lint rules
 Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool, or the whole request with it, fails.
 *Misread*: calls go wrong, or the model is shown something else than was published. *Dropped*: a constraint is left out.
 The date is that of the report; for code and documentation, and for converters that were run, the day on which that was
-done. How to use it: [Lint](lint.md).
+done. Sources that are called a report are explained in [Evidence](project/evidence/index.md). How to use it:
+[Lint](lint.md).
 """
 
 

@@ -1,28 +1,19 @@
-"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`, connected."""
+"""`@unpack_pydantic_params`: what the host fills itself, where names are looked up, and direct calls."""
 
 import asyncio
-import contextlib
-import importlib.util
 import inspect
 import json
-import socket
-import subprocess
 import sys
 from datetime import date
-from pathlib import Path
 from types import ModuleType
 from typing import Annotated
 
 import fastmcp
-import mcp
 import pytest
-from fastmcp import FastMCP
 from fastmcp.dependencies import CurrentContext, Depends
-from fastmcp.tools import FunctionTool
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.server.mcpserver import Context as SdkContext
-from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.resolve import Resolve
+from plain_hosts import HOSTS, call, called, plain_fastmcp, plain_sdk, published
 from pydantic import BaseModel, Field
 
 from toolbooth import (
@@ -30,181 +21,10 @@ from toolbooth import (
     ContractError,
     ToolInputError,
     Unpack,
-    compile_function,
-    input_schema,
     unpack_pydantic_params,
 )
 
-_spec = importlib.util.spec_from_file_location("flattening_rows", Path(__file__).with_name("flattening_rows.py"))
-rows = sys.modules["flattening_rows"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(rows)
-
-BY_TOOLBOOTH = [row for row in rows.ROWS if not all(call.by_host for call in row.calls)]
-
-
-def plain_fastmcp(tool, **settings):
-    server = FastMCP("plain", **settings)
-    server.add_tool(FunctionTool.from_function(tool, name="tool"))
-    return fastmcp.Client(server)
-
-
-def plain_sdk(tool):
-    server = MCPServer("plain")
-    server.add_tool(tool, name="tool")
-    return mcp.Client(server)
-
-
-HOSTS = pytest.mark.parametrize("host", [plain_fastmcp, plain_sdk], ids=["fastmcp", "mcp"])
-
-
-async def called(client, arguments, name="tool"):
-    """The result of every call, whichever host's client it is."""
-    quiet = {"raise_on_error": False} if isinstance(client, fastmcp.Client) else {}
-    async with client:
-        return [await client.call_tool(name, each, **quiet) for each in arguments]
-
-
-async def published(client):
-    async with client:
-        found = await client.list_tools()
-        [tool] = getattr(found, "tools", found)
-        return tool.input_schema
-
-
-def said(result):
-    """What the agent reads, without the SDK's own prefix."""
-    return result.content[0].text.removeprefix("Error executing tool tool: "), result.is_error
-
-
-def call(client, *arguments):
-    return [said(each) for each in asyncio.run(called(client, arguments))]
-
-
-# --- the 40 rows ------------------------------------------------------------------------------------------------
-
-
-@HOSTS
-@pytest.mark.parametrize("row", BY_TOOLBOOTH, ids=lambda row: row.id)
-def test_a_decorated_tool_on_a_plain_host_behaves_as_the_model_alone(row, host):
-    calls = [each for each in row.calls if not each.by_host]
-    results = call(host(unpack_pydantic_params(row.make())), *(json.loads(each.sent) for each in calls))
-    assert results == [(each.text, each.result["isError"]) for each in calls]
-
-
-@HOSTS
-@pytest.mark.parametrize("row", rows.ROWS, ids=lambda row: row.id)
-def test_a_plain_host_publishes_what_toolbooth_would(row, host):
-    schema = asyncio.run(published(host(unpack_pydantic_params(row.make()))))
-    own = input_schema(compile_function(row.make()))
-    titled = {name: {key: each[key] for key in each if key != "title"} for name, each in schema["properties"].items()}
-    assert titled == own["properties"]
-    assert sorted(schema.get("required", [])) == sorted(own.get("required", []))
-
-
-UNEXPECTED = "Unexpected keyword argument"
-LOST = object()
-"""The key is dropped, and the tool is called as if it had not been sent."""
-
-BY_HOST = [
-    # row, sent, plain FastMCP 4.1.2 refuses this key, the plain SDK 2.3.0 then says. The remedy is `protect`.
-    (4, '{"item_id": 5}', "item_id", "$.itemId: is required, but was not sent"),
-    (6, '{"itemId": 5, "item_id": 6}', "item_id", LOST),
-    (8, '{"itemId": 5, "id": 6}', "id", LOST),
-    (24, '{"fullname": "Ann"}', "fullname", "$.name: is required, but was not sent"),
-    (24, '{"name": "Ann", "nickname": "A"}', "nickname", LOST),
-    (24, '{"fullname": "Ann"}', "fullname", "$.name: is required, but was not sent"),
-    (25, '{"name": "Ann", "age": 3}', "age", LOST),
-    (25, '{"name": "Ann", "at": {"x": 3}}', "at", LOST),
-    (25, '{"data": {"name": "Ann"}}', "data", "$.name: is required, but was not sent"),
-    (26, '{"name": "Ann", "age": 3}', "age", LOST),
-    (26, '{"name": "Ann", "age": 3}', "age", LOST),
-    (32, '{"x": 1, "norm": 3}', "norm", LOST),
-]
-DECIDED = [(row, each) for row in rows.ROWS for each in row.calls if each.by_host]
-
-
-def test_every_call_that_a_plain_host_decides_is_listed():
-    assert [(row.number, each.sent) for row, each in DECIDED] == [(number, sent) for number, sent, _, _ in BY_HOST]
-
-
-LISTED = [(row, each, key, sdk) for (row, each), (_, _, key, sdk) in zip(DECIDED, BY_HOST, strict=True)]
-LISTED_IDS = [f"{row.number:02}-{each.sent}" for row, each, _, _ in LISTED]
-
-
-@pytest.mark.parametrize(("row", "made", "key", "_"), LISTED, ids=LISTED_IDS)
-def test_plain_fastmcp_refuses_an_undeclared_key_in_its_own_words(row, made, key, _):
-    [(text, is_error)] = call(plain_fastmcp(unpack_pydantic_params(row.make())), json.loads(made.sent))
-    assert is_error
-    assert text.startswith(f"1 validation error for call[tool]\n{key}\n  {UNEXPECTED}")
-
-
-@pytest.mark.parametrize(("row", "made", "key", "sdk"), LISTED, ids=LISTED_IDS)
-def test_the_plain_sdk_drops_an_undeclared_key(row, made, key, sdk):
-    arguments = json.loads(made.sent)
-    without = {name: value for name, value in arguments.items() if name != key}
-    [(text, is_error), same] = call(plain_sdk(unpack_pydantic_params(row.make())), arguments, without)
-    assert (text, is_error) == same
-    assert is_error is (sdk is not LOST)
-    assert sdk is LOST or sdk in text
-
-
 # --- real transports --------------------------------------------------------------------------------------------
-
-CARRIED = [row for row in BY_TOOLBOOTH if row.number in (1, 7, 9, 11, 15, 16, 20, 23, 38, 40)]
-SERVER = Path(__file__).with_name("flattening_server.py")
-
-
-async def carried(client):
-    """Every call of the carried rows over one connection."""
-    async with client:
-        results = []
-        for row in CARRIED:
-            for each in row.calls:
-                results.append(await client.call_tool(row.id, json.loads(each.sent)))
-        return results
-
-
-def assert_carried(results):
-    expected = [(row.id, each) for row in CARRIED for each in row.calls]
-    got = [
-        (result.content[0].text.removeprefix(f"Error executing tool {name}: "), result.is_error)
-        for (name, _), result in zip(expected, results, strict=True)
-    ]
-    assert got == [(each.text, each.result["isError"]) for _, each in expected]
-
-
-@pytest.mark.parametrize("host", ["fastmcp", "mcp"])
-def test_rows_hold_over_a_real_stdio_connection(host, tmp_path):
-    ids = [row.id for row in CARRIED]
-    parameters = StdioServerParameters(command=sys.executable, args=[str(SERVER), host, "stdio", *ids])
-    with (tmp_path / "stderr").open("w") as errors:
-        assert_carried(asyncio.run(carried(mcp.Client(stdio_client(parameters, errlog=errors)))))
-
-
-@pytest.mark.parametrize("host", ["fastmcp", "mcp"])
-def test_rows_hold_over_a_real_http_connection(host):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    ids = [row.id for row in CARRIED]
-    server = subprocess.Popen(
-        [sys.executable, str(SERVER), host, str(port), *ids], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        _until_listening(server, port)
-        assert_carried(asyncio.run(carried(mcp.Client(f"http://127.0.0.1:{port}/mcp"))))
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def _until_listening(server, port):
-    while server.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.wait(timeout=0.1)
-    raise AssertionError(f"the server ended with {server.returncode}")
 
 
 class Place(BaseModel):
@@ -341,6 +161,7 @@ def test_a_mistake_in_a_parameters_type_is_told_and_not_taken_for_a_dependency()
 
 
 # --- where names are looked up ----------------------------------------------------------------------------------
+
 
 STACKED = """
 from __future__ import annotations
@@ -532,7 +353,7 @@ def test_python_values_pass_in_direct_calls():
 def test_a_refused_direct_call_raises_tool_input_error_with_every_problem():
     with pytest.raises(ToolInputError) as raised:
         direct(note=1, id="x")
-    assert [(each.code, each.path) for each in raised.value.problems] == [
+    assert [(each.code, each.where) for each in raised.value.problems] == [
         ("wrong-type", "$.note"),
         ("wrong-type", "$.id"),
     ]
@@ -608,8 +429,3 @@ def test_unpacked_fields_inside_a_plain_parameters_model_are_honoured(host):
         return repr(outer)
 
     assert call(host(tool), {"outer": {"item_id": 1}}) == [("Outer(item=Item(id=1, name='n'))", False)]
-
-
-def test_a_decorated_function_compiles_to_the_contract_of_the_bare_one():
-    decorated = [compile_function(unpack_pydantic_params(row.make())) for row in rows.ROWS]
-    assert list(map(input_schema, decorated)) == [input_schema(compile_function(row.make())) for row in rows.ROWS]

@@ -1,12 +1,14 @@
-"""The docs say everything that users can meet: every public name, every code, every client key."""
+"""The docs say everything that users can meet, and the project pages name code that exists."""
 
+import ast
+import re
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
 import toolbooth
-from toolbooth.boundary.decode import CLIENT_KEYS, RepairCode
+from toolbooth.boundary.repairs import CLIENT_KEYS, RepairCode
 from toolbooth.errors import ProblemCode
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -20,3 +22,36 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob(
 )
 def test_the_docs_mention_every_one_of_them(names):
     assert [name for name in names if f"`{name}`" not in TEXT] == []
+
+
+# --- the map of the code ---
+
+ROOT = DOCS.parent
+PACKAGE = ROOT / "src" / "toolbooth"
+PROJECT_PAGES = sorted((DOCS / "project").rglob("*.md"))
+CODE_FILE = re.compile(r"(?<![\w/.-])((?:[\w-]+/)*[\w-]+\.(?:py|toml))\b")
+FUNCTION = re.compile(r"\b(\w+)\(\)")
+
+
+def code_file(name: str) -> Path | None:
+    return next((folder / name for folder in (PACKAGE, ROOT) if (folder / name).is_file()), None)
+
+
+def names_in(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+@pytest.mark.parametrize("page", PROJECT_PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_the_code_that_project_pages_name_exists(page: Path):
+    """A function in a line, `name()`, is looked up in the file that is named before it in that line."""
+    missing: list[str] = []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        files = [(found.start(), found[1]) for found in CODE_FILE.finditer(line) if "/" in found[1]]
+        missing += [name for _, name in files if code_file(name) is None]
+        for function in FUNCTION.finditer(line):
+            before = [code_file(name) for start, name in files if start < function.start()]
+            if before and before[-1] is not None and function[1] not in names_in(before[-1]):
+                missing.append(f"{before[-1].relative_to(ROOT)}: {function[1]}()")
+    assert missing == []

@@ -7,6 +7,7 @@ The blocks of a page share one module. What a block prints stands in it as `#> `
 import contextlib
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -37,3 +38,8 @@ def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.Mo
             exec(compile("\n" * lines_above + code, page, "exec", dont_inherit=True), vars(module))
         printed = [line.rstrip() for line in output.getvalue().splitlines()]
         assert printed == [line.rstrip() for line in PRINTED.findall(code)], f"{page.name}, line {lines_above}"
+
+
+def test_the_tour_of_the_terminal_runs():
+    tour = subprocess.run([sys.executable, ROOT / "demo" / "tour.py"], check=True, capture_output=True, text=True)
+    assert (tour.stdout.count("  sent "), tour.stderr) == (9, "")

@@ -1,27 +1,26 @@
-"""An unpacked model behaves as the model alone would: the 40 rows of `evidence/flattening.md` §1.4, row by row."""
+"""An unpacked model behaves as the model alone would: the 40 rows of
+`docs/project/evidence/parameter-flattening.md`, row by row."""
 
 import asyncio
-import importlib.util
 import re
 import sys
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal, Optional
 from uuid import UUID
 
 import pytest
+from flattening_fields import Tree
+from flattening_kinds import Point, Spot, Typed
+from flattening_rows import ROWS
+from flattening_validators import Open, Popped
 from pydantic import AfterValidator, BaseModel, Field, HttpUrl, model_validator
 
 from toolbooth import Context, Unpack, compile_function, handle_bytes, handle_bytes_async, input_schema
 
-_spec = importlib.util.spec_from_file_location("flattening_rows", Path(__file__).with_name("flattening_rows.py"))
-rows = sys.modules["flattening_rows"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(rows)
 
-
-@pytest.mark.parametrize("row", rows.ROWS, ids=lambda row: row.id)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_an_unpacked_model_behaves_as_the_model_alone(row):
     contract = compile_function(row.make())
     results = [asyncio.run(handle_bytes_async(contract, call.sent.encode())) for call in row.calls]
@@ -156,10 +155,10 @@ def test_29_a_default_instance_is_not_changed_by_a_tool_that_changes_what_it_got
 
 
 @pytest.mark.parametrize(
-    "default", [rows.Point(x=5), rows.Typed(x=5), rows.Spot(X=5)], ids=["dataclass", "TypedDict", "pydantic dataclass"]
+    "default", [Point(x=5), Typed(x=5), Spot(X=5)], ids=["dataclass", "TypedDict", "pydantic dataclass"]
 )
 def test_29_default_instances_of_other_kinds_give_their_fields_too(default):
-    kind = rows.Typed if isinstance(default, dict) else type(default)
+    kind = Typed if isinstance(default, dict) else type(default)
 
     def tool(it):
         return repr(it)
@@ -249,14 +248,14 @@ def test_40_no_python_vocabulary_and_no_address_is_told():
 
 
 def test_03_the_exact_schema_of_a_recursive_model_is_an_object_at_its_root():
-    def tool(tree: Annotated[rows.Tree, Unpack()]): ...
+    def tool(tree: Annotated[Tree, Unpack()]): ...
 
     schema = input_schema(compile_function(tool), profile="exact")
     assert schema["type"] == "object"
 
 
 def test_24_25_undeclared_keys_of_an_open_model_with_a_prefix_are_refused_not_guessed():
-    def tool(who: Annotated[rows.Popped, Unpack(prefix="a_")], more: Annotated[rows.Open, Unpack(prefix="b_")]):
+    def tool(who: Annotated[Popped, Unpack(prefix="a_")], more: Annotated[Open, Unpack(prefix="b_")]):
         return f"{who!r} {more!r}"
 
     sent = b'{"a_fullname": "Ann", "b_name": "Bob", "b_age": 3}'

@@ -1,4 +1,7 @@
-"""`JsonText`: published as a string that takes JSON; JSON text and the native value both pass (seed 002)."""
+"""`JsonText`: published as a string that takes JSON; JSON text and the native value both pass.
+
+The form comes from docs/project/evidence/parameter-transformation.md.
+"""
 
 import json
 import warnings

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, SecretStr, create_model
 
 from toolbooth import Contract, Unpack, compile_function, compile_json_schema, compile_model, handle_bytes
 from toolbooth.boundary.examine import examine
-from toolbooth.gate import fits
+from toolbooth.shape import fits
 
 # The same examples on every run: a failure in CI is a failure at home.
 LAW = settings(

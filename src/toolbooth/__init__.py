@@ -8,9 +8,12 @@ import typing as _typing
 
 if _typing.TYPE_CHECKING:
     from toolbooth.boundary.handle import handle_arguments as handle_arguments
+    from toolbooth.boundary.handle import handle_arguments_async as handle_arguments_async
     from toolbooth.boundary.handle import handle_bytes as handle_bytes
-    from toolbooth.boundary.handle_async import handle_arguments_async as handle_arguments_async
-    from toolbooth.boundary.handle_async import handle_bytes_async as handle_bytes_async
+    from toolbooth.boundary.handle import handle_bytes_async as handle_bytes_async
+    from toolbooth.compile.json_schema import compile_json_schema as compile_json_schema
+    from toolbooth.compile.signature import compile_function as compile_function
+    from toolbooth.compile.signature import compile_model as compile_model
     from toolbooth.context import Context as Context
     from toolbooth.contract import Contract as Contract
     from toolbooth.contract import Limits as Limits
@@ -25,10 +28,8 @@ if _typing.TYPE_CHECKING:
     from toolbooth.markers import Unpack as Unpack
     from toolbooth.markers import Verbatim as Verbatim
     from toolbooth.publish import input_schema as input_schema
+    from toolbooth.server.dispatch.build import mcp_action as mcp_action
     from toolbooth.server.registry import ToolRegistry as ToolRegistry
-    from toolbooth.sources.json_schema import compile_json_schema as compile_json_schema
-    from toolbooth.sources.signature import compile_function as compile_function
-    from toolbooth.sources.signature import compile_model as compile_model
 
 _HOMES = {
     "Context": "context",
@@ -43,15 +44,16 @@ _HOMES = {
     "ToolRegistry": "server.registry",
     "Unpack": "markers",
     "Verbatim": "markers",
-    "compile_function": "sources.signature",
-    "compile_json_schema": "sources.json_schema",
-    "compile_model": "sources.signature",
+    "compile_function": "compile.signature",
+    "compile_json_schema": "compile.json_schema",
+    "compile_model": "compile.signature",
     "detect_nested_wrapper": "detect",
     "handle_arguments": "boundary.handle",
-    "handle_arguments_async": "boundary.handle_async",
+    "handle_arguments_async": "boundary.handle",
     "handle_bytes": "boundary.handle",
-    "handle_bytes_async": "boundary.handle_async",
+    "handle_bytes_async": "boundary.handle",
     "input_schema": "publish",
+    "mcp_action": "server.dispatch.build",
     "unpack_pydantic_params": "decorator",
 }
 
@@ -77,11 +79,14 @@ __all__ = [
     "handle_bytes",
     "handle_bytes_async",
     "input_schema",
+    "mcp_action",
     "unpack_pydantic_params",
 ]
 
 
 def __getattr__(name: str) -> _typing.Any:
+    if name == "__version__":
+        return _importlib.import_module("importlib.metadata").version("toolbooth")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'toolbooth' has no attribute {name!r}")

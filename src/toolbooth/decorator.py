@@ -1,4 +1,4 @@
-"""`@unpack_pydantic_params` (seed 003): flat parameters for any framework that reads a signature, without an adapter.
+"""`@unpack_pydantic_params`: flat parameters for any framework that reads a signature, without an adapter.
 
 In: a function with `Annotated[Model, Unpack()]` parameters. Out: one whose signature has the models' fields, and the
 plain parameters beside them, as keyword-only parameters. The framework publishes them and passes every value on as it
@@ -34,16 +34,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, core_schema
 
 from toolbooth.boundary.accept import accept_bytes, invalid_values
-from toolbooth.boundary.call import is_async
 from toolbooth.boundary.render import refusal_text
+from toolbooth.boundary.run import is_async
 from toolbooth.boundary.validate import values_of
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.compile.signature import ReadParam, compile_params, is_context, read_params
 from toolbooth.context import Context
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import ContractError, ToolInputError
 from toolbooth.markers import Unpack
 from toolbooth.publish import portable
-from toolbooth.sources.hints import Hints, Unresolved
-from toolbooth.sources.signature import ReadParam, compile_params, is_context, read_params
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -146,7 +146,7 @@ class _Flat:
             if _is_unfinished(error):
                 return False
             raise
-        return form.arranged or form.deep
+        return form.flattened or form.flattened_below
 
     @functools.cached_property
     def required(self) -> dict[str, bool]:

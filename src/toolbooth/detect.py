@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbooth.boundary.examine import examine
-from toolbooth.boundary.paths import listed
+from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Limits
-from toolbooth.sources.json_schema import shape_of_schema
+from toolbooth.jsonvalue import listed, path_text
 
 
 def detect_nested_wrapper(arguments: Mapping[str, Any], input_schema: Mapping[str, Any]) -> str | None:
     """What to tell the agent if its arguments hold a nested wrapper at any depth; None if they do not."""
     shape = shape_of_schema(input_schema, root=True)
-    if shape.free or not shape.objects:
+    if shape.opaque or not shape.objects:
         return None
     _, exam = examine(shape, dict(arguments), Limits(), thorough=False)
     wrappers = [problem for problem in exam.problems if problem.code == "nested-wrapper"]
     if not wrappers:
         return None
-    lines = [f"{problem.path}: {problem.message}." for problem in wrappers]
-    lines += [f"Declared fields of {path}: {listed(names)}." for path, names in exam.declared.items()]
+    lines = [f"{problem.where}: {problem.message}." for problem in wrappers]
+    lines += [f"Declared fields of {path_text(path)}: {listed(names)}." for path, names in exam.declared.items()]
     return "\n".join(lines)

@@ -8,9 +8,11 @@ ToolError        the tool's own: its text is shown to the agent
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from toolbooth.jsonvalue import JsonPath, path_text
 
 INVALID_PARAMS = -32602
 """The JSON-RPC code that every refusal carries, in either form."""
@@ -30,14 +32,73 @@ ProblemCode = Literal[
     "invalid",
 ]
 
+Moved = Callable[[JsonPath], JsonPath]
+"""Where a path is in an outer call."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing wrong with a call: a code, where it stands, and a sentence for the agent."""
+    """One thing that is wrong with a call: a code, a path, and a sentence for the agent."""
 
     code: ProblemCode
-    path: str
+    path: JsonPath
     message: str
+
+    @property
+    def where(self) -> str:
+        """The path as the agent reads it: `$.lines[0].sku`."""
+        return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Send a value somewhere else."""
+
+    source: JsonPath
+    target: JsonPath
+
+    def moved(self, where: Moved) -> Move:
+        """The same edit in an outer call."""
+        return Move(where(self.source), where(self.target))
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Send a value under another key of the same object."""
+
+    source: JsonPath
+    name: str
+
+    def moved(self, where: Moved) -> Rename:
+        """The same edit in an outer call."""
+        return Rename(where(self.source), self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrap:
+    """Send what an object holds directly in another one."""
+
+    source: JsonPath
+    target: JsonPath
+
+    def moved(self, where: Moved) -> Unwrap:
+        """The same edit in an outer call."""
+        return Unwrap(where(self.source), where(self.target))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Send a key that holds a path, such as `address.city`, as that path."""
+
+    key: str
+    target: JsonPath
+
+    def moved(self, where: Moved) -> Split:
+        """The same edit in an outer call."""
+        return Split(self.key, where(self.target))
+
+
+Edit = Move | Rename | Unwrap | Split
 
 
 class ContractError(TypeError):
@@ -54,11 +115,12 @@ class ContractWarning(UserWarning):
 
 
 class ToolInputError(ValueError):
-    """The caller's arguments were refused; nothing was called, or, where it is not `untouched`, nothing is claimed.
+    """The caller's arguments were refused.
 
-    `corrected` holds the whole call to send instead, where it can be derived and holds no secret;
-    `edits` says the same in words; `declared` has the field names of each object concerned, by path;
-    `more` counts problems beyond those listed.
+    `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits` are the steps to
+    it; `declared` has the field names of each object concerned, by path; `more` counts problems that are not listed;
+    `untouched` is False if code with side effects may have run. Nothing changes an error once it is made: `moved`,
+    `under` and `replaced` return new ones.
     """
 
     def __init__(
@@ -66,9 +128,9 @@ class ToolInputError(ValueError):
         problems: Iterable[Problem],
         *,
         tool: str = "",
-        declared: Mapping[str, tuple[str, ...]] | None = None,
+        declared: Mapping[JsonPath, tuple[str, ...]] | None = None,
         corrected: Mapping[str, Any] | None = None,
-        edits: Iterable[str] = (),
+        edits: Iterable[Edit] = (),
         more: int = 0,
         untouched: bool = True,
     ) -> None:
@@ -82,7 +144,32 @@ class ToolInputError(ValueError):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        return "; ".join(f"{problem.path}: {problem.message}" for problem in self.problems)
+        return "; ".join(f"{problem.where}: {problem.message}" for problem in self.problems)
+
+    def replaced(self, **changes: Any) -> ToolInputError:
+        """A copy with some of its parts changed."""
+        parts: dict[str, Any] = {
+            "problems": self.problems,
+            "tool": self.tool,
+            "declared": self.declared,
+            "corrected": self.corrected,
+            "edits": self.edits,
+            "more": self.more,
+            "untouched": self.untouched,
+        }
+        return ToolInputError(**(parts | changes))
+
+    def moved(self, where: Moved) -> ToolInputError:
+        """A copy with every path moved to where it is in an outer call."""
+        return self.replaced(
+            problems=[replace(each, path=where(each.path)) for each in self.problems],
+            declared={where(path): names for path, names in self.declared.items()},
+            edits=[each.moved(where) for each in self.edits],
+        )
+
+    def under(self, prefix: JsonPath) -> ToolInputError:
+        """A copy for arguments that are one part of an outer call."""
+        return self.moved(lambda path: (*prefix, *path))
 
 
 class ToolError(Exception):

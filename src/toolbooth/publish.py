@@ -1,8 +1,8 @@
 """What clients see: a contract's exact JSON Schema goes in, the `inputSchema` to publish comes out.
 
 *exact* is a copy of the schema. *portable* says the same in the words that every client takes at once
-(`client_faults.md` §2, `wire.md` §5): a tree without references where each node has one `type`, or is an `anyOf` of
-such nodes. What a dropped keyword said is put in words, where it is short.
+(`docs/project/evidence/clients.md` and `wire.md`): a tree without references where each node has one `type`, or is an
+`anyOf` of such nodes. What a dropped keyword said is put in words, where it is short.
 
 Portable never excludes a call that exact admits, null apart, with these limits:
 
@@ -57,7 +57,7 @@ _CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"
 # (vscode#325618, 2026-07-13). So "anything" has to end somewhere, and it ends here.
 ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _KINDS[:4]]}
 _ONLY_NULL: Mapping[str, Any] = {"type": "string", "description": "always null"}
-# An untyped schema that has one of these is read as the boundary reads it (`sources/json_schema.py`).
+# An untyped schema that has one of these is read as the boundary reads it (`compile/json_schema.py`).
 _OBJECT_KEYS = frozenset({"properties", "required", "additionalProperties", "patternProperties", "minProperties"})
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
 
@@ -70,7 +70,7 @@ def input_schema(contract: Contract, profile: Profile = "portable") -> dict[str,
     """
     if profile not in ("portable", "exact"):
         raise ValueError(f"there is no profile {profile!r}; the profiles are 'portable' and 'exact'")
-    return portable(contract.brief or contract.schema) if profile == "portable" else _copied(contract.schema)
+    return portable(contract.listing_schema or contract.schema) if profile == "portable" else _copied(contract.schema)
 
 
 def portable(schema: Mapping[str, Any]) -> dict[str, Any]:

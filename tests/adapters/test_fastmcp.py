@@ -194,7 +194,7 @@ def test_a_task_tool_is_no_function_tool_so_its_worker_runs_the_boundary():
 
     async def run() -> tuple[list[Tool], ToolResult, ToolResult]:
         [task] = await server.get_tasks()
-        return task, await task.run({"number": "3"}), await task.run({"numbr": 3})
+        return task, await task.run({"number": "3"}), await task.run({"Number": 3})
 
     task, repaired, refused = asyncio.run(run())
     assert (task.name, isinstance(task, FunctionTool), task.task_config.mode) == ("slow", False, "optional")

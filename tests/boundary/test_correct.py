@@ -89,20 +89,42 @@ def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_gues
     assert refused(order, sent) == (corrected, edits)
 
 
-def test_a_misspelt_object_is_corrected_with_what_is_misspelt_inside_it():
+def test_an_object_in_another_case_is_corrected_with_what_is_in_another_case_inside_it():
     def tool(person: Person): ...
 
-    assert refused(tool, {"person": {"name": "Ann", "adress": {"ctiy": "Bern"}}}) == (
+    assert refused(tool, {"person": {"name": "Ann", "Address": {"CITY": "Bern"}}}) == (
         {"person": {"name": "Ann", "address": {"city": "Bern"}}},
-        ['rename $.person.adress to "address"', "move $.person.adress.ctiy to $.person.address.city"],
+        ['rename $.person.Address to "address"', "move $.person.Address.CITY to $.person.address.city"],
     )
 
 
-def test_a_misspelt_argument_is_corrected_with_what_is_misspelt_inside_it():
+def test_an_argument_in_another_case_is_corrected_with_what_is_in_another_case_inside_it():
     def tool(person: Person): ...
 
-    corrected, _ = refused(tool, {"persn": {"name": "Ann", "address": {"ctiy": "Bern"}}})
+    corrected, _ = refused(tool, {"Person": {"name": "Ann", "address": {"CITY": "Bern"}}})
     assert corrected == {"person": {"name": "Ann", "address": {"city": "Bern"}}}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"persn": {"name": "Ann", "address": {"city": "Bern"}}},
+        {"person": {"name": "Ann", "adress": {"city": "Bern"}}},
+        {"person": {"name": "Ann", "address": {"ctiy": "Bern"}}},
+        {"person": {"name": "Ann", "adress.city": "Bern"}},
+    ],
+    ids=json.dumps,
+)
+def test_no_corrected_call_is_built_on_a_similar_name(sent):
+    def tool(person: Person): ...
+
+    assert refused(tool, sent) == (None, [])
+
+
+def test_a_name_in_another_case_that_two_fields_share_is_not_corrected():
+    def tool(user_id: int = 0, userId: int = 0): ...
+
+    assert refused(tool, {"UserID": 1}) == (None, [])
 
 
 def test_items_past_a_tuples_end_stay_and_are_told():
@@ -141,10 +163,20 @@ def test_a_corrected_call_is_shown_only_where_it_holds_no_secret():
 def test_very_many_slips_are_corrected_and_the_first_of_them_told_as_edits():
     def tool(lines: list[Line]): ...
 
-    sent = {"lines": [{"Sku" if index % 2 else "skus": "a"} for index in range(25)]}
+    sent = {"lines": [{"Sku" if index % 2 else "SKU": "a"} for index in range(25)]}
     corrected, edits = refused(tool, sent)
     assert corrected == {"lines": [{"sku": "a"}] * 25}
-    assert edits == [f'rename $.lines[{index}].{"Sku" if index % 2 else "skus"} to "sku"' for index in range(20)]
+    assert edits == [f'rename $.lines[{index}].{"Sku" if index % 2 else "SKU"} to "sku"' for index in range(20)]
+
+
+@pytest.mark.parametrize("many", [{"Sku": "a"}, {"data": {"sku": "a"}}], ids=["another case", "a wrapper"])
+@pytest.mark.parametrize("one", [{"SKU": "a"}, {"body": {"sku": "a"}}], ids=["another case", "a wrapper"])
+def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
+    def tool(lines: list[Line]): ...
+
+    corrected, edits = refused(tool, {"lines": [many] * 2_100 + [one]})
+    assert corrected is None
+    assert len(edits) == 20
 
 
 def test_very_many_strange_keys_are_not_sought_one_by_one():

@@ -274,13 +274,13 @@ def test_any_other_exception_of_a_tool_passes_through_to_its_host(handle):
 
 WRAPPER = Problem(
     code="nested-wrapper",
-    path="$.data",
+    path=("data",),
     message='"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
     'Flat: send "email" at the top level, not inside "data"',
 )
 REFUSED = {
     "code": -32602,
-    "problems": [{"code": WRAPPER.code, "path": WRAPPER.path, "message": WRAPPER.message}],
+    "problems": [{"code": WRAPPER.code, "path": WRAPPER.where, "message": WRAPPER.message}],
     "edits": ["move $.data.* to $"],
     "corrected": {"email": "a@b.c"},
 }

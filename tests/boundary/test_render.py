@@ -22,7 +22,7 @@ def test_plain_text_is_a_result_good_or_bad():
 
 
 def test_a_refusal_claims_that_nothing_was_done_only_where_that_is_known():
-    problems = [Problem(code="invalid", path="$.a", message="no")]
+    problems = [Problem(code="invalid", path=("a",), message="no")]
     assert refusal_text(ToolInputError(problems), 500) == (
         "Refused: 1 problem in the arguments. Nothing was done.\n- $.a: no"
     )

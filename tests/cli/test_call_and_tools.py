@@ -24,7 +24,7 @@ SERVERS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory) -> Path:
     made = tmp_path_factory.mktemp("shop")
     for name, text in SERVERS.items():

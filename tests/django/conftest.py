@@ -26,9 +26,9 @@ django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402  # models are there only once Django is set up
 
-from toolbooth.django import catalogue as catalogues  # noqa: E402
 from toolbooth.django import decorators  # noqa: E402
-from toolbooth.django.catalogue import forget  # noqa: E402
+from toolbooth.django.describe import catalogue as catalogues  # noqa: E402
+from toolbooth.django.describe.catalogue import forget  # noqa: E402
 
 _KEPT = ("auth.Permission", "contenttypes.ContentType")
 

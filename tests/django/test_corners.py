@@ -25,10 +25,10 @@ from odd.models import Badge, Device, Log, Part, Site, Thing
 from odd.serializers import DeviceSerializer, LogSerializer, SiteSerializer
 from odd.views import Echo
 from sales.models import Company
-from toolbooth.django import replies
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.call import replies
+from toolbooth.django.call.endpoint import endpoint
 from toolbooth.django.decorators import mcp_ignore
-from toolbooth.django.view import endpoint
+from toolbooth.django.describe.catalogue import catalogue
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from rest_framework.routers import SimpleRouter
 from odd.views import SiteViewSet
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, TagViewSet
 from toolbooth.django import decorators
-from toolbooth.django.catalogue import catalogue
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.decorators import mcp_tool
+from toolbooth.django.describe.catalogue import catalogue
 
 CRUD = ["list", "create", "retrieve", "update", "partial_update", "destroy"]
 

@@ -12,7 +12,7 @@ from django.test import Client
 from odd import views
 from odd.models import Log, Secret, Site
 from sales.models import Company, Contact
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 
 BASIC = {"ann": "Basic YW5uOnB3", "bob": "Basic Ym9iOnB3"}
 DISPATCH = {
@@ -305,10 +305,13 @@ def test_who_may_call_nothing_behind_a_dispatcher_is_told_so(mcp, settings_of):
 
 
 def test_a_password_is_checked_once(mcp, settings_of, monkeypatch):
-    settings_of(TOOLBOOTH={"DISPATCH": "resource", "INCLUDE": ["counted__*"]})
-    monkeypatch.setattr(views.CountingAuthentication, "checked", 0)
+    settings_of(
+        TOOLBOOTH={"DISPATCH": "resource", "INCLUDE": ["counted__*"]},
+        AUTHENTICATION_BACKENDS=["odd.views.CountingBackend"],
+    )
+    monkeypatch.setattr(views.CountingBackend, "checked", 0)
     assert mcp("counted", {"action": "create", "label": "x"})["isError"] is False
-    assert views.CountingAuthentication.checked == 1
+    assert views.CountingBackend.checked == 1
 
 
 def test_throttles_count_calls_and_not_help(mcp, dispatched):

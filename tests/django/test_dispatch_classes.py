@@ -14,8 +14,8 @@ from odd.models import Log
 from sales.models import Contact
 from toolbooth import ContractError
 from toolbooth.django import decorators
-from toolbooth.django.catalogue import catalogue
 from toolbooth.django.decorators import mcp_action, mcp_dispatcher, mcp_tool
+from toolbooth.django.describe.catalogue import catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def declared(settings_of, monkeypatch):
 
 @pytest.fixture
 def leads():
-    """The dispatcher of `evidence/gateway.md` 2.3, with an action that makes a row of whatever it is given."""
+    """The dispatcher of `docs/project/evidence/gateways.md`: its action makes a row of whatever it is given."""
 
     @mcp_dispatcher
     class Leads:
@@ -81,12 +81,12 @@ def test_its_actions_are_called_through_it_and_by_their_own_names(mcp, leads):
     ]
 
 
-# --- evidence/gateway.md, 2.3: each of these made a blank or partial row, and was answered "created" ---
+# --- docs/project/evidence/gateways.md: each of these made a blank or partial row, and was answered "created" ---
 
 LOST = {
     "a wrapper": {"action": "create", "data": {"email": "a@x.io"}},
     "a wrapper in params": {"action": "create", "params": {"data": {"email": "a@x.io"}}},
-    "a typo in params": {"action": "create", "params": {"emial": "a@x.io"}},
+    "another case in params": {"action": "create", "params": {"Email": "a@x.io"}},
     "a wrapper of JSON text": {"action": "create", "data": '{"email":"a@x.io"}'},
     "a wrapper beside params": {"action": "create", "params": {"email": "a@x.io"}, "data": {"first_name": "LOST"}},
     "a wrapper beside empty params": {"action": "create", "params": {}, "data": {"email": "a@x.io"}},
@@ -104,6 +104,13 @@ def test_what_was_lost_elsewhere_is_refused_and_then_made_right(mcp, leads, sent
     assert corrected == ({**expected, "first_name": "LOST"} if "LOST" in str(sent) else expected)
     assert mcp("leads", corrected)["isError"] is False
     assert list(Contact.objects.values_list("email", "first_name")) == [("a@x.io", corrected.get("first_name", ""))]
+
+
+def test_a_typo_in_params_is_refused_with_the_similar_name(mcp, leads):
+    refused = mcp("leads", {"action": "create", "params": {"emial": "a@x.io"}})
+    assert (refused["isError"], Contact.objects.count()) == (True, 0)
+    assert 'there is no field "emial"; did you mean "email"?' in refused["content"][0]["text"]
+    assert "corrected" not in refused["_meta"]["toolbooth"]
 
 
 def test_what_stands_beside_params_is_not_lost(mcp, leads):

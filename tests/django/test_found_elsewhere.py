@@ -21,8 +21,8 @@ from rest_framework.urlpatterns import format_suffix_patterns
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from toolbooth.django.catalogue import catalogue
-from toolbooth.django.discovery import discover
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.discovery import discover
 from toolbooth.django.testing import acting_as
 
 

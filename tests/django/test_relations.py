@@ -1,4 +1,4 @@
-"""A relation is sent by its key, or by an object that names exactly one row (seed 000)."""
+"""A relation is sent by its key, or by an object that names one row (docs/project/evidence/nested-wrapper.md)."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from inline_snapshot import snapshot
 
-from toolbooth.django.catalogue import build, catalogue
 from toolbooth.django.conf import Configuration
+from toolbooth.django.describe.catalogue import build, catalogue
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tools(_database):
     return {name: tool.listing() for name, tool in catalogue().registry.tools.items()}
 
@@ -221,7 +221,7 @@ from django.conf import settings
 settings.REST_FRAMEWORK["DEFAULT_SCHEMA_CLASS"] = {schema_class!r}
 import django
 django.setup()
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.tools.items()}}))
 """
     told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120)
@@ -230,7 +230,7 @@ print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.t
 
 
 def test_the_example_needs_few_words(tools):
-    """About 240 tokens a tool is what the strongest gateway needs (`evidence/gateway.md`, 4.1)."""
+    """About 240 tokens a tool is what the strongest gateway needs (`docs/project/evidence/gateways.md`)."""
     crm = [tool for name, tool in tools.items() if name.partition("__")[0] in ("contacts", "companies", "deals")]
     assert len(json.dumps(crm)) / len(crm) < 700
 

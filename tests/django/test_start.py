@@ -15,9 +15,10 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from sales.views import TagViewSet
-from toolbooth.django import catalogue as catalogues
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django import conf
 from toolbooth.django.conf import Configuration, configuration
+from toolbooth.django.describe import catalogue as catalogues
+from toolbooth.django.describe.catalogue import catalogue
 
 LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
 
@@ -155,3 +156,7 @@ def test_an_action_of_several_methods_is_a_tool_for_each(settings_of):
 def test_a_pattern_that_fits_no_tool_is_told(settings_of):
     settings_of(TOOLBOOTH={"EXCLUDE": ["*__destory", "tags__*"]}, ROOT_URLCONF="crm.urls")
     assert told() == [("toolbooth.W003", "TOOLBOOTH['EXCLUDE']: '*__destory': it fits no tool.")]
+
+
+def test_every_setting_has_a_rule_for_its_values():
+    assert {*conf._RULES, "ARGUMENTS"} == set(conf._FIELDS)

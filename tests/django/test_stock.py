@@ -66,7 +66,7 @@ print(json.dumps(told))
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock")
     environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}

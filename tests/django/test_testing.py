@@ -9,8 +9,8 @@ from rest_framework.routers import SimpleRouter
 
 from sales.models import Company, Contact, Note
 from sales.views import CompanyViewSet, ContactViewSet, NoteViewSet
-from toolbooth.boundary.decode import Repair
-from toolbooth.django.catalogue import catalogue
+from toolbooth.boundary.repairs import Repair
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import acting_as
 from toolbooth.errors import Problem
 
@@ -45,25 +45,25 @@ def test_a_call_is_made_by_field_and_runs_as_the_user(agent, ann):
 def test_a_refusal_has_its_problems_and_the_corrected_call(agent):
     result = agent.call("contacts__create", {"data": {"email": "ann@x.io"}})
     assert result.is_error
-    assert [(each.code, each.path) for each in result.problems] == [("nested-wrapper", "$.data")]
+    assert [(each.code, each.where) for each in result.problems] == [("nested-wrapper", "$.data")]
     assert isinstance(result.problems[0], Problem)
     assert result.corrected == {"email": "ann@x.io"}
     assert result.value is None
     assert "Nothing was done." in result.text
-    assert repr(result).startswith("<CallResult refused: nested-wrapper at $.data; Refused: 1 problem")
+    assert repr(result).startswith("<WireResult refused: nested-wrapper at $.data; text='Refused: 1 problem")
 
 
 def test_a_repair_is_told(agent):
     result = agent.call("contacts__create", subscribed="true")
-    assert result.repairs == (Repair(code="scalar-text", path="$.subscribed"),)
-    assert repr(result).startswith("<CallResult repaired: scalar-text at $.subscribed; {")
+    assert result.repairs == (Repair(code="scalar-text", path=("subscribed",)),)
+    assert repr(result).startswith("<WireResult repaired: scalar-text at $.subscribed; structured={")
     assert Contact.objects.get().subscribed is True
 
 
 def test_bytes_are_sent_as_they_are(agent):
     result = agent.call("contacts__create", b'{"email": "a@x.io", "email": "b@x.io"}')
     assert [each.code for each in result.problems] == ["duplicate-key"]
-    assert repr(agent.call("contacts__create", b'{"email": "a@x.io"}')).startswith("<CallResult passed; {")
+    assert repr(agent.call("contacts__create", b'{"email": "a@x.io"}')).startswith("<WireResult passed; structured={")
 
 
 def test_arguments_come_whole_or_by_field(agent):
@@ -77,7 +77,7 @@ def test_who_is_shown_what(agent, ann):
     denied = agent.call("guarded__create", name="Acme")
     assert (denied.is_error, denied.problems) == (True, ())
     assert "permission" in denied.text
-    assert repr(denied).startswith("<CallResult error; ")
+    assert repr(denied).startswith("<WireResult error; ")
     chief = User.objects.create_superuser("chief")
     assert "guarded__create" in acting_as(chief).tools()
     assert not acting_as(chief).call("guarded__create", name="Acme").is_error
@@ -86,7 +86,7 @@ def test_who_is_shown_what(agent, ann):
 
 def test_nobody_in_particular_is_asked_who_calls(agent):
     result = acting_as(None).call("notes__list")
-    assert (result.status, result.is_error, result.raw) == (401, True, {"text": result.text})
+    assert (result.status, result.is_error, result.raw) == (401, True, {})
     with pytest.raises(PermissionError, match="the tools were not listed: HTTP 401, who calls"):
         acting_as(None).tools()
 
@@ -159,5 +159,5 @@ class ContactTests(TestCase):
         made = acting_as(self.ann).call("contacts__create", objects=[{"email": "a@x.io"}, {"email": "b@x.io"}])
         assert made.value["created"] == 2
         refused = acting_as(self.ann).call("contacts__create", objects=[{"email": "c@x.io"}, {"email": "no"}])
-        assert [each.path for each in refused.problems] == ["$.objects[1].email"]
+        assert [each.where for each in refused.problems] == ["$.objects[1].email"]
         assert Contact.objects.count() == 2

@@ -29,8 +29,8 @@ from sales.models import Company
 from sales.views import CompanyViewSet, NoteViewSet
 from toolbooth.content import Text
 from toolbooth.django import decorators
-from toolbooth.django.catalogue import forget
 from toolbooth.django.decorators import mcp_tool
+from toolbooth.django.describe.catalogue import forget
 from toolbooth.django.testing import acting_as
 
 PROJECT = Path(__file__).resolve().parent / "project"
@@ -185,7 +185,7 @@ def test_a_token_that_was_changed_is_refused(tool):
     for each in forged:
         told = call(tool, json.dumps({"continuation_token": each}).encode())
         assert told.is_error, each
-        assert [problem.path for problem in told.problems] in (["$.continuation_token"], ["$"]), each
+        assert [problem.where for problem in told.problems] in (["$.continuation_token"], ["$"]), each
     assert told.text == (
         f"Refused: 1 problem in the arguments of {tool!r}. Nothing was done.\n"
         "- $.continuation_token: is no token of this server, or was changed; send it as it came"

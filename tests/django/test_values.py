@@ -1,4 +1,4 @@
-"""Everything that REST takes can be sent over MCP, and arrives as it was sent (`evidence/gateway.md`, 2.4 and 2.5)."""
+"""Everything that REST takes can be sent over MCP, and arrives as it was sent (`docs/project/evidence/gateways.md`)."""
 
 import json
 from decimal import Decimal

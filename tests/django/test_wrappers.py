@@ -6,6 +6,7 @@ of a class that somebody wrote.
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import product
 from typing import Annotated, Any
 
@@ -19,10 +20,10 @@ from odd.models import Device, Site
 from sales.models import Company, Contact, Deal, Line, Note, Tag
 from toolbooth import Unpack
 from toolbooth.django import decorators
-from toolbooth.django.catalogue import catalogue
 from toolbooth.django.decorators import mcp_action, mcp_dispatcher
-from toolbooth.testing.catalogue import WRAPPERS
-from toolbooth.testing.shapes import agent_shapes
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.testing.shapes.agent_shapes import agent_shapes
+from toolbooth.testing.shapes.catalogue import WRAPPERS
 
 MODELS = (Company, Contact, Deal, Line, Note, Tag, Site, Device)
 KEYS = ("objects", "items", "_items", "contact", "Contact", "values", "json", "record", "zq")
@@ -41,6 +42,8 @@ def stock(ann):
     deal = Deal.objects.create(title="Old", company=acme)
     Line.objects.create(deal=deal, product="p", price=1)
     note = Note.objects.create(owner=ann, title="Old")
+    # JSON keeps milliseconds, so the time of its creation would not always be the same after `reset`.
+    Note.objects.update(written=datetime(2026, 1, 1, tzinfo=UTC))
     return {"company": acme.pk, "contact": str(contact.pk), "deal": deal.pk, "note": note.pk}
 
 
@@ -276,7 +279,7 @@ def test_a_wrapper_in_a_nested_row_changes_no_row(send, stock, tool, form):
         assert rows() == before, key
 
 
-# --- seed 000, the validation cases of T3 ---
+# --- the test cases of docs/project/evidence/nested-wrapper.md ---
 
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])

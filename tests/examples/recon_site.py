@@ -18,7 +18,6 @@ class Site(BaseHTTPRequestHandler):
     """/echo tells what it got; /go?to= redirects; /login sets a cookie; the others never come to an end."""
 
     protocol_version = "HTTP/1.1"
-    stopped = threading.Event()
 
     def answer(self) -> None:
         place = urlsplit(self.path)
@@ -44,10 +43,10 @@ class Site(BaseHTTPRequestHandler):
             case "/endless":
                 self.reply(200, None, Connection="close")
                 with contextlib.suppress(OSError):
-                    while not self.stopped.is_set():
+                    while not self.server.stopped.is_set():
                         self.wfile.write(bytes(1 << 16))
             case "/hang":
-                self.stopped.wait()
+                self.server.stopped.wait()
 
     do_GET = do_POST = do_HEAD = answer
 
@@ -66,11 +65,18 @@ class Site(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, answers: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(("127.0.0.1", 0), answers)
+        self.stopped = threading.Event()
+
+
 @contextlib.contextmanager
 def listening(tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHandler] = Site) -> Iterator[int]:
     """The port of a site on 127.0.0.1."""
-    site = ThreadingHTTPServer(("127.0.0.1", 0), answers)
-    site.daemon_threads = True
+    site = Server(answers)
     if tls:
         site.socket = tls.wrap_socket(site.socket, server_side=True)
     thread = threading.Thread(target=site.serve_forever, args=[0.05])
@@ -78,6 +84,7 @@ def listening(tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHa
     try:
         yield site.server_port
     finally:
+        site.stopped.set()
         site.shutdown()
         site.server_close()
         thread.join()

@@ -84,7 +84,7 @@ PUBLISHED = {
         "is_major_version": "boolean",
     },
 }
-"""What seed 002 and the servers it was written for publish; where a parameter is required, its name ends in `*`."""
+"""What the servers of docs/project/evidence/parameter-transformation.md publish. `*`: required."""
 
 IDS = ("target", "mission", "first", "second", "action", "old", "new", "refused", "redirected", "large", "another")
 TARGET = {

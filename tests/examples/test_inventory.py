@@ -141,17 +141,13 @@ def in_short(found: dict[str, Any]) -> dict[str, Any]:
 
 # --- tests ------------------------------------------------------------------------------------------------------
 
-TOLD: dict[str, dict[str, Any]] = {}
-"""The outcome of each case in full, as the first server that ran told it."""
+Found = dict[str, tuple[dict[str, Any], Any]]
+"""By case: its outcome in full, and the rows that it changed."""
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("server", STARTED)
-def test_every_server_answers_alike_and_leaves_the_same_rows(server, transport, tmp_path):
-    database = tmp_path / "inventory.sqlite3"
+def every_case(server: str, transport: str, database: Path) -> Found:
     store.Store(database, TODAY)
-
-    found: dict[str, tuple[dict[str, Any], Any]] = {}
+    found: Found = {}
 
     async def session() -> None:
         async with connected(server, transport, database) as client:
@@ -161,10 +157,24 @@ def test_every_server_answers_alike_and_leaves_the_same_rows(server, transport, 
                 found[name] = told, changes(before, rows(database))
 
     asyncio.run(session())
+    return found
+
+
+@pytest.fixture(scope="session")
+def told_by_ours(tmp_path_factory) -> Found:
+    """What every other server must tell, word for word."""
+    return every_case("toolbooth", "stdio", tmp_path_factory.mktemp("ours") / "inventory.sqlite3")
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("server", STARTED)
+def test_every_server_answers_alike_and_leaves_the_same_rows(server, transport, tmp_path, told_by_ours):
+    database = tmp_path / "inventory.sqlite3"
+    found = every_case(server, transport, database)
     for name, case in cases.CASES.items():
         told, changed = found[name]
         assert (name, in_short(told), changed) == (name, case.answer, case.changes)
-        assert (name, told) == (name, TOLD.setdefault(name, told))
+    assert found == told_by_ours
     assert stock_by_movements(database) == stock(database)
 
 

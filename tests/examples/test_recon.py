@@ -37,11 +37,10 @@ sites = beside("recon_site")
 steps = beside("recon_steps")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site() -> Iterator[int]:
     with sites.listening() as port:
         yield port
-        sites.Site.stopped.set()
 
 
 @contextlib.contextmanager

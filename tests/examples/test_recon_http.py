@@ -35,11 +35,10 @@ addresses, http_models, http_tools, stores = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site() -> Iterator[int]:
     with sites.listening() as port:
         yield port
-        sites.Site.stopped.set()
 
 
 TLS = ssl.create_default_context()  # made once: it reads every certificate of the machine
@@ -212,7 +211,7 @@ def test_the_next_address_is_tried_where_one_does_not_answer(site, tmp_path):
         *("127.0.0.1", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1"),
         *("2002:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "100.64.0.1", "10.1.2.3", "172.16.0.1"),
         *("192.168.1.1", "fd12:3456::1", "fec0::1", "169.254.1.1", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"),
-        *("ff02::1", "255.255.255.255", *addresses.METADATA),
+        *("ff02::1", "255.255.255.255", *sorted(addresses.METADATA)),
     ],
 )
 def test_what_is_not_public_is_not_called(address, tmp_path):

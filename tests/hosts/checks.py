@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from rest_framework.schemas.generators import EndpointEnumerator
 
-from toolbooth.django.catalogue import build, catalogue
 from toolbooth.django.conf import configuration
+from toolbooth.django.describe.catalogue import build, catalogue
 from toolbooth.django.testing import acting_as
 from toolbooth.lint.check import lint
-from toolbooth.testing.generate import arguments_for
+from toolbooth.testing.shapes.generate import arguments_for
 
 FOUND = catalogue()
 SUPERUSER = twins.get_user_model().objects.get(username="root")

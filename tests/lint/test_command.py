@@ -194,6 +194,7 @@ def listening(registry: ToolRegistry, secret: str) -> Iterator[str]:
 
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
+        bound.listen()  # a client that comes before the server is up waits
         server = uvicorn.Server(uvicorn.Config(guarded, log_level="critical", lifespan="off"))
         thread = threading.Thread(target=server.run, args=([bound],))
         thread.start()

@@ -5,7 +5,7 @@ answers with what it received, as text. `python corpus.py HOST (stdio|http)` ser
 """
 
 import asyncio
-import importlib.util
+import importlib
 import inspect
 import json
 import socket
@@ -28,9 +28,10 @@ from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.server import asgi, stdio
 from toolbooth.server.registry import ToolRegistry
 
-_spec = importlib.util.spec_from_file_location("wire_corpus", Path(__file__).parent.parent / "test_wire.py")
-wire = sys.modules["wire_corpus"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(wire)
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the corpus itself is in modules there
+wire_contracts, wire_depths, wire_hostile, wire_outcomes = (
+    importlib.import_module(f"wire_{each}") for each in ("contracts", "depths", "hostile", "outcomes")
+)
 
 HOSTS = ("registry", "fastmcp", "mcp_sdk")
 
@@ -69,32 +70,32 @@ def _is_call(body: bytes) -> bool:
 
 
 def _everywhere() -> Iterator[Call]:
-    for case in wire.everywhere():
+    for case in wire_depths.everywhere():
         fragment = case["text"] if "text" in case else json.dumps(case["fragment"])
-        for depth in case.get("at", wire.DEPTHS):
+        for depth in case.get("at", wire_depths.DEPTHS):
             if depth in case.get("not_at", ()):
                 continue
-            body = (wire.DEPTHS[depth][0] % fragment).encode()
-            for source in wire.SOURCES:
-                expected = wire.expected(case, source, depth)
+            body = (wire_depths.DEPTHS[depth][0] % fragment).encode()
+            for source in wire_depths.SOURCES:
+                expected = wire_depths.expected(case, source, depth)
                 yield Call(f"{case['id']}@{source}.{depth}", f"{source}.{depth}", body, expected, "text" in case)
 
 
 def _singles() -> Iterator[Call]:
-    for case in wire.single_cases():
+    for case in wire_contracts.single_cases():
         if case["outcome"] == "refused":
             told = {"problems": sorted(case["problems"]), "corrected": case["corrected"]}
         else:
             told = {"received": case.get("received", case.get("arguments")), "repairs": case.get("repairs", [])}
         expected = {"outcome": case["outcome"], **told}
         name = f"{case['file']}/{case['contract']}/{case['id']}"
-        yield Call(name, case["contract"], wire.body_of(case), expected, "arguments" not in case)
+        yield Call(name, case["contract"], wire_contracts.body_of(case), expected, "arguments" not in case)
 
 
 def _hostile() -> Iterator[Call]:
-    for name, (text, problems) in wire.HOSTILE.items():
+    for name, (text, problems) in wire_hostile.HOSTILE.items():
         expected = {"outcome": "refused", "problems": problems, "corrected": None}
-        if len(text) < 4_000_000:  # more is a matter of the transport: tests/adapters/test_sent.py
+        if len(text) < 4_000_000:  # more is a matter of the transport: tests/adapters/test_original_request.py
             yield Call(f"hostile/{name}", "chained", text.encode(), expected, True)
     for depth in DEEP:
         expected = {"outcome": "refused", "problems": [["too-deep", "$"]], "corrected": None}
@@ -120,7 +121,7 @@ def outcome(result: dict[str, Any]) -> dict[str, Any]:
 
 def answer(received: Any) -> str:
     """What a tool says of the values it was called with; a date as the text that a JSON Schema's is."""
-    return json.dumps(wire.plain_dates(wire.dump(received)))
+    return json.dumps(wire_depths.plain_dates(wire_outcomes.dump(received)))
 
 
 async def _answer(received: Any) -> str:
@@ -128,10 +129,10 @@ async def _answer(received: Any) -> str:
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    made = {each.__name__: each for each in (*wire.FUNCTIONS, wire.chained)}
-    for depth, model in zip(wire.DEPTHS, wire.MODELS, strict=True):
-        made[f"signature.{depth}"] = wire.signature_of(model)
-        made[f"unpack.{depth}"] = wire.unpacking(model)
+    made = {each.__name__: each for each in (*wire_contracts.FUNCTIONS, wire_hostile.chained)}
+    for depth, model in zip(wire_depths.DEPTHS, wire_depths.MODELS, strict=True):
+        made[f"signature.{depth}"] = wire_depths.signature_of(model)
+        made[f"unpack.{depth}"] = wire_depths.unpacking(model)
     return {name: _answering(function) for name, function in made.items()}
 
 
@@ -146,13 +147,13 @@ def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def models() -> dict[str, Any]:
-    sources = {"model": wire.MODELS, "dataclass": wire.CLASSES, "typed-dict": wire.DICTS}
+    sources = {"model": wire_depths.MODELS, "dataclass": wire_depths.CLASSES, "typed-dict": wire_depths.DICTS}
     made = {
         f"{source}.{depth}": each
         for source, types in sources.items()
-        for depth, each in zip(wire.DEPTHS, types, strict=True)
+        for depth, each in zip(wire_depths.DEPTHS, types, strict=True)
     }
-    return {**made, **{name: getattr(wire, name) for name in wire.CONTRACTS if name[0].isupper()}}
+    return {**made, **{name: getattr(wire_contracts, name) for name in wire_contracts.CONTRACTS if name[0].isupper()}}
 
 
 def _taking(model: Any) -> Callable[..., Any]:
@@ -163,12 +164,12 @@ def _taking(model: Any) -> Callable[..., Any]:
 
 
 def schemas() -> dict[str, Any]:
-    made = {f"json-schema.{depth}": each for depth, each in zip(wire.DEPTHS, wire.SCHEMAS, strict=True)}
+    made = {f"json-schema.{depth}": each for depth, each in zip(wire_depths.DEPTHS, wire_depths.SCHEMAS, strict=True)}
     named = {"foreign_key": "FOREIGN_KEY", "open_schema": "OPEN_SCHEMA", "open_integers": "OPEN_INTEGERS"}
     named |= {"combined": "COMBINED", "referred": "REFERRED"}
-    made |= {name: getattr(wire, constant) for name, constant in named.items()}
+    made |= {name: getattr(wire_contracts, constant) for name, constant in named.items()}
     number = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-    return {**made, "nullable_schema": wire.holding("n", number), "bare_schema": {"type": "object"}}
+    return {**made, "nullable_schema": wire_depths.holding("n", number), "bare_schema": {"type": "object"}}
 
 
 # --- servers ---------------------------------------------------------------------------------------------------

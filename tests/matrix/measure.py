@@ -1,19 +1,21 @@
 """The corpus over every transport, revision and host; what a host decides by itself, as a table for the docs.
 
-`python measure.py --write` runs it all and writes the table into docs/hosts.md.
+`python measure.py --write` runs it all and writes the table into docs/hosts.md. `--list` names the runs, and
+`--run NAME` prints the figures of one of them as JSON.
 """
 
+import json
 import os
 import re
 import sys
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpus import HOSTS, PARSE_ERROR, Call, calls, outcome, wire
+from corpus import HOSTS, PARSE_ERROR, Call, calls, outcome, wire_depths, wire_outcomes
 from frames import HANDSHAKE, STATELESS, TRANSPORTS
 
 SERVER = Path(__file__).with_name("corpus.py")
@@ -33,6 +35,10 @@ class Run:
     transport: str
     revision: str
 
+    @property
+    def name(self) -> str:
+        return f"{self.host}-{self.transport}-{self.revision}"
+
 
 # Those that take longest come first.
 RUNS = [
@@ -49,18 +55,8 @@ def corpus() -> dict[int, Call]:
 
 
 @cache
-def started() -> dict[Run, Future[dict[int, Outcome]]]:
-    """Every run, under way: a server and its client share a core, more or less."""
-    pool = ThreadPoolExecutor(os.cpu_count())
-    return {run: pool.submit(_outcomes, run) for run in RUNS}
-
-
 def outcomes(run: Run) -> dict[int, Outcome]:
     """What came of each call."""
-    return started()[run].result()
-
-
-def _outcomes(run: Run) -> dict[int, Outcome]:
     command = [sys.executable, str(SERVER), run.host, run.transport]
     numbered = [((number, call.tool, call.body), call.raw) for number, call in corpus().items()]
     together = [each for each, raw in numbered if not raw]
@@ -76,16 +72,18 @@ def _outcome(reply: dict[str, Any] | None) -> Outcome:
 
 @cache
 def _expected() -> dict[int, str]:
-    return {number: wire.exactly(wire.plain_dates(call.expected)) for number, call in corpus().items()}
+    return {number: wire_outcomes.exactly(wire_depths.plain_dates(call.expected)) for number, call in corpus().items()}
 
 
 @cache
 def differences(run: Run) -> dict[int, Outcome]:
     """The calls that did not end as the corpus says, and how they did."""
-    return {number: found for number, found in outcomes(run).items() if wire.exactly(found) != _expected()[number]}
+    return {
+        number: found for number, found in outcomes(run).items() if wire_outcomes.exactly(found) != _expected()[number]
+    }
 
 
-# --- the table -------------------------------------------------------------------------------------------------
+# --- the table ----------------------------------------------------------------------------------
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -113,16 +111,35 @@ def fault(call: Call) -> str | None:
     return next((name for name, fits in FAULTS.items() if fits(call)), None)
 
 
-def table() -> str:
-    """What was measured, a row for each fault, a column for each transport; one for both revisions where they agree."""
-    numbers = {name: [number for number, call in corpus().items() if fault(call) == name] for name in FAULTS}
-    sent = [_said(corpus()[number].expected for number in each) for each in numbers.values()]
-    columns = [["what is sent", "---", *numbers], ["our server", "---", *sent]]
-    for transport, shown in (("stdio", "stdio"), ("http", "HTTP")):
-        found = {
-            revision: [_cell(each, transport, revision) for each in numbers.values()]
-            for revision in (HANDSHAKE, STATELESS)
-        }
+Said = dict[Run, list[str]]
+"""What a run made of the calls under each fault, in words."""
+
+ON_A_HOST = [run for run in RUNS if run.host != "registry"]
+SHOWN = {"stdio": "stdio", "http": "HTTP"}
+
+
+@cache
+def numbers_by_fault() -> dict[str, list[int]]:
+    return {name: [number for number, call in corpus().items() if fault(call) == name] for name in FAULTS}
+
+
+def said_by(run: Run) -> list[str]:
+    """A cell for each fault; "the same" is what our own server makes of it."""
+    return [_cell(differences(run), numbers) for numbers in numbers_by_fault().values()]
+
+
+def _cell(differing: dict[int, Outcome], numbers: list[int]) -> str:
+    found = [differing[number] for number in numbers if number in differing]
+    said = _said(found) if found else "the same"
+    return said if len(found) in (0, len(numbers)) else f"{said}, or the same"
+
+
+def table(said: Said) -> str:
+    """A row for each fault, a column for each transport; one column for both revisions where they agree."""
+    ours = [_said(corpus()[number].expected for number in each) for each in numbers_by_fault().values()]
+    columns = [["what is sent", "---", *FAULTS], ["our server", "---", *ours]]
+    for transport, shown in SHOWN.items():
+        found = {revision: _both(said, transport, revision) for revision in (HANDSHAKE, STATELESS)}
         if found[HANDSHAKE] == found[STATELESS]:
             found = {"": found[STATELESS]}
         columns += [[f"a host, {shown} {revision}".strip(), "---", *cells] for revision, cells in found.items()]
@@ -130,19 +147,30 @@ def table() -> str:
     return count + "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
 
-def _cell(numbers: list[int], transport: str, revision: str) -> str:
+def _both(said: Said, transport: str, revision: str) -> list[str]:
     """What both hosts do; where they do not agree, what each of them does."""
-    said = {host: _said_by(Run(host, transport, revision), numbers) for host in ("fastmcp", "mcp_sdk")}
-    if said["fastmcp"] == said["mcp_sdk"]:
-        return said["fastmcp"]
-    return f"FastMCP: {said['fastmcp']}; SDK: {said['mcp_sdk']}"
+    fastmcp, mcp_sdk = (said[Run(host, transport, revision)] for host in ("fastmcp", "mcp_sdk"))
+    pairs = zip(fastmcp, mcp_sdk, strict=True)
+    return [one if one == other else f"FastMCP: {one}; SDK: {other}" for one, other in pairs]
 
 
-def _said_by(run: Run, numbers: list[int]) -> str:
-    differing = differences(run)
-    found = [differing[number] for number in numbers if number in differing]
-    said = _said(found) if found else "the same"
-    return said if len(found) in (0, len(numbers)) else f"{said}, or the same"
+def read(text: str) -> Said:
+    """A table, read back."""
+    _, _, *lines = text.strip().splitlines()
+    heads, _, *rows = ([cell.strip() for cell in line.strip("|").split(" | ")] for line in lines)
+    said: Said = {}
+    for column, head in enumerate(heads):
+        for run in ON_A_HOST:
+            if head in (f"a host, {SHOWN[run.transport]}", f"a host, {SHOWN[run.transport]} {run.revision}"):
+                said[run] = [_of_host(row[column], run.host) for row in rows]
+    return said
+
+
+def _of_host(cell: str, host: str) -> str:
+    if not cell.startswith("FastMCP: "):
+        return cell
+    fastmcp, _, mcp_sdk = cell.removeprefix("FastMCP: ").partition("; SDK: ")
+    return fastmcp if host == "fastmcp" else mcp_sdk
 
 
 def _said(found: Iterable[Outcome]) -> str:
@@ -163,11 +191,49 @@ def written() -> str:
 
 
 def write() -> None:
+    """Run it all, a server and its client on each core, more or less; and write the table."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = dict(zip(ON_A_HOST, pool.map(said_by, ON_A_HOST), strict=True))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n{table(said)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+# --- one run ------------------------------------------------------------------------------------
+
+
+def unexplained(run: Run) -> dict[str, Outcome]:
+    """The calls, by id, that ended in another way than the corpus says, though no host's own reader stopped them."""
+    return {
+        corpus()[number].id: found
+        for number, found in differences(run).items()
+        if not _stopped(run, corpus()[number], found)
+    }
+
+
+def _stopped(run: Run, call: Call, found: Outcome) -> bool:
+    """No tool has run, and nothing of what was sent is lost on the way to one."""
+    return run.host != "registry" and fault(call) is not None and found in (NO_ANSWER, PARSE_ERROR)
+
+
+def figures(run: Run) -> dict[str, int]:
+    """How many calls ended in which way; what is left of them is unexplained."""
+    sent, differing = len(corpus()), len(differences(run))
+    stopped = differing - len(unexplained(run))
+    return {"calls": sent, "as the corpus says": sent - differing, "stopped by the host": stopped}
+
+
+def main(words: list[str]) -> None:
+    match words:
+        case ["--list"]:
+            print(*(run.name for run in RUNS), sep="\n")
+        case ["--run", name]:
+            [run] = [each for each in RUNS if each.name == name]
+            print(json.dumps({**figures(run), "unexplained": unexplained(run)}))
+        case ["--write"]:
+            write()
+        case _:
+            print(__doc__)
 
 
 if __name__ == "__main__":
-    print(table())
-    if "--write" in sys.argv:
-        write()
+    main(sys.argv[1:])

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/oracle.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sample() -> dict[str, Any]:
     """By group and name. The program ends with an error if a call is not what the sample says of it."""
     command = [sys.executable, str(ROOT / "oracle/sample.py")]

@@ -15,7 +15,7 @@ from toolbooth import Context, ToolRegistry
 from toolbooth.server.asgi import app
 from toolbooth.server.revisions import CAPABILITIES_KEY, STATELESS, VERSION_KEY
 
-META = {VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}}
+META = {VERSION_KEY: STATELESS[0], CAPABILITIES_KEY: {}}
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
 JSON = {"host": "localhost:8000", "content-type": "application/json"}
@@ -141,14 +141,14 @@ def test_errors_of_the_protocol_have_their_status():
     found = reply(b"{")
     assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32700)
     assert found.headers["content-type"] == "application/json"
-    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "nothing"}
+    routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "nothing"}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "nothing", "params": {"_meta": META}}).encode()
     found = reply(body, headers=routed)
     assert (found.status, json.loads(found.body)["error"]["code"]) == (404, -32601)
 
 
 def test_routing_headers_are_read():
-    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "add"}
+    routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call", "mcp-name": "add"}
     found = reply(tool_call("add", {"a": 1}, META), headers=routed)
     assert (found.status, json.loads(found.body)["result"]["resultType"]) == (200, "complete")
     found = reply(tool_call("add", {"a": 1}, META), headers={**routed, "mcp-name": "count"})
@@ -156,7 +156,7 @@ def test_routing_headers_are_read():
 
 
 def test_white_space_after_a_header_is_no_part_of_it():
-    routed = {**JSON, "mcp-protocol-version": STATELESS, "mcp-method": "tools/call ", "mcp-name": "add \t"}
+    routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call ", "mcp-name": "add \t"}
     assert reply(tool_call("add", {"a": 1}, META), headers=routed).status == 200
 
 
@@ -558,7 +558,7 @@ def test_a_call_whose_client_leaves_is_cancelled(meta):
                 cancelled.append(True)
             return "never"
 
-        routed = {"mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": "wait"} if meta else {}
+        routed = {"mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call", "mcp-name": "wait"} if meta else {}
         connection = Connection(tool_call("wait", meta=meta), headers={**JSON, **routed})
         connection.incoming.put_nowait({"type": "http.disconnect"})
         await connection.run(app(registry))

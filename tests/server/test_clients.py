@@ -48,7 +48,7 @@ def _until_listening(server: subprocess.Popen[bytes], port: int) -> None:
     raise AssertionError(f"the server ended with {server.returncode}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with over_http() as found:
         yield found

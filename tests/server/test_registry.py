@@ -1,9 +1,8 @@
-"""The registry: registration, `dispatch`, and one record per call."""
+"""The registry: registration, output schemas and `dispatch`."""
 
 import asyncio
 import functools
 import json
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,41 +10,19 @@ from decimal import Decimal
 from typing import Annotated, Any, Optional
 
 import pytest
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from registry_calls import codes, on_the_wire, several, text
 from toolbooth import (
     Context,
     ContractError,
-    JsonText,
-    ToolError,
     ToolInputError,
     ToolRegistry,
-    Unpack,
     compile_function,
     compile_json_schema,
-    handle_arguments,
 )
-from toolbooth.content import Audio, Image, Text
-from toolbooth.server.observe import CallRecord, log_calls
 from toolbooth.server.registry import UnknownTool
-from toolbooth.server.respond import respond
-
-
-def text(words: str, *, error: bool = False) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": words}], "isError": error}
-
-
-def on_the_wire(registry: ToolRegistry, name: str, arguments: bytes) -> Any:
-    """The result of a call that came as bytes."""
-    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}'
-    reply = asyncio.run(respond(registry, body % (name.encode(), arguments)))
-    return json.loads(reply.body)["result"]
-
-
-def codes(result: Any) -> list[tuple[str, str]]:
-    return [(each["code"], each["path"]) for each in result["_meta"]["toolbooth"]["problems"]]
-
 
 # --- registration -------------------------------------------------------------------------------------------------
 
@@ -214,33 +191,6 @@ def test_a_function_without_a_signature_has_no_output_schema():
 # --- dispatch -----------------------------------------------------------------------------------------------------
 
 
-class Line(BaseModel):
-    item: str
-    count: int = 1
-
-
-def several() -> ToolRegistry:
-    registry = ToolRegistry("shop")
-
-    @registry.tool
-    def order(line: Annotated[Line, Unpack()], notes: list[str] | None = None) -> dict[str, Any]:
-        return {"line": line.model_dump(), "notes": notes}
-
-    @registry.tool
-    async def order_later(line: Line) -> Line:
-        return line
-
-    @registry.tool(timeout=30)
-    def order_in_time(line: Line) -> Line:
-        return line
-
-    @registry.tool
-    def fail(line: Line) -> str:
-        raise ToolError("fail", f"no {line.item}")
-
-    return registry
-
-
 SENT = [
     ("order", b'{"item": "tea"}'),
     ("order", b'{"item": "tea", "count": "2", "notes": "[\\"a\\"]"}'),
@@ -344,263 +294,3 @@ def test_a_wrapper_around_an_async_function_is_awaited():
 
     assert registry.dispatch("add", {"a": 1}) == text("2")
     assert asyncio.run(registry.dispatch_async("add", {"a": 1})) == text("2")
-
-
-# --- observers ----------------------------------------------------------------------------------------------------
-
-
-def observed(registry: ToolRegistry) -> list[CallRecord]:
-    records: list[CallRecord] = []
-    assert registry.observe(records.append) == records.append
-    return records
-
-
-def told(record: CallRecord) -> tuple[Any, ...]:
-    assert record.seconds >= 0
-    return (record.tool, record.outcome, record.problems, record.repairs, record.client)
-
-
-OUTCOMES = [
-    ("order", {"item": "tea"}, ("order", "passed", (), (), "me")),
-    ("order", {"item": "tea", "count": "2"}, ("order", "repaired", (), ("scalar-text",), "me")),
-    ("order", {"data": {"item": "tea"}}, ("order", "refused", ("nested-wrapper",), (), "me")),
-    ("order", [], ("order", "refused", ("not-an-object",), (), "me")),
-    ("fail", {"line": {"item": "tea"}}, ("fail", "failed", (), (), "me")),
-    ("order_later", {"line": '{"item": "tea"}'}, ("order_later", "repaired", (), ("json-text",), "me")),
-]
-
-
-@pytest.mark.parametrize(("name", "arguments", "record"), OUTCOMES, ids=str)
-def test_every_call_yields_one_record(name, arguments, record):
-    registry = several()
-    records = observed(registry)
-    registry.dispatch(name, arguments, context=Context(client="me"))
-    asyncio.run(registry.dispatch_async(name, arguments, context=Context(client="me")))
-    assert [told(each) for each in records] == [record, record]
-
-
-def test_an_observer_that_raises_breaks_neither_the_call_nor_the_other_observers(caplog):
-    registry = several()
-
-    @registry.observe
-    def broken(record: CallRecord) -> None:
-        raise RuntimeError("no disk")
-
-    records = observed(registry)
-    assert registry.dispatch("order", {"item": "tea"})["isError"] is False
-    assert [record.outcome for record in records] == ["passed"]
-    assert [record.getMessage() for record in caplog.records] == ["an observer failed"]
-
-
-LOGGED = [
-    ("order", {"item": "tea"}, None, logging.INFO, "order passed in T ms"),
-    ("order", {"item": "tea", "count": "2"}, "me", logging.INFO, "order repaired in T ms (scalar-text) for me"),
-    ("order", {"item": "tea", "x": 1}, None, logging.WARNING, "order refused in T ms (unknown-key)"),
-    ("fail", {"line": {"item": "tea"}}, "me", logging.WARNING, "fail failed in T ms for me"),
-]
-
-
-@pytest.mark.parametrize(("name", "arguments", "client", "level", "line"), LOGGED, ids=lambda value: str(value))
-def test_the_logging_observer_writes_one_line_per_call(name, arguments, client, level, line, caplog):
-    registry = several()
-    registry.observe(log_calls)
-    caplog.set_level(logging.INFO, logger="toolbooth.calls")
-    registry.dispatch(name, arguments, context=Context(client=client))
-    (record,) = caplog.records
-    seconds = f"{record.args[2]:.1f}"
-    assert (record.name, record.levelno, record.getMessage()) == (
-        "toolbooth.calls",
-        level,
-        line.replace(" T ", f" {seconds} "),
-    )
-
-
-def test_the_result_is_the_boundarys_own():
-    registry = several()
-    contract = registry.tools["order"].contract
-    for arguments in ({"item": "tea"}, {"item": "tea", "count": "2"}, {"line": {"item": "tea"}}, {}):
-        assert registry.dispatch("order", arguments) == handle_arguments(contract, arguments)
-
-
-def test_a_field_with_a_header_is_found_once():
-    registry = ToolRegistry("shop")
-
-    @registry.tool
-    def find(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
-        return region
-
-    assert registry.tools["find"].header_params == {("region",): ("Region", "string")}
-
-
-# --- arguments in records -----------------------------------------------------------------------------------------
-
-
-class Login(BaseModel):
-    user: str
-    password: SecretStr
-    note: str = ""
-
-
-def accounts() -> ToolRegistry:
-    registry = ToolRegistry("accounts")
-
-    @registry.tool
-    def log_in(login: Annotated[Login, Unpack()]) -> str:
-        return login.user
-
-    @registry.tool
-    def log_in_all(logins: list[Login]) -> int:
-        return len(logins)
-
-    @registry.tool
-    def pay(amount: Decimal, headers: Annotated[dict[str, str] | None, JsonText(example={"a": "b"})] = None) -> str:
-        return str(amount)
-
-    @registry.tool
-    def change(table: Annotated[dict[str, Any], Field(description="e.g. {}")]) -> int:
-        table.clear()
-        return 0
-
-    return registry
-
-
-RECORDED = {
-    "nothing to hide": ("pay", '{"amount": 1.50}', '{"amount":1.5}'),
-    "every digit": ("pay", '{"amount":12345678901234567890.50}', '{"amount":12345678901234567890.50}'),
-    "a declared secret": (
-        "log_in",
-        '{"user":"ann","password":"hunter2"}',
-        '{"user":"ann","password":"[redacted]"}',
-    ),
-    "a secret under a misspelt key": (
-        "log_in",
-        '{"user":"ann","passwort":"hunter2"}',
-        '{"user":"ann","passwort":"[redacted]"}',
-    ),
-    "a secret in a wrapper": ("log_in", '{"data":{"user":"ann","password":"hunter2"}}', '{"data":"[redacted]"}'),
-    "a null secret": ("log_in", '{"user":"ann","password":null}', '{"user":"ann","password":null}'),
-    "secrets in a list": (
-        "log_in_all",
-        '{"logins":[{"user":"ann","password":"hunter2"},{"user":"bob","password":7}]}',
-        '{"logins":[{"user":"ann","password":"[redacted]"},{"user":"bob","password":"[redacted]"}]}',
-    ),
-    "secrets in JSON text": (
-        "log_in_all",
-        r'{"logins":"[{\"user\":\"ann\",\"password\":\"hunter2\"}]"}',
-        r'{"logins":"[{\"user\":\"ann\",\"password\":\"[redacted]\"}]"}',
-    ),
-    "text that cannot be read where a secret may stand": (
-        "log_in_all",
-        r'{"logins":"[{password: hunter2}]"}',
-        '{"logins":"[redacted]"}',
-    ),
-    "a number where an object with a secret belongs": ("log_in_all", '{"logins":[7]}', '{"logins":["[redacted]"]}'),
-    "a secret by its name": (
-        "pay",
-        r'{"amount":1,"headers":"{\"Authorization\":\"Bearer x\",\"Accept\":\"*/*\"}"}',
-        r'{"amount":1,"headers":"{\"Authorization\":\"[redacted]\",\"Accept\":\"*/*\"}"}',
-    ),
-    "a secret by its name, deep in what nobody declared": (
-        "pay",
-        '{"amount":1,"x":{"y":[{"api_key":"k","z":1}]}}',
-        '{"amount":1,"x":{"y":[{"api_key":"[redacted]","z":1}]}}',
-    ),
-    "before the tool changes it": ("change", '{"table":{"a":[1,true,null]}}', '{"table":{"a":[1,true,null]}}'),
-    "arguments that are JSON text": (
-        "log_in",
-        r'"{\"user\":\"ann\",\"password\":\"hunter2\"}"',
-        r'"{\"user\":\"ann\",\"password\":\"[redacted]\"}"',
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "sent", "redacted"), RECORDED.values(), ids=RECORDED)
-def test_observers_are_shown_the_arguments_they_ask_for(name, sent, redacted):
-    registry = accounts()
-    plain, kept, whole = [], [], []
-    registry.observe(plain.append)
-    registry.observe(kept.append, arguments="redacted")
-
-    @registry.observe(arguments="whole")
-    def see(record: CallRecord) -> None:
-        whole.append(record)
-
-    registry.dispatch_bytes(name, sent.encode())
-    assert [record.arguments for record in (*plain, *kept)] == [None, redacted]
-    assert whole[0].arguments == sent.replace(": 1.50", ":1.5")
-
-
-def test_arguments_that_cannot_be_read_are_not_recorded():
-    registry = accounts()
-    records = []
-    registry.observe(records.append, arguments="whole")
-    registry.dispatch_bytes("log_in", b'{"user": "a", "user": "b"}')
-    assert [(record.outcome, record.arguments) for record in records] == [("refused", None)]
-
-
-def test_a_dispatchers_secrets_are_those_of_the_action_that_is_meant():
-    registry = accounts()
-    registry.dispatcher("accounts", {"in": "log_in", "pay": "pay"})
-    records = []
-    registry.observe(records.append, arguments="redacted")
-    registry.dispatch("accounts", {"action": "in", "user": "ann", "password": "hunter2"})
-    registry.dispatch("accounts", {"action": "out", "user": "ann", "password": "hunter2"})
-    registry.dispatch("accounts", {"action": "pay", "params": {"amount": 1}})
-    assert [(record.tool, record.dispatcher, record.arguments) for record in records] == [
-        ("log_in", "accounts", '{"user":"ann","password":"[redacted]"}'),
-        ("accounts", None, '"[redacted]"'),
-        ("pay", "accounts", '{"amount":1}'),
-    ]
-
-
-def test_an_observer_must_ask_for_something_that_exists():
-    with pytest.raises(ValueError, match="an observer is shown 'none', 'redacted', 'whole'"):
-        accounts().observe(print, arguments="all")
-
-
-@pytest.mark.parametrize("errors", ["result", "protocol"])
-def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
-    registry = ToolRegistry("shop", errors=errors)
-    contract = compile_json_schema({"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe")
-    registry.add(contract, withheld=lambda: ToolError("open_safe", "you may not"))
-    assert registry.dispatch("open_safe", {"data": {}}) == {
-        "content": [{"type": "text", "text": "Tool 'open_safe' failed: you may not"}],
-        "isError": True,
-    }
-    assert registry.dispatch("open_safe", {"secret_field": 1})["isError"] is False
-
-
-def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
-    registry = ToolRegistry("shop")
-    contract = compile_json_schema({"type": "object", "properties": {"code": {}}}, dict, name="open_safe")
-    registry.add(contract, withheld=lambda: None)
-    assert 'Declared fields: "code"' in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]
-
-
-def test_a_registry_answers_refusals_in_one_of_two_ways():
-    with pytest.raises(ValueError, match="a refusal is answered as 'result', 'protocol'"):
-        ToolRegistry("shop", errors="nope")
-
-
-def test_dispatch_where_a_loop_runs_says_what_to_await():
-    registry = several()
-
-    async def inside() -> None:
-        with pytest.raises(RuntimeError, match="'order_later' needs an event loop, and one runs here already"):
-            registry.dispatch("order_later", {"line": {"item": "tea"}})
-
-    asyncio.run(inside())
-
-
-@pytest.mark.parametrize(
-    "piece", [Text(text="hello"), Image(data=b"png"), Audio(data=b"wav")], ids=lambda each: type(each).__name__
-)
-def test_a_tool_that_declares_content_gives_content(piece):
-    def draw():
-        return piece
-
-    draw.__annotations__["return"] = type(piece)
-    registry = ToolRegistry("shop")
-    registry.tool(draw)
-    assert "outputSchema" not in registry.tools["draw"].listing()
-    assert registry.dispatch("draw")["isError"] is False

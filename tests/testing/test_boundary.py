@@ -19,12 +19,12 @@ from pydantic import BaseModel, Field, SecretStr, model_validator
 from toolbooth import ToolError, ToolRegistry, Unpack, compile_function
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.errors import Problem
-from toolbooth.testing.boundary import Report, assert_boundary, check_boundary
-from toolbooth.testing.call import WireResult
-from toolbooth.testing.honesty import schema_honesty
-from toolbooth.testing.shapes import agent_shapes
-from toolbooth.testing.tools import ServedTool
-from toolbooth.testing.verdict import Reference, judge
+from toolbooth.testing.check.boundary import Report, assert_boundary, check_boundary
+from toolbooth.testing.check.schema_honesty import schema_honesty
+from toolbooth.testing.check.verdict import Reference, judge
+from toolbooth.testing.client.call import WireResult
+from toolbooth.testing.client.tools import ServedTool
+from toolbooth.testing.shapes.agent_shapes import agent_shapes
 
 INVENTORY = Path(__file__).resolve().parents[2] / "examples" / "inventory"
 
@@ -187,12 +187,12 @@ shop (mcp_sdk, not protected): 126 of 134 calls broke the law of the boundary
      12 unrecorded: read as meant, but not as the law has it recorded
 To change: toolbooth.adapters.mcp_sdk.protect(server) puts every tool behind the boundary.
 
-find_orders  envelope: the whole tool call as its arguments (wire.md 2.4: double-wrapped, 2026-11-15
+find_orders  envelope: the whole tool call as its arguments (wire measurements: double-wrapped, 2026
     sent      {"name": "find_orders", "arguments": {"query": "text", "limit": 21, "since": "2026-11-
     the law   refused: unknown-key at $.name, nested-wrapper at $.arguments
     happened  the tool ran and 4 keys were lost ($.name, $.arguments.query, $.arguments.limit, $.arg
 
-find_orders  wrapper/data: all fields inside one more object (seed 000, 2026-11-15)\
+find_orders  wrapper/data: all fields inside one more object (nested-wrapper report, 2026-11-15)\
 """)
     assert top(told[told.rindex("  correct  json") :], 3) == snapshot("""\
   correct  json text  scalar text  left out  client keys  wrappers  names  levels  types  numbers
@@ -231,7 +231,7 @@ def test_accepted_deviations_are_declared_by_tool_or_by_case():
     assert assert_boundary(server, accepted={"find_orders": "to be protected next week"}).holds
 
 
-# --- a tool that passes its unit test and breaks on the first real call (seed 001) --------------------------------
+# --- a tool that passes its unit test and breaks on the first real call (argument-shape report) ---------------------
 
 
 Payload = Annotated[dict[str, Any], Field(examples=[{"due": "2026-11-15T00:00:00Z"}])]
@@ -372,17 +372,17 @@ def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResu
     [
         (
             "unknown-key",
-            seen("no: s3cr3t", (Problem(code="unknown-key", path="$.zq_unheard_of", message=""),)),
+            seen("no: s3cr3t", (Problem(code="unknown-key", path=("zq_unheard_of",), message=""),)),
             snapshot(("leaked", "the refusal shows a secret")),
         ),
         (
             "unknown-key",
-            seen("no", (Problem(code="invalid", path="$", message=""),)),
+            seen("no", (Problem(code="invalid", path=(), message=""),)),
             snapshot(("unexplained", "refused, but for invalid at $")),
         ),
         (
             "wrapper/data",
-            seen("no", (Problem(code="nested-wrapper", path="$.data", message=""),), corrected={"user": "ann"}),
+            seen("no", (Problem(code="nested-wrapper", path=("data",), message=""),), corrected={"user": "ann"}),
             snapshot(("unexplained", 'refused, but it was told to send {"user": "ann"}')),
         ),
         ("client-key/_meta", seen("bob"), snapshot(("changed", "it answered bob, but ann to the correct call"))),
@@ -393,7 +393,7 @@ def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResu
         ),
         (
             "client-key/_meta",
-            seen("no", (Problem(code="unknown-key", path="$._meta", message=""),)),
+            seen("no", (Problem(code="unknown-key", path=("_meta",), message=""),)),
             snapshot(("refused", "refused: no")),
         ),
         ("client-key/_meta", seen("ann"), snapshot(("unrecorded", "taken as meant, with nothing in its record"))),

@@ -21,8 +21,8 @@ from mcp.server.mcpserver import Context as SdkContext
 from mcp.server.mcpserver import MCPServer
 
 from toolbooth import Context, ToolRegistry
-from toolbooth.adapters.served import served
-from toolbooth.boundary.decode import Repair
+from toolbooth.adapters.connect import served
+from toolbooth.boundary.repairs import Repair
 from toolbooth.content import Image
 from toolbooth.testing import NotJson, call_over_wire, call_over_wire_async, wire
 
@@ -141,20 +141,20 @@ def test_a_result_shows_what_the_agent_reads_and_what_was_repaired():
     result = call_over_wire(delivered.make("registry"), "numbers", {"count": "2"})
     seen = {"count": "int:2", "share": "NoneType:None", "price": "NoneType:None", "sure": "bool:False"}
     assert (json.loads(result.text), result.structured, result.is_error) == (seen, seen, False)
-    assert result.repairs == (Repair(code="scalar-text", path="$.count"),)
+    assert result.repairs == (Repair(code="scalar-text", path=("count",)),)
     assert (result.problems, result.corrected) == ((), None)
     assert repr(result) == f"<WireResult repaired: scalar-text at $.count; structured={seen}>"
 
 
 def test_a_refusal_shows_every_problem_and_the_corrected_call():
-    result = call_over_wire(delivered.make("fastmcp-protected"), "order", {"data": ORDER, "taggs": {}})
+    result = call_over_wire(delivered.make("fastmcp-protected"), "order", {"data": ORDER, "Tags": {}})
     assert (result.is_error, result.structured, result.repairs) == (True, None, ())
-    assert [(each.code, each.path) for each in result.problems] == [
+    assert [(each.code, each.where) for each in result.problems] == [
         ("nested-wrapper", "$.data"),
-        ("nested-wrapper", "$.taggs"),
+        ("nested-wrapper", "$.Tags"),
     ]
     assert result.corrected == {**ORDER, "tags": {}}
-    problems = "nested-wrapper at $.data, nested-wrapper at $.taggs"
+    problems = "nested-wrapper at $.data, nested-wrapper at $.Tags"
     assert repr(result) == f"<WireResult refused: {problems}; text={result.text!r}>"
 
 
@@ -201,8 +201,8 @@ def test_strict_filling_takes_the_schema_that_the_server_publishes():
     registry = delivered.make("registry")
     some = call_over_wire(registry, "numbers", {"count": 1}, fill="openai-strict")
     none = call_over_wire(registry, "numbers", fill="openai-strict")
-    assert some.repairs == (Repair(code="null-optional", path="$.sure"),)
-    assert none.repairs == (Repair(code="null-optional", path="$.count"), *some.repairs)
+    assert some.repairs == (Repair(code="null-optional", path=("sure",)),)
+    assert none.repairs == (Repair(code="null-optional", path=("count",)), *some.repairs)
     assert none.structured == some.structured
 
 

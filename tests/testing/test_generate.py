@@ -14,8 +14,8 @@ from inline_snapshot import snapshot
 from pydantic import BaseModel, Field, model_validator
 
 from toolbooth import JsonText, Unpack, compile_function, compile_json_schema, compile_model, input_schema
-from toolbooth.testing.examples import NoExample, example_arguments
-from toolbooth.testing.generate import arguments_for
+from toolbooth.testing.shapes.examples import NoExample, example_arguments
+from toolbooth.testing.shapes.generate import arguments_for
 
 SAME = settings(
     derandomize=True,

@@ -17,8 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Json, Secret
 from toolbooth import JsonText, ToolRegistry, Unpack, compile_function, compile_json_schema, input_schema
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.cli.target import load_registry
-from toolbooth.testing.honesty import Search, schema_honesty
-from toolbooth.testing.tools import ServedTool
+from toolbooth.testing.check.schema_honesty import Search, schema_honesty
+from toolbooth.testing.client.tools import ServedTool
 
 
 class Colour(Enum):
@@ -235,3 +235,16 @@ fetch: the schema admits a call that is refused or repaired, not by the author's
     but   it failed: Error executing tool fetch\
 """)
     assert schema_honesty(mcp_sdk.protect(server), max_examples=20) == 60
+
+
+@pytest.mark.parametrize("authors", ["note", "zzz"])
+def test_a_lie_about_a_field_is_found_whatever_the_author_checks_beside_it(authors):
+    # A field of the author's own code is exempt; one whose name merely begins with that name is not.
+    namespace = {"Annotated": Annotated, "BeforeValidator": BeforeValidator}
+    exec(f"def tool(notes: int, {authors}: Annotated[str, BeforeValidator(lambda value: value)]): ...", namespace)
+    contract = compile_function(namespace["tool"])
+    lying = {**contract.schema, "properties": {**contract.schema["properties"], "notes": {"type": "string"}}}
+    registry = ToolRegistry("shop")
+    registry.add(replace(contract, describe=lambda: lying))
+    with pytest.raises(AssertionError, match=r"wrong-type at \$\.notes"):
+        schema_honesty(registry, max_examples=40)

@@ -1,7 +1,8 @@
 """The kit finds what is known to go wrong, unaided: no example is given, no expectation written down.
 
-Two diseases: a tool that passes its unit tests and breaks on the first real call (seed 001), and a server that drops
-what it does not know (the inventory's tools on the official SDK). And the cure: the same tools, protected.
+Two diseases: a tool that passes its unit tests and breaks on the first real call (argument-shape report), and a
+server that drops what it does not know (the inventory's tools on the official SDK). And the cure: the same tools,
+protected.
 """
 
 import asyncio
@@ -16,10 +17,10 @@ from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel
 
-import toolbooth.testing.generated  # noqa: F401  each pytest run below forgets what it loads
+import toolbooth.pytest_plugin.pytest_items  # noqa: F401  each pytest run below forgets what it loads
 from toolbooth import ToolRegistry
 from toolbooth.adapters import fastmcp, mcp_sdk
-from toolbooth.testing.boundary import assert_boundary, check_boundary
+from toolbooth.testing.check.boundary import assert_boundary, check_boundary
 
 pytest_plugins = "pytester"
 
@@ -38,7 +39,7 @@ class Payload(BaseModel):
 
 
 def read_as_a_dict(message: str, payload: Payload) -> str:
-    """The tool of seed 001: it reads the nested object by keys that are not there once it is delivered."""
+    """The tool of the argument-shape report: it reads the nested object by keys that are not delivered."""
     return f"Message: {message}; subject: {payload['subject'].upper()}"
 
 
@@ -156,7 +157,7 @@ def test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent
     lost = {name.partition("[")[2][:-1]: text for name, text in told.items() if text.startswith("lost: ")}
     # Of adjust_stock no correct call can be made from the published schema: that a sale is negative, it does not say.
     assert {name.partition("-")[0] for name in lost} == TOOLS - {"adjust_stock"}
-    # The wrapper of seed 000: fields that narrow a search are gone, and everything is found.
+    # The wrapper of the nested-wrapper report: fields that narrow a search are gone, and everything is found.
     assert "8 keys were lost ($.request.data.search_query" in lost["search_products-wrapper/data@$.request"]
     assert '"total": ' in lost["search_products-wrapper/data@$.request"]
     # A row is changed, but not as asked for.

@@ -1,12 +1,8 @@
-"""Real calls are recorded, and held to tomorrow's tools: whatever no longer means the same is found and told."""
+"""Recorded calls are held to tomorrow's tools: whatever no longer means the same is found and told."""
 
 import asyncio
-import importlib.util
 import json
 import logging
-import subprocess
-import sys
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -16,136 +12,13 @@ from fastmcp import FastMCP
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
+import delivered_server
+from random_calls import random_calls
+from recorded_shop import ORDER, RUNS, Data, Line, lines, place_order, place_order_now, recorded, registry_of
 from toolbooth import Context, ToolRegistry, Unpack
 from toolbooth.adapters import fastmcp, mcp_sdk
-from toolbooth.testing import call_over_wire, record_calls, replay_calls
-from toolbooth.testing.judge import NotProtected
-from toolbooth.testing.record import BadRecording
-
-
-def beside(name: str) -> Any:
-    """The module in a file next to this one."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-RUNS: list[str] = []
-
-
-class Line(BaseModel):
-    sku: str
-    quantity: int = 1
-
-
-def place_order(customer: str, lines: list[Line], limit: int = 10, price: Decimal | None = None) -> str:
-    RUNS.append("place_order")
-    return "placed"
-
-
-def place_order_now(customer: str, lines: list[Line], limit: int = 20, price: float | None = None) -> str:
-    RUNS.append("place_order")
-    return "placed"
-
-
-class Data(BaseModel):
-    customer: str
-    lines: list[Line]
-
-
-def registry_of(**tools: Any) -> ToolRegistry:
-    registry = ToolRegistry("shop")
-    for name, function in tools.items():
-        registry.tool(name=name)(function)
-    return registry
-
-
-def recorded(path: Path, registry: ToolRegistry, *calls: tuple[str, Any], arguments: Any = "whole") -> Path:
-    """A recording of calls that were really made."""
-    record_calls(registry, path, arguments=arguments)
-    for tool, sent in calls:
-        call_over_wire(registry, tool, sent)
-    return path
-
-
-def lines(path: Path) -> list[Any]:
-    return [{**json.loads(line), "at": "…"} for line in path.read_text().splitlines()]
-
-
-@pytest.fixture
-def calls(tmp_path: Path) -> Path:
-    return tmp_path / "calls.jsonl"
-
-
-ORDER = {"customer": "Ann", "lines": [{"sku": "A1"}]}
-
-
-# --- recording --------------------------------------------------------------------------------------------------
-
-
-def test_a_line_says_what_was_sent_and_what_became_of_it(calls: Path):
-    registry = registry_of(place_order=place_order)
-    sent = [
-        ("place_order", b'{"customer":"Ann","lines":"[{\\"sku\\":\\"A1\\"}]","price":12345678901234567890.10}'),
-        ("place_order", {"data": ORDER}),
-        ("place_order", b'{"customer":1,"customer":2}'),
-    ]
-    recorded(calls, registry, *sent)
-    about = {"at": "…", "tool": "place_order", "redacted": False}
-    client = {"client": "toolbooth"}
-    assert lines(calls) == [
-        {
-            **about,
-            **client,
-            "outcome": "repaired",
-            "repairs": ["json-text"],
-            "problems": [],
-            "arguments": {"customer": "Ann", "lines": '[{"sku":"A1"}]', "price": 12345678901234567890.10},
-        },
-        {
-            **about,
-            **client,
-            "outcome": "refused",
-            "repairs": [],
-            "problems": ["nested-wrapper"],
-            "arguments": {"data": ORDER},
-        },
-        {**about, **client, "outcome": "refused", "repairs": [], "problems": ["duplicate-key"]},
-    ]
-    assert '"price":12345678901234567890.10}' in calls.read_text()  # with every digit
-
-
-def test_secrets_are_left_out_unless_they_are_asked_for(calls: Path, tmp_path: Path):
-    def log_in(user: str, password: SecretStr) -> str:
-        return user
-
-    registry = registry_of(log_in=log_in)
-    record_calls(registry, tmp_path / "whole.jsonl", arguments="whole")
-    recorded(calls, registry, ("log_in", {"user": "ann", "password": "hunter2"}), arguments="redacted")
-    assert lines(calls)[0]["arguments"] == {"user": "ann", "password": "[redacted]"}
-    assert (lines(calls)[0]["redacted"], lines(tmp_path / "whole.jsonl")[0]["redacted"]) == (True, False)
-    assert "hunter2" in (tmp_path / "whole.jsonl").read_text()
-
-
-def test_a_recording_can_be_read_by_its_owner_alone(calls: Path):
-    recorded(calls, registry_of(place_order=place_order))
-    assert calls.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_recording_is_added_to(calls: Path):
-    registry = registry_of(place_order=place_order)
-    recorded(calls, registry, ("place_order", ORDER))
-    recorded(calls, registry_of(place_order=place_order), ("place_order", ORDER))
-    assert len(lines(calls)) == 2
-
-
-def test_where_nothing_can_be_written_is_told_at_once(tmp_path: Path):
-    with pytest.raises(FileNotFoundError):
-        record_calls(ToolRegistry("shop"), tmp_path / "nowhere" / "calls.jsonl")
-    with pytest.raises(ValueError, match=r"^arguments='none': calls are recorded 'redacted' or 'whole'$"):
-        record_calls(ToolRegistry("shop"), tmp_path / "calls.jsonl", arguments="none")  # pyright: ignore[reportArgumentType]
-
+from toolbooth.testing import record_calls, replay_calls
+from toolbooth.testing.replay.replay_judge import NotProtected
 
 # --- replaying --------------------------------------------------------------------------------------------------
 
@@ -161,10 +34,10 @@ def test_calls_that_mean_the_same_are_no_change_and_no_tool_is_run(calls: Path):
 
 @pytest.mark.parametrize("arguments", ["whole", "redacted"])
 def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Path):
-    registry = beside("delivered_server").make("registry")
+    registry = delivered_server.make("registry")
     registry.dispatcher("dispatch", {name: name for name in list(registry.tools)}, hide=False)
     record_calls(registry, calls, arguments=arguments)
-    sent = beside("random_calls").random_calls(seed=1, count=1000)
+    sent = random_calls(seed=1, count=1000)
     logging.disable()
     for number, (tool, given, _) in enumerate(sent):
         routed = {"action": tool, **(given if number % 4 and isinstance(given, dict) else {"params": given})}
@@ -526,100 +399,3 @@ def test_an_async_tool_is_not_run_either(calls: Path):
         return replay_calls(calls, registry)
 
     assert (asyncio.run(inside_a_loop()).changes, RUNS) == ([], [])
-
-
-# --- files ------------------------------------------------------------------------------------------------------
-
-
-def test_a_line_may_be_written_by_hand(calls: Path):
-    calls.write_text('\n{"tool": "place_order", "arguments": {"customer": "Ann", "lines": []}}\n\n')
-    assert str(replay_calls(calls, registry_of(place_order=place_order))) == "1 of 1 calls mean the same."
-
-
-def test_every_bad_line_is_told(calls: Path):
-    bad = ["{", "[]", "{}", '{"tool": 1}', '{"tool": "a", "repairs": "x"}', '{"tool": "a", "argument": {}}']
-    calls.write_text("\n".join([*bad, '{"tool": "a"}']))
-    with pytest.raises(BadRecording) as error:
-        replay_calls(calls, ToolRegistry("shop"))
-    keys = "at, client, dispatcher, tool, outcome, repairs, problems, redacted, arguments, values"
-    assert str(error.value).splitlines() == [
-        f"{calls} is no recording of calls:",
-        "line 1: not JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))",
-        "line 2: not an object",
-        "line 3: the tool is missing",
-        "line 4: tool should be of type str, not int",
-        "line 5: repairs should be of type list, not str",
-        f"line 6: no such key: argument; there is {keys}",
-    ]
-
-
-def test_of_very_many_bad_lines_some_are_told(calls: Path):
-    calls.write_text("x\n" * 1000)
-    with pytest.raises(BadRecording, match=r"line 10: not JSON .*\nand 990 lines more$"):
-        replay_calls(calls, ToolRegistry("shop"))
-
-
-def test_an_empty_recording_is_told(calls: Path):
-    calls.write_text("\n")
-    with pytest.raises(BadRecording) as error:
-        replay_calls(calls, ToolRegistry("shop"))
-    assert str(error.value) == f"{calls} holds no calls; record_calls(registry, '{calls}') has them written there"
-
-
-# --- the command ------------------------------------------------------------------------------------------------
-
-SERVER = """
-from toolbooth import ToolRegistry
-registry = ToolRegistry("shop")
-
-@registry.tool
-def take(value: int, limit: int = {limit}) -> str:
-    raise SystemExit("a tool was run")
-"""
-
-
-def replay(folder: Path, *words: str) -> tuple[int, str, str]:
-    toolbooth = Path(sys.executable).with_name("toolbooth")
-    done = subprocess.run([toolbooth, "replay", *words], cwd=folder, capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
-
-
-def test_the_command_tells_by_its_exit_code(tmp_path: Path):
-    (tmp_path / "calls.jsonl").write_text('{"tool": "take", "arguments": {"value": 1}}\n')
-    (tmp_path / "server.py").write_text(SERVER.format(limit=10))
-    asked = ("calls.jsonl", "server.py:registry")
-    assert replay(tmp_path, *asked) == (0, "1 of 1 calls mean the same.\n", "")
-    assert replay(tmp_path, *asked, "--update") == (
-        0,
-        "1 of 1 calls mean the same.\ncalls.jsonl now holds what is made of them today.\n",
-        "",
-    )
-    (tmp_path / "server.py").write_text(SERVER.format(limit=20))
-    assert replay(tmp_path, *asked) == (
-        1,
-        "take: passed → other values (line 1)\n"
-        '  sent {"value":1}\n'
-        "  $.limit: 10 → 20\n"
-        "  The tool now gets something else for the same call.\n"
-        "\n"
-        "0 of 1 calls mean the same.\n"
-        "If that is meant: toolbooth replay calls.jsonl server.py:registry --update\n",
-        "",
-    )
-
-
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        (("no.jsonl", "server.py:registry"), "Invalid value for 'CALLS.jsonl': File 'no.jsonl' does not exist."),
-        (("bad.jsonl", "server.py:registry"), "line 1: not an object"),
-        (("calls.jsonl", "server.py:shop"), "'shop' in 'server.py' is missing; there is registry"),
-    ],
-    ids=["no-file", "bad-line", "no-server"],
-)
-def test_what_cannot_be_compared_has_an_exit_code_of_its_own(asked: tuple[str, str], told: str, tmp_path: Path):
-    (tmp_path / "calls.jsonl").write_text('{"tool": "take", "arguments": {"value": 1}}\n')
-    (tmp_path / "bad.jsonl").write_text("[]")
-    (tmp_path / "server.py").write_text(SERVER.format(limit=10))
-    code, out, error = replay(tmp_path, *asked)
-    assert (code, out, error.splitlines()[-1].endswith(told)) == (2, "", True)

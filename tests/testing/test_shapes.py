@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from toolbooth import Contract, JsonText, Unpack, Verbatim, compile_function, compile_json_schema, compile_model
 from toolbooth.boundary.accept import accept_bytes
-from toolbooth.boundary.decode import CLIENT_KEYS
+from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.errors import ToolInputError
-from toolbooth.testing import catalogue
-from toolbooth.testing.catalogue import KINDS
-from toolbooth.testing.delivery import NotJson
-from toolbooth.testing.generate import arguments_for
-from toolbooth.testing.prescribed import AgentShape
-from toolbooth.testing.shapes import agent_shapes
+from toolbooth.testing.client.delivery import NotJson
+from toolbooth.testing.shapes import catalogue
+from toolbooth.testing.shapes.agent_shapes import agent_shapes
+from toolbooth.testing.shapes.catalogue import KINDS
+from toolbooth.testing.shapes.expected import AgentShape
+from toolbooth.testing.shapes.generate import arguments_for
 
 
 class Colour(Enum):
@@ -171,8 +171,8 @@ def became(contract: Contract, body: bytes) -> dict[str, Any]:
     try:
         values, repairs = accept_bytes(contract, body)
     except ToolInputError as error:
-        return {"problems": sorted((each.code, each.path) for each in error.problems), "corrected": error.corrected}
-    return {"values": values, "repairs": sorted((each.code, each.path) for each in repairs)}
+        return {"problems": sorted((each.code, each.where) for each in error.problems), "corrected": error.corrected}
+    return {"values": values, "repairs": sorted((each.code, each.where) for each in repairs)}
 
 
 def prescribed(contract: Contract, shape: AgentShape, seen: dict[str, Any]) -> dict[str, Any]:

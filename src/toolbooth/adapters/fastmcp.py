@@ -18,6 +18,10 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
 
+from toolbooth.extras import require
+
+require("toolbooth.adapters.fastmcp", extra="fastmcp", modules={"fastmcp": "FastMCP"})
+
 from fastmcp import Context as HostContext
 from fastmcp import FastMCP
 from fastmcp.apps.app import FastMCPApp
@@ -45,19 +49,20 @@ from fastmcp.utilities.versions import version_sort_key
 from mcp_types import CallToolRequestParams, CallToolResult, InputRequiredResult
 from pydantic import Field, InstanceOf
 
-from toolbooth.adapters.admit import admit, admit_queued, queue, reporting, told
-from toolbooth.adapters.caller import takes_context, with_context
-from toolbooth.adapters.sent import Sent, keep_sent
-from toolbooth.adapters.stdin import reading_exactly
+from toolbooth.adapters.kinds import FASTMCP, wrong_server
+from toolbooth.adapters.sdk.accept_call import admit, admit_queued, queue, reporting, told
+from toolbooth.adapters.sdk.exact_stdin import reading_exactly
+from toolbooth.adapters.sdk.host_context import takes_context, with_context
+from toolbooth.adapters.sdk.original_request import Sent, keep_sent
 from toolbooth.boundary.accept import Accepted
-from toolbooth.boundary.call import bound_call
-from toolbooth.boundary.decode import Repair
+from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.run import bound_call
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolError, ToolInputError
 from toolbooth.publish import input_schema
-from toolbooth.sources.json_schema import compile_json_schema
-from toolbooth.sources.signature import compile_function
 
 logger = logging.getLogger("toolbooth.adapters.fastmcp")
 
@@ -73,8 +78,11 @@ def protect(server: Server) -> Server:
     `ToolInjectionMiddleware` adds pass by every transform; both are out of reach.
 
     Raises:
+        TypeError: if this is not a FastMCP server.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
+    if not isinstance(cast("object", server), FastMCP):
+        raise wrong_server(server, FASTMCP)
     _install(server, server.name)
     return server
 
@@ -182,7 +190,7 @@ def is_protected(server: FastMCP[Any]) -> bool:
 
 
 def _set_schema_lookup(server: FastMCP[Any]) -> None:
-    """Spare a complete `tools/list` per HTTP `tools/call` (evidence/speed.md, 2), where all tools are local.
+    """Spare a complete `tools/list` per HTTP `tools/call` (docs/project/evidence/speed.md), where all tools are local.
 
     The lookup may not await, so it cannot ask other providers; with any of them, FastMCP goes its own way.
     """

@@ -14,6 +14,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+from toolbooth.extras import require
+
+require("toolbooth.adapters.mcp_sdk", extra="mcp", modules={"mcp": "the official MCP SDK"})
+
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import InvalidSignature, UnexpectedToolError
@@ -25,19 +29,20 @@ from mcp.shared.inbound import find_invalid_x_mcp_header
 from mcp_types import CallToolResult
 from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUserError
 
-from toolbooth.adapters.admit import admit, reporting, told
-from toolbooth.adapters.caller import takes_context, with_context
-from toolbooth.adapters.sent import Sent, UnderWay, keep_sent
-from toolbooth.adapters.stdin import reading_exactly
+from toolbooth.adapters.kinds import MCP_SDK, wrong_server
+from toolbooth.adapters.sdk.accept_call import admit, reporting, told
+from toolbooth.adapters.sdk.exact_stdin import reading_exactly
+from toolbooth.adapters.sdk.host_context import takes_context, with_context
+from toolbooth.adapters.sdk.original_request import Sent, UnderWay, keep_sent
 from toolbooth.boundary.accept import Accepted
-from toolbooth.boundary.call import bound_call, is_async
+from toolbooth.boundary.run import bound_call, is_async
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.compile.signature import compile_function, is_context
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.publish import input_schema
-from toolbooth.sources.hints import Hints, Unresolved
-from toolbooth.sources.json_schema import compile_json_schema
-from toolbooth.sources.signature import compile_function, is_context
 
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
@@ -53,8 +58,11 @@ def protect(server: Server) -> Server:
     can be registered once the server is protected.
 
     Raises:
+        TypeError: if this is not an MCPServer.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
+    if not isinstance(cast("object", server), MCPServer):
+        raise wrong_server(server, MCP_SDK)
     if not is_protected(server):
         # The one place through which every registration and every call goes; the SDK offers no hook there.
         tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]

@@ -1,1 +1,1 @@
-"""One call, from wire to wire, without I/O. Start at `handle.py`."""
+"""One call, from bytes to a tool result, without I/O. Start at `accept.py`."""

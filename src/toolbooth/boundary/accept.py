@@ -8,14 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
-from toolbooth.boundary.correct import correct, holds_secret, mend
-from toolbooth.boundary.decode import CLIENT_KEYS, Repair
+from toolbooth.boundary import messages
+from toolbooth.boundary.correct import correct, mend
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine, whole_integers
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
+from toolbooth.boundary.refusals import holds_secret
+from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
 from toolbooth.boundary.validate import Explained, Located, problems_of, values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.errors import Problem, ToolInputError
-from toolbooth.gate import fits
+from toolbooth.errors import Edit, Problem, ToolInputError
+from toolbooth.shape import fits
 
 Accepted = tuple[Any, list[Repair]]
 
@@ -23,7 +25,7 @@ Accepted = tuple[Any, list[Repair]]
 def accept_bytes(contract: Contract, body: bytes) -> Accepted:
     """The function's values and the repairs made. Raises ToolInputError."""
     try:
-        reading = read_json(body, contract.limits, exact=contract.exact) if body else NOTHING
+        reading = read_json(body, contract.limits, exact=contract.has_decimals) if body else NOTHING
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)
@@ -35,12 +37,12 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     # The short way. Whatever is special about a call, the long way finds it again.
     if type(value) is dict and not delicate:
         arguments = cast("dict[str, Any]", value)
-        if contract.proves:
+        if contract.validation_proves_shape:
             try:
                 return contract.validate(arguments), []
             except InvalidValues as error:
                 return _long_way(contract, reading, error)
-        elif contract.integers and has_pointed_integers(body):
+        elif contract.has_integers and has_pointed_integers(body):
             pass
         elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
             try:
@@ -60,7 +62,7 @@ def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) 
         raise ToolInputError([error.problem], tool=contract.name) from None
     value, delicate, body = reading
     thorough = delicate or bool(repairs)
-    if contract.integers and not thorough and has_pointed_integers(body):
+    if contract.has_integers and not thorough and has_pointed_integers(body):
         value = whole_integers(contract.shape, value)
         said = said if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
@@ -77,11 +79,11 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repa
     repairs: list[Repair] = []
     while isinstance(reading[0], str):
         reading = read_json(reading[0].encode(), contract.limits)
-        repairs = [Repair(code="json-text", path="$")]
+        repairs = [Repair(code="json-text", path=())]
     if reading[0] is None and not repairs:
         return NOTHING, repairs
     if type(reading[0]) is not dict:
-        raise Unreadable("not-an-object", "the arguments must be one JSON object")
+        raise Unreadable("not-an-object", messages.NOT_AN_OBJECT)
     return reading, repairs
 
 
@@ -90,7 +92,7 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     found = problems_of(error, contract.shape, arguments)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
     names = dict.fromkeys(name for form in contract.shape.objects for name in form.names)
-    declared = {"$": tuple(names)} if missing else {}
+    declared = {(): tuple(names)} if missing else {}
     problems = [problem for _, problem in found]
     more = max(0, len(problems) - MOST_PROBLEMS)
     return ToolInputError(problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more)
@@ -107,7 +109,7 @@ def _refusal(
         found = _objected(contract, corrected, None)
     elif said is None or decoded != arguments:
         found = _objected(contract, decoded, partial(_explained, exam))
-    elif contract.arranged or not all(each.place in exam.places for each in said.objections):
+    elif contract.flattened or not all(each.place in exam.places for each in said.objections):
         found = _problems(contract, said, decoded, partial(_explained, exam))
     else:
         found = []  # nothing but what the examination has said, at the very same places
@@ -138,11 +140,11 @@ def _problems(contract: Contract, error: InvalidValues, arguments: Any, explaine
 
 def _correction(
     contract: Contract, arguments: dict[str, Any], decoded: dict[str, Any], exam: Examination
-) -> tuple[Any, list[str]]:
+) -> tuple[Any, list[Edit]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
     if not exam.declared:  # no key is out of place, so there is nothing that could be derived
         return None, []
-    mended = mend(exam.slips, exam.problems, contract.limits) if exam.only_slips else None
+    mended = mend(exam.slips, contract.limits) if exam.only_slips else None
     if mended is not None:
         return decoded, mended
     corrected, edits = correct(contract.shape, arguments, contract.limits)

@@ -1,7 +1,7 @@
 """The corrected call: what the agent plainly meant, wherever that can be derived from the declared names alone.
 
-Wrappers are unwrapped, near names renamed, dotted and bracketed keys split, keys at the wrong level moved. One
-key that finds no place, or two that want the same one, and there is no corrected call: only edits.
+Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, keys at the wrong level moved.
+One key that finds no place, or two that want the same one, and there is no corrected call: only edits.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-from toolbooth.boundary import decode, guard
-from toolbooth.boundary.paths import Path, at, quoted
-from toolbooth.contract import ArrayShape, Limits, ObjectShape, Shape
-from toolbooth.errors import Problem
-from toolbooth.gate import fits, plain_types
+from toolbooth.boundary import refusals, repairs
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import Limits
+from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, fits, plain_types
 
 _STEPS = re.compile(r"[^.\[\]]+")
 _MOST_EDITS = 20
@@ -38,7 +39,7 @@ class Correction:
         self.limits = limits
         self.sought = sought
         self.trials = trials
-        self.edits: list[str] = []
+        self.edits: list[Edit] = []
         self.complete = len(trials) < _MOST_TRIALS
 
     def trial(self) -> Correction:
@@ -51,16 +52,16 @@ class Correction:
         self.sought.add((id(form), key))
         return len(self.sought) <= _MOST_SOUGHT
 
-    def edit(self, text: str) -> None:
-        if len(self.edits) < _MOST_EDITS and text not in self.edits:
-            self.edits.append(text)
+    def edit(self, edit: Edit) -> None:
+        if len(self.edits) < _MOST_EDITS and edit not in self.edits:
+            self.edits.append(edit)
 
 
-def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[str]]:
+def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[Edit]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
     work = Correction(limits, set(), [])
     try:
-        made, strays = _object(guard.possible_forms(shape.objects, arguments)[0], arguments, (), (), work)
+        made, strays = _object(refusals.possible_forms(shape.objects, arguments)[0], arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
     if strays:
@@ -68,15 +69,14 @@ def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[di
     return (made if work.complete else None), work.edits
 
 
-Slip = tuple[dict[str, Any], ObjectShape, str, Any, Path]
+Slip = tuple[dict[str, Any], ObjectShape, str, Any, JsonPath]
 """An undeclared key: the object it was left out of, that object's form, the key and its value, the object's path."""
 
 
-def mend(slips: Sequence[Slip], problems: Sequence[Problem], limits: Limits) -> list[str] | None:
-    """Undo, in place, one and the same slip wherever it was made: a wrapper or a misspelt name. The edits, if all fit.
+def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
+    """Undo, in place, one and the same slip wherever it was made: a wrapper or a re-cased name. The edits, if all fit.
 
-    The problems are those of the slips: nothing else may be wrong with the call. What `correct` would find by walking
-    it again is known here already.
+    Nothing else may be wrong with the call. What `correct` would find by walking it again is known here already.
     """
     first = slips[0]
     meant: list[dict[str, Any]] = []
@@ -87,12 +87,14 @@ def mend(slips: Sequence[Slip], problems: Sequence[Problem], limits: Limits) -> 
         meant.append(fields)
     for slip, fields in zip(slips, meant, strict=True):
         slip[0].update(fields)
-    return [
-        f"move {problem.path}.* to {at(slip[4])}"
-        if fields is slip[3]
-        else f"rename {problem.path} to {quoted(*fields)}"
-        for slip, fields, problem in zip(slips[:_MOST_EDITS], meant, problems, strict=False)
-    ]
+    return [_mending(slip, fields) for slip, fields in zip(slips[:_MOST_EDITS], meant, strict=False)]
+
+
+def _mending(slip: Slip, fields: dict[str, Any]) -> Edit:
+    _, _, key, value, path = slip
+    if fields is value:
+        return Unwrap((*path, key), path)
+    return Rename((*path, key), next(iter(fields)))
 
 
 def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str, Any] | None:
@@ -101,10 +103,10 @@ def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str,
         return None  # some field has several keys: whether it is sent twice is for `correct` to find out
     fields: dict[str, Any] = value
     if not isinstance(value, dict):
-        near = None if "." in key or "[" in key else guard.nearest(key, form)
-        if near is None or decode.object_in(value, limits) is not None:
+        name = None if "." in key or "[" in key else refusals.respelt(key, form)
+        if name is None or text_as_object(value, limits) is not None:
             return None
-        fields = {near: value}
+        fields = {name: value}
     for name, each in fields.items():
         declared = form.fields.get(name)
         if declared is None or not (type(each) in plain_types(declared.shape) or fits(declared.shape, each)):
@@ -112,26 +114,24 @@ def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str,
     return fields or None
 
 
-Strays = dict[str, tuple[Path, Any]]
+Strays = dict[str, tuple[JsonPath, Any]]
 """Keys that have no place at their level, with where they were sent: a level further up may declare them."""
 
 
-def _value(shape: Shape, value: Any, path: Path, origin: Path, work: Correction) -> tuple[Any, Strays]:
+def _value(shape: Shape, value: Any, path: JsonPath, origin: JsonPath, work: Correction) -> tuple[Any, Strays]:
     """The corrected value at one place; `origin` is where it was sent."""
-    if shape.free or _passes(shape, value):
+    if shape.opaque or _passes(shape, value):
         return value, {}
     if isinstance(value, str) and "string" not in shape.types:
-        found = decode.text(shape, value, work.limits.below(len(path)))
-        if isinstance(found, decode.Unrepairable):
+        found = repairs.text(shape, value, work.limits.below(len(path)))
+        if isinstance(found, repairs.Unrepairable):
             return value, {}
         value = found[0]
-    sent: Any = value
-    if isinstance(sent, dict) and shape.objects:
-        table = cast("dict[str, Any]", sent)
-        return _object(guard.possible_forms(shape.objects, table)[0], table, path, origin, work)
-    if isinstance(sent, list) and shape.arrays:
-        return _array(shape.arrays[0], cast("list[Any]", sent), path, origin, work), {}
-    return cast("Any", sent), {}
+    if is_object(value) and shape.objects:
+        return _object(refusals.possible_forms(shape.objects, value)[0], value, path, origin, work)
+    if is_array(value) and shape.arrays:
+        return _array(shape.arrays[0], value, path, origin, work), {}
+    return value, {}
 
 
 def _passes(shape: Shape, value: Any) -> bool:
@@ -141,7 +141,7 @@ def _passes(shape: Shape, value: Any) -> bool:
         return False
 
 
-def _array(form: ArrayShape, value: list[Any], path: Path, origin: Path, work: Correction) -> list[Any]:
+def _array(form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath, work: Correction) -> list[Any]:
     made: list[Any] = []
     for index, each in enumerate(value):
         shape = form.prefix[index] if index < len(form.prefix) else form.items
@@ -155,7 +155,7 @@ def _array(form: ArrayShape, value: list[Any], path: Path, origin: Path, work: C
 
 
 def _object(
-    form: ObjectShape, value: dict[str, Any], path: Path, origin: Path, work: Correction
+    form: ObjectShape, value: dict[str, Any], path: JsonPath, origin: JsonPath, work: Correction
 ) -> tuple[dict[str, Any], Strays]:
     """Place every key: the declared ones first, so that a misnamed one never takes a declared one's place."""
     made: dict[str, Any] = {}
@@ -168,11 +168,11 @@ def _object(
             made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
     for key, each in value.items():
-        if key in form.fields or (not path and decode.is_client_key(key, each, form)):
+        if key in form.fields or (not path and repairs.is_client_key(key, each, form)):
             continue
-        inner = decode.object_in(each, work.limits)
-        if form.rest is not None and not guard.wraps_declared(form, inner):
-            made[key], below = _value(form.rest, each, (*path, key), (*origin, key), work)
+        inner = text_as_object(each, work.limits)
+        if form.additional is not None and not refusals.wraps_declared(form, inner):
+            made[key], below = _value(form.additional, each, (*path, key), (*origin, key), work)
             strays.update(below)
         else:
             strays[key] = ((*origin, key), each)
@@ -187,12 +187,12 @@ def _object(
 
 
 def _place(
-    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: Path, path: Path, work: Correction
+    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: JsonPath, path: JsonPath, work: Correction
 ) -> bool:
     """Find the place of one misplaced key at this level or below it."""
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
-    inner = decode.object_in(value, work.limits)
+    inner = text_as_object(value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
     steps = _STEPS.findall(key) if "." in key or "[" in key else ()
@@ -200,19 +200,27 @@ def _place(
         return True
     if not work.may_seek(form, key):
         return False
-    near = guard.nearest(key, form)
-    if near is not None and _set(form, made, near, value, origin, path, work):
+    name = refusals.respelt(key, form)
+    if name is not None and _set(form, made, name, value, origin, path, work):
         return True
+    if origin != (*path, key):  # moved here from elsewhere: moving it on would take it from one object into another
+        return False
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
 
 
 def _place_object(
-    form: ObjectShape, made: dict[str, Any], key: str, inner: dict[str, Any], origin: Path, path: Path, work: Correction
+    form: ObjectShape,
+    made: dict[str, Any],
+    key: str,
+    inner: dict[str, Any],
+    origin: JsonPath,
+    path: JsonPath,
+    work: Correction,
 ) -> bool:
     """An object under an undeclared key: a misspelt object, a wrapper, or a model that was flattened with a prefix."""
-    near = guard.nearest(key, form)
-    if near is not None and form.fields[near].shape.objects and _set(form, made, near, inner, origin, path, work):
+    name = refusals.respelt(key, form)
+    if name is not None and form.fields[name].shape.objects and _set(form, made, name, inner, origin, path, work):
         return True
     if _unwrap(form, made, inner, origin, path, work):
         return True
@@ -222,7 +230,7 @@ def _place_object(
 
 
 def _set(
-    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: Path, path: Path, work: Correction
+    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: JsonPath, path: JsonPath, work: Correction
 ) -> bool:
     """Put a value under a declared key, unless that field was sent already."""
     declared = form.fields[key]
@@ -243,17 +251,17 @@ def _set(
 
 def _takes(shape: Shape, value: Any) -> bool:
     """Whether a place takes a value of this kind; an object never goes where only text is declared."""
-    return shape.free or decode.admits(shape, value) or isinstance(value, str | None)
+    return shape.opaque or repairs.admits(shape, value) or isinstance(value, str | None)
 
 
-def _edit(origin: Path, target: Path) -> str:
+def _edit(origin: JsonPath, target: JsonPath) -> Edit:
     if origin[:-1] == target[:-1]:
-        return f"rename {at(origin)} to {quoted(str(target[-1]))}"
-    return f"move {at(origin)} to {at(target)}"
+        return Rename(origin, str(target[-1]))
+    return Move(origin, target)
 
 
 def _unwrap(
-    form: ObjectShape, made: dict[str, Any], inner: dict[str, Any], origin: Path, path: Path, work: Correction
+    form: ObjectShape, made: dict[str, Any], inner: dict[str, Any], origin: JsonPath, path: JsonPath, work: Correction
 ) -> bool:
     """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
     trial = work.trial()
@@ -263,7 +271,7 @@ def _unwrap(
     if not inner or strays or not trial.complete or not _disjoint(form, flat, made):
         return False
     made.update(flat)
-    work.edit(f"move {at(origin)}.* to {at(path)}")
+    work.edit(Unwrap(origin, path))
     for edit in trial.edits:
         work.edit(edit)
     return True
@@ -273,7 +281,7 @@ def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> 
     """Whether no field is set twice, unless to the same value."""
     held = {id(form.fields[key]): value for key, value in made.items() if key in form.fields}
     return all(
-        held.get(id(form.fields[key]), value) == value if key in form.fields else key not in made
+        same_json(held.get(id(form.fields[key]), value), value) if key in form.fields else key not in made
         for key, value in flat.items()
     )
 
@@ -283,32 +291,32 @@ def _split(
     made: dict[str, Any],
     steps: Sequence[str],
     value: Any,
-    origin: Path,
-    path: Path,
+    origin: JsonPath,
+    path: JsonPath,
     work: Correction,
 ) -> bool:
     """`address.city`, `address[city]`, `lines[0].sku`: a path written as a key."""
     target = _resolve(form, steps)
     if target is None or not _put(made, target, value):
         return False
-    work.edit(f"write {quoted(str(origin[-1]))} as {at((*path, *target))}")
+    work.edit(Split(str(origin[-1]), (*path, *target)))
     return True
 
 
-def _resolve(form: ObjectShape, steps: Sequence[str]) -> Path | None:
+def _resolve(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
     """The declared path that the steps name."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
     path: list[str | int] = []
     for step in steps:
-        if shape is None or shape.free:
+        if shape is None or shape.opaque:
             path.append(step)
         elif shape.objects:
             inner = shape.objects[0]
-            near = step if step in inner.fields else guard.nearest(step, inner)
-            if near is None and inner.rest is None:
+            name = step if step in inner.fields else refusals.respelt(step, inner)
+            if name is None and inner.additional is None:
                 return None
-            path.append(near or step)
-            shape = inner.fields[near].shape if near is not None else inner.rest
+            path.append(name or step)
+            shape = inner.fields[name].shape if name is not None else inner.additional
         elif shape.arrays and step.isdigit():
             path.append(int(step))
             shape = shape.arrays[0].items
@@ -317,7 +325,7 @@ def _resolve(form: ObjectShape, steps: Sequence[str]) -> Path | None:
     return tuple(path)
 
 
-def _put(made: Any, path: Path, value: Any) -> bool:
+def _put(made: Any, path: JsonPath, value: Any) -> bool:
     """Set a value at a path, making objects and arrays on the way; False if something stands there."""
     for step, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
@@ -352,7 +360,7 @@ def _only_place(form: ObjectShape, key: str) -> tuple[str, ...] | None:
         for path, each in level:
             for name in each.names:
                 below = each.fields[name].shape
-                if below.objects and not below.free and len(below.objects) == 1:
+                if below.objects and not below.opaque and len(below.objects) == 1:
                     inner.append(((*path, name), below.objects[0]))
         found += [path for path, each in inner if key in each.fields]
         level = inner
@@ -366,8 +374,8 @@ def _move_down(
     made: dict[str, Any],
     below: tuple[str, ...],
     value: Any,
-    origin: Path,
-    path: Path,
+    origin: JsonPath,
+    path: JsonPath,
     work: Correction,
 ) -> bool:
     target = (*below, str(origin[-1]))
@@ -375,26 +383,3 @@ def _move_down(
         return False
     work.edit(_edit(origin, (*path, *target)))
     return True
-
-
-def holds_secret(shape: Shape, value: Any) -> bool:
-    """Whether a secret is among the values: then no corrected call is shown, only edits."""
-    if shape.secret or not shape.hides:
-        return shape.secret and value is not None
-    if isinstance(value, dict):
-        sent = cast("dict[str, Any]", value)
-        return any(
-            holds_secret(part, each)
-            for form in shape.objects
-            for key, each in sent.items()
-            if (part := form.fields[key].shape if key in form.fields else form.rest) is not None
-        )
-    if isinstance(value, list):
-        return any(
-            holds_secret(part, each)
-            for form in shape.arrays
-            for part in (*form.prefix, form.items)
-            if part is not None
-            for each in cast("list[Any]", value)
-        )
-    return False

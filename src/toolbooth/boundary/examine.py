@@ -12,13 +12,24 @@ from typing import Any, cast
 
 import jiter
 
-from toolbooth.boundary import decode, guard
+from toolbooth.boundary import messages, refusals, repairs
 from toolbooth.boundary.correct import Slip
-from toolbooth.boundary.decode import NOT_SENT, Repair, RepairCode
-from toolbooth.boundary.paths import Path, at, look_up
-from toolbooth.contract import ArrayShape, Field, Limits, ObjectShape, Shape
+from toolbooth.boundary.read import text_as_object
+from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
+from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.gate import fits, fitting_form, integer_fields, is_integer_only, plain_types
+from toolbooth.jsonvalue import JsonPath, look_up, path_text
+from toolbooth.shape import (
+    ArrayShape,
+    Field,
+    ObjectShape,
+    Shape,
+    fits,
+    fitting_form,
+    integer_fields,
+    is_integer_only,
+    plain_types,
+)
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -46,9 +57,9 @@ class Examination:
         self.thorough = thorough
         self.repairs: list[Repair] = []
         self.problems: list[Problem] = []
-        self.places: list[Path] = []
+        self.places: list[JsonPath] = []
         self.slips: list[Slip] = []
-        self.declared: dict[str, tuple[str, ...]] = {}
+        self.declared: dict[JsonPath, tuple[str, ...]] = {}
         self.inside: set[str] = set()
         self.more = 0
 
@@ -70,15 +81,15 @@ class Examination:
         self.inside |= other.inside
         self.more += other.more
 
-    def repair(self, code: RepairCode, path: Path) -> None:
+    def repair(self, code: RepairCode, path: JsonPath) -> None:
         if len(self.repairs) < MOST_REPAIRS:
-            self.repairs.append(Repair(code=code, path=at(path)))
+            self.repairs.append(Repair(code=code, path=path))
 
-    def refuse(self, code: ProblemCode, path: Path, message: str, shown: str = "") -> None:
+    def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
         if len(self.problems) >= MOST_PROBLEMS:
             self.more += 1
             return
-        self.problems.append(Problem(code=code, path=shown or at(path), message=message))
+        self.problems.append(Problem(code=code, path=path, message=message))
         self.places.append(path)
 
 
@@ -88,9 +99,9 @@ def examine(shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough
     return _objects(shape, arguments, (), exam), exam
 
 
-def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
+def _node(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
-    if shape.free:
+    if shape.opaque:
         return _numbers_in(value, path, exam) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _text(shape, value, path, exam)
@@ -98,26 +109,26 @@ def _node(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
         return _objects(shape, cast("dict[str, Any]", value), path, exam)
     if isinstance(value, list) and shape.arrays:
         return _arrays(shape, cast("list[Any]", value), path, exam)
-    if not decode.admits(shape, value):
-        exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
+    if not repairs.admits(shape, value):
+        exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
         return _numbers_in(cast("Any", value), path, exam.fresh())
     if isinstance(value, float | jiter.LosslessFloat):
         return _number(shape, value, path, exam)
-    if shape.timelike and isinstance(value, str) and guard.is_number_text(value):
-        exam.refuse("wrong-type", path, guard.number_for_time(value))
+    if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
+        exam.refuse("wrong-type", path, messages.number_for_time(value))
     return cast("Any", value)
 
 
-def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
+def _text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
     """Text where the type has none."""
     # What is inside the text stands as deep as the text itself and deeper.
-    found = decode.text(shape, value, exam.limits.below(len(path)))
-    if isinstance(found, decode.Unrepairable):
-        exam.refuse(found.code, path, guard.wrong_type(shape, value, found.message))
+    found = repairs.text(shape, value, exam.limits.below(len(path)))
+    if isinstance(found, repairs.Unrepairable):
+        exam.refuse(found.code, path, messages.wrong_type(shape, value, found.message))
         return value
     decoded, code = found
     if decoded is None and "null" not in shape.types:
-        exam.refuse("wrong-type", path, guard.wrong_type(shape, value))
+        exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
         return value
     if not shape.json_text:
         exam.repair(code, path)
@@ -128,30 +139,30 @@ def _text(shape: Shape, value: str, path: Path, exam: Examination) -> Any:
     return made
 
 
-def _number(shape: Shape, value: Any, path: Path, exam: Examination) -> Any:
+def _number(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """A number with a point or an exponent, as the declared type wants it."""
-    if is_integer_only(shape) and decode.is_whole(value):
+    if is_integer_only(shape) and repairs.is_whole(value):
         if isinstance(value, float):
             return int(value)
         number = _float(value, path, exam)
         return int(value.as_decimal()) if isfinite(number) else number
     if isinstance(value, float):
         return value
-    if shape.exact and guard.is_delicate(str(value)):
+    if shape.decimal and refusals.is_delicate(str(value)):
         return value.as_decimal()
     return _float(value, path, exam)
 
 
-def _float(value: Any, path: Path, exam: Examination) -> float:
+def _float(value: Any, path: JsonPath, exam: Examination) -> float:
     number = float(value)
-    if guard.is_lossy(number, value):
-        exam.refuse("lossy-number", path, "is a number too large or too small to hold")
+    if refusals.is_lossy(number, value):
+        exam.refuse("lossy-number", path, messages.LOSSY_NUMBER)
     return number
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
     """A value with 5 for every 5.0 that stands where only an integer may, the same JSON number; or the value itself."""
-    if shape is None or shape.free:
+    if shape is None or shape.opaque:
         return value
     if isinstance(value, float):
         return int(value) if is_integer_only(shape) and value.is_integer() else value
@@ -172,8 +183,8 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
 def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     """Only what may hold an integer is looked at: most of a large call need not be."""
     parts = integer_fields(form)
-    if form.rest is not None:
-        parts = parts | {key: form.rest for key in value if key not in form.fields}
+    if form.additional is not None:
+        parts = parts | {key: form.additional for key in value if key not in form.fields}
     changed: dict[str, Any] = {}
     for key, shape in parts.items():
         each = value.get(key)
@@ -183,7 +194,7 @@ def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]
     return {**value, **changed} if changed else value
 
 
-def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
+def _numbers_in(value: Any, path: JsonPath, exam: Examination) -> Any:
     """A free value: content is never rewritten, but a number that cannot be held is not let through."""
     if isinstance(value, jiter.LosslessFloat):
         return _float(value, path, exam)
@@ -194,14 +205,14 @@ def _numbers_in(value: Any, path: Path, exam: Examination) -> Any:
     return value
 
 
-def _objects(shape: Shape, value: dict[str, Any], path: Path, exam: Examination) -> Any:
+def _objects(shape: Shape, value: dict[str, Any], path: JsonPath, exam: Examination) -> Any:
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    return _best([(form, _object) for form in guard.possible_forms(shape.objects, value)], value, path, exam)
+    return _best([(form, _object) for form in refusals.possible_forms(shape.objects, value)], value, path, exam)
 
 
-def _arrays(shape: Shape, value: list[Any], path: Path, exam: Examination) -> Any:
+def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
     if not exam.thorough and fits(shape, value):
         return value
     if len(shape.arrays) == 1:
@@ -209,7 +220,7 @@ def _arrays(shape: Shape, value: list[Any], path: Path, exam: Examination) -> An
     return _best([(form, _array) for form in shape.arrays], value, path, exam)
 
 
-def _best(trials: list[tuple[Any, Any]], value: Any, path: Path, exam: Examination) -> Any:
+def _best(trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination) -> Any:
     """Try every form. A repair counts only if it is the only reading."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
@@ -231,7 +242,7 @@ def _reads_otherwise(
     tried: list[tuple[Any, Examination]],
     made: Any,
     value: Any,
-    path: Path,
+    path: JsonPath,
     exam: Examination,
 ) -> bool:
     """Whether what is left of an object, its empty keys taken as not sent, has a form that never had those keys."""
@@ -248,7 +259,7 @@ def _has_all(form: ObjectShape, made: dict[str, Any]) -> bool:
     return all(name in made for name in form.names if form.fields[name].required)
 
 
-def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examination) -> dict[str, Any]:
+def _object(form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Examination) -> dict[str, Any]:
     made: dict[str, Any] = {}
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
@@ -260,38 +271,38 @@ def _object(form: ObjectShape, value: dict[str, Any], path: Path, exam: Examinat
             if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
                 exam.slips.append((made, form, key, each, path))
         elif aliased and sent.setdefault(id(declared), key) != key:
-            exam.refuse("conflicting-keys", (*path, key), guard.conflicting(key, sent[id(declared)]))
+            exam.refuse("conflicting-keys", (*path, key), messages.conflicting(key, sent[id(declared)]))
             continue
-        elif type(each) in (declared.shape.plain or plain_types(declared.shape)):
+        elif type(each) in (declared.shape.scalar_types or plain_types(declared.shape)):
             made[key] = each
             continue
         else:
             kept = _field(declared, each, (*path, key), exam)
         if kept is not NOT_SENT:
             made[key] = kept
-    if form.rivals:
+    if form.exclusive_paths:
         _refuse_rivals(form, made, path, exam)
     return made
 
 
-def _refuse_rivals(form: ObjectShape, made: dict[str, Any], path: Path, exam: Examination) -> None:
+def _refuse_rivals(form: ObjectShape, made: dict[str, Any], path: JsonPath, exam: Examination) -> None:
     """Two paths to one field, both sent: the author's model would read one and drop the other."""
-    for paths in form.rivals:
+    for paths in form.exclusive_paths:
         sent = [each for each in paths if look_up(made, each) is not None]
         for other in sent[1:]:
-            exam.refuse("conflicting-keys", (*path, *other), guard.conflicting(at(other), at(sent[0])))
+            exam.refuse("conflicting-keys", (*path, *other), messages.conflicting(path_text(other), path_text(sent[0])))
             exam.places.append((*path, *sent[0]))  # whichever the author's model objects to, it is told
 
 
-def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:
+def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
     shape = declared.shape
-    if type(value) is dict and len(shape.objects) == 1 and not shape.free:
+    if type(value) is dict and len(shape.objects) == 1 and not shape.opaque:
         return _object(shape.objects[0], cast("dict[str, Any]", value), path, exam)
     if value == "null" and _is_null_text(declared):
         if not shape.json_text:
             exam.repair("json-text", path)
         value = None
-    code = decode.left_out(declared, value)
+    code = repairs.left_out(declared, value)
     if code is not None:
         exam.repair(code, path)
         return NOT_SENT
@@ -301,40 +312,43 @@ def _field(declared: Field, value: Any, path: Path, exam: Examination) -> Any:
 def _is_null_text(declared: Field) -> bool:
     """Whether the text "null" can only mean null (anthropics/claude-code#95239, 2026-09-17)."""
     shape = declared.shape
-    return not shape.free and not declared.required and not declared.verbatim and "string" not in shape.types
+    return not shape.opaque and not declared.required and not declared.verbatim and "string" not in shape.types
 
 
-def _undeclared(form: ObjectShape, key: str, value: Any, path: Path, exam: Examination) -> Any:
+def _undeclared(form: ObjectShape, key: str, value: Any, path: JsonPath, exam: Examination) -> Any:
     """A key that no field declares: the client's own, further content of an open object, or refused."""
-    if not path and decode.is_client_key(key, value, form):
+    if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
-    if form.rest is None and len(exam.problems) >= MOST_PROBLEMS:
+    if form.additional is None and len(exam.problems) >= MOST_PROBLEMS:
         exam.more += 1  # a hostile call is only counted: looking into a million keys costs more than it tells
         return NOT_SENT
-    inner = decode.object_in(value, exam.limits)
-    if form.rest is not None and not guard.wraps_declared(form, inner):
-        return _node(form.rest, value, (*path, key), exam)
-    where = at(path)
-    exam.declared[where] = form.names
+    inner = text_as_object(value, exam.limits)
+    if form.additional is not None and not refusals.wraps_declared(form, inner):
+        return _node(form.additional, value, (*path, key), exam)
+    exam.declared[path] = form.names
     if inner is None:
-        exam.refuse("unknown-key", (*path, key), guard.unknown(form, key), at((key,), where))
+        near = refusals.nearest(key, form)
+        exam.refuse("unknown-key", (*path, key), messages.unknown_field(key, near))
+        return NOT_SENT
+    exam.inside |= refusals.names_inside(inner)
+    near = refusals.misspelt_object(form, key)
+    if near is not None:
+        message = messages.misspelt_object(key, near)
     else:
-        exam.inside |= guard.names_inside(inner)
-        meant = guard.misspelt_object(form, key)
-        message = meant or guard.wrapper(key, value, guard.innermost(form, inner), path)
-        exam.refuse("nested-wrapper", (*path, key), message, at((key,), where))
+        message = messages.wrapper(key, value, refusals.innermost(form, inner), path)
+    exam.refuse("nested-wrapper", (*path, key), message)
     return NOT_SENT
 
 
-def _array(form: ArrayShape, value: list[Any], path: Path, exam: Examination) -> list[Any]:
+def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination) -> list[Any]:
     made: list[Any] = []
     items, prefix, thorough = form.items, len(form.prefix), exam.thorough
     for index, each in enumerate(value):
         if index < prefix:
             made.append(_node(form.prefix[index], each, (*path, index), exam))
         elif form.closed and index < len(value) - form.last:
-            exam.refuse("unknown-key", (*path, index), guard.never_read(form))
+            exam.refuse("unknown-key", (*path, index), messages.never_read(form))
         elif items is None or (not thorough and fits(items, each)):
             made.append(each)
         else:

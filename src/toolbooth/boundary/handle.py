@@ -1,4 +1,7 @@
-"""One call, wire to wire. Start here. The stages in order: accept (read, examine, validate), call, render."""
+"""One call without a server: the stages in order. They are accept (read, examine, validate), run, render.
+
+A served call takes the same stages in `server/call.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from toolbooth.boundary import call, render
+from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_bytes
+from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolError, ToolInputError
@@ -32,22 +36,60 @@ def handle_bytes(
     """
     try:
         values, repairs = accept_bytes(contract, body)
-        return render.value_result(call.run(contract, function, values, context, injected), repairs)
-    except ToolInputError as error:
-        return refused(contract, error, errors)
-    except ToolError as error:
-        return render.tool_error_result(error)
+        return render.value_result(run(contract, function, values, context, injected), repairs)
+    except (ToolInputError, ToolError) as error:
+        return _failed(contract, error, errors)
 
 
 def handle_arguments(
-    contract: Contract, arguments: Any, function: Callable[..., Any] | None = None, **how: Any
+    contract: Contract,
+    arguments: Any,
+    function: Callable[..., Any] | None = None,
+    *,
+    context: Context | None = None,
+    injected: Mapping[str, Any] | None = None,
+    errors: Errors = "result",
 ) -> Result:
     """`handle_bytes` for a host that has parsed the arguments already."""
-    return handle_bytes(contract, encode(arguments), function, **how)
+    body = encode(arguments)
+    return handle_bytes(contract, body, function, context=context, injected=injected, errors=errors)
+
+
+async def handle_bytes_async(
+    contract: Contract,
+    body: bytes,
+    function: Callable[..., Any] | None = None,
+    *,
+    context: Context | None = None,
+    injected: Mapping[str, Any] | None = None,
+    errors: Errors = "result",
+) -> Result:
+    """`handle_bytes` for async tools. Sync ones run in a thread."""
+    try:
+        values, repairs = accept_bytes(contract, body)
+        call = bound_call(contract, function, values, context, injected)
+        value = await run_async(call, is_async=is_async(function or contract.function))
+        return render.value_result(value, repairs)
+    except (ToolInputError, ToolError) as error:
+        return _failed(contract, error, errors)
+
+
+async def handle_arguments_async(
+    contract: Contract,
+    arguments: Any,
+    function: Callable[..., Any] | None = None,
+    *,
+    context: Context | None = None,
+    injected: Mapping[str, Any] | None = None,
+    errors: Errors = "result",
+) -> Result:
+    """`handle_bytes_async` for a host that has parsed the arguments already."""
+    body = encode(arguments)
+    return await handle_bytes_async(contract, body, function, context=context, injected=injected, errors=errors)
 
 
 def encode(arguments: Any) -> bytes:
-    """Parsed arguments as the bytes they came from, so that both ways in are one. Raises TypeError for non-JSON."""
+    """Parsed arguments as the bytes they came from. Raises TypeError if they are not JSON."""
     try:
         return json.dumps(arguments, separators=(",", ":")).encode()
     except RecursionError:
@@ -55,8 +97,10 @@ def encode(arguments: Any) -> bytes:
         return b"[" * 300
 
 
-def refused(contract: Contract, error: ToolInputError, errors: Errors) -> Result:
-    """The result that tells the agent, or the error itself where the host answers by protocol."""
+def _failed(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Result:
+    """The result for the agent, or the refusal itself for a host that answers by protocol."""
+    if isinstance(error, ToolError):
+        return render.tool_error_result(error)
     if errors == "protocol":
         raise error
     return render.refusal_result(error, contract.limits)

@@ -6,13 +6,16 @@ exactly are kept as written (`LosslessFloat`), for `examine` to judge by the dec
 
 from __future__ import annotations
 
+import json
 import re
-from typing import Any, cast
+from typing import Any
 
 from jiter import from_json
 
-from toolbooth.contract import Limits
+from toolbooth.boundary import messages
+from toolbooth.contract import DEFAULT_LIMITS, Limits
 from toolbooth.errors import Problem, ProblemCode
+from toolbooth.jsonvalue import Json, is_array, is_object
 
 _BULK = 4096
 """Above this size, caching every string costs more than it saves."""
@@ -25,17 +28,18 @@ _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
 """The end of a whole number with a point. It begins with what is rare, so that a search is quick."""
 
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
-    ("Detected duplicate key", "duplicate-key", "the same key is sent twice"),
-    ("recursion limit exceeded", "too-deep", "nested deeper than any tool reads"),
-    ("number out of range", "lossy-number", "an integer has more digits than can be read"),
+    ("Detected duplicate key", "duplicate-key", messages.DUPLICATE_KEY),
+    ("recursion limit exceeded", "too-deep", messages.TOO_DEEP),
+    ("number out of range", "lossy-number", messages.TOO_MANY_DIGITS),
 )
+"""How jiter's errors begin, and what they mean."""
 
 
 class Unreadable(Exception):
     """The bytes are not one JSON value that can be taken as it stands."""
 
     def __init__(self, code: ProblemCode, message: str) -> None:
-        self.problem = Problem(code=code, path="$", message=message)
+        self.problem = Problem(code=code, path=(), message=message)
         super().__init__(message)
 
 
@@ -48,7 +52,7 @@ NOTHING: Reading = ({}, False, b"")
 def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
     """Read one JSON value; where it is `exact`, long fractions are kept as written. Raises Unreadable."""
     if len(body) > limits.max_bytes:
-        raise Unreadable("too-large", f"{len(body):,} bytes are sent, {limits.max_bytes:,} are taken at the most")
+        raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
     delicate = has_delicate_numbers(body, exact=exact)
     try:
         if delicate:
@@ -64,6 +68,46 @@ def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
     return value, delicate, body
 
 
+def text_as_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """The object or array that JSON text holds, also text of text; the value itself if it is not such text."""
+    found = value
+    while isinstance(found, str):
+        if found.lstrip()[:1] not in ("{", "[", '"'):
+            return value
+        try:
+            found = read_json(found.encode(), limits)[0]
+        except (Unreadable, UnicodeEncodeError):
+            return value
+    return found
+
+
+def text_as_object(value: Any, limits: Limits) -> Json | None:
+    """The object that a value is, or that it holds as JSON text; None if neither."""
+    if isinstance(value, str) and value.lstrip()[:1] not in ("{", '"'):  # not even an array
+        return None
+    found = text_as_json(value, limits)
+    return found if is_object(found) else None
+
+
+_MOST_DIGITS = 4_300
+"""Longer integers are not read by a forgiving parser, either: Python's own limit."""
+
+
+def read_leniently(body: bytes) -> Any:
+    """A message as a forgiving parser sees it: good enough to know whom to answer, never to act on.
+
+    None if even that cannot read it.
+    """
+    try:
+        return json.loads(body.decode(errors="replace"), parse_int=_short_integer)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _short_integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _MOST_DIGITS else None
+
+
 def has_pointed_integers(body: bytes) -> bool:
     """Whether an integer may be written as 5.0. A version in quotes is none."""
     return body.find(b".0") >= 0 and _POINTED.search(body) is not None
@@ -72,9 +116,9 @@ def has_pointed_integers(body: bytes) -> bool:
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
     """Limits below what the reader holds to by itself."""
     if _depth(value) > limits.max_depth:
-        raise Unreadable("too-deep", f"nested deeper than {limits.max_depth} levels")
+        raise Unreadable("too-deep", messages.deeper_than(limits.max_depth))
     if _longest_number(body) > limits.max_digits:
-        raise Unreadable("lossy-number", f"an integer has more than {limits.max_digits} digits")
+        raise Unreadable("lossy-number", messages.more_digits_than(limits.max_digits))
 
 
 def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
@@ -87,8 +131,9 @@ def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
 def _unreadable(reason: str) -> Unreadable:
     for start, code, message in _REASONS:
         if reason.startswith(start):
-            return Unreadable(code, f"{message}:{reason.removeprefix(start)}" if code == "duplicate-key" else message)
-    return Unreadable("not-json", f"not valid JSON: {reason}")
+            key = reason.removeprefix(start) if code == "duplicate-key" else ""
+            return Unreadable(code, f"{message}:{key}" if key else message)
+    return Unreadable("not-json", messages.not_json(reason))
 
 
 def _depth(value: Any) -> int:
@@ -96,10 +141,10 @@ def _depth(value: Any) -> int:
     while level:
         inner: list[Any] = []
         for each in level:
-            if isinstance(each, dict):
-                inner.extend(cast("dict[str, Any]", each).values())
-            elif isinstance(each, list):
-                inner.extend(cast("list[Any]", each))
+            if is_object(each):
+                inner.extend(each.values())
+            elif is_array(each):
+                inner.extend(each)
         depth, level = depth + 1, inner
     return depth - 1
 

@@ -10,19 +10,18 @@ import jiter
 import orjson
 from pydantic_core import to_json, to_jsonable_python
 
-from toolbooth.boundary.decode import Repair
-from toolbooth.boundary.paths import listed_fields
+from toolbooth.boundary import messages
+from toolbooth.boundary.repairs import Repair
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, shorten
 
 META_KEY = "toolbooth"
 """Under this key of `_meta` stands what a program may want to read: repairs, problems, the corrected call."""
 
 _LINE = 420
 """Characters of one problem's line."""
-
-Json = dict[str, Any]
 
 
 def as_fragment(text: bytes) -> Any:
@@ -47,7 +46,7 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
     if repairs:
-        made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.path} for each in repairs]}}
+        made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.where} for each in repairs]}}
     return made
 
 
@@ -128,10 +127,10 @@ def _told(error: ToolInputError, most: int) -> tuple[str, Json]:
 def _data(error: ToolInputError, corrected: Any) -> Json:
     made: Json = {
         "code": INVALID_PARAMS,
-        "problems": [{"code": each.code, "path": each.path, "message": each.message} for each in error.problems],
+        "problems": [{"code": each.code, "path": each.where, "message": each.message} for each in error.problems],
     }
     if error.edits:
-        made["edits"] = list(error.edits)
+        made["edits"] = [messages.edit_text(edit) for edit in error.edits]
     if corrected is not None:
         made["corrected"] = corrected
     return made
@@ -139,19 +138,16 @@ def _data(error: ToolInputError, corrected: Any) -> Json:
 
 def _text(error: ToolInputError, call: bytes, most: int) -> str:
     count = len(error.problems) + error.more
-    done = " Nothing was done." if error.untouched else ""
-    head = f"Refused: {count} problem{'s' if count > 1 else ''} in the arguments{_of(error.tool)}.{done}"
+    head = messages.head(count, error.tool, untouched=error.untouched)
     tail = "\n".join(_declared(error) + _remedy(error, call, most // 2))
-    lines = _fitting([_line(each) for each in error.problems], most - len(head) - len(tail) - 40, error.more)
-    return _cut("\n".join([head, *lines, tail] if tail else [head, *lines]), most)
-
-
-def _of(tool: str) -> str:
-    return f" of {_cut(tool, 70)!r}" if tool else ""
+    lines = [_line(each) for each in error.problems]
+    shown = _fitting(lines, most - len(head) - len(tail) - 40, error.more)
+    whole = [head, *shown, tail] if tail else [head, *shown]
+    return shorten("\n".join(whole), most)
 
 
 def _line(problem: Problem) -> str:
-    return _cut(f"- {_cut(problem.path, 160)}: {problem.message}", _LINE)
+    return shorten(f"- {shorten(problem.where, 160)}: {problem.message}", _LINE)
 
 
 def _fitting(lines: list[str], room: int, more: int) -> Iterable[str]:
@@ -163,23 +159,15 @@ def _fitting(lines: list[str], room: int, more: int) -> Iterable[str]:
         shown.append(line)
         room -= len(line) + 1
     left = len(lines) - len(shown) + more
-    return [*shown, f"- and {left} more"] if left else shown
+    return [*shown, messages.more_problems(left)] if left else shown
 
 
 def _declared(error: ToolInputError) -> list[str]:
-    made: list[str] = []
-    for path, names in list(error.declared.items())[:2]:
-        where = "" if path == "$" else f" of {_cut(path, 80)}"
-        known = f"Declared fields{where}: {listed_fields(names)}." if names else f"No fields are declared{where}."
-        made.append(_cut(known, 300))
-    return made
+    first = list(error.declared.items())[:2]
+    return [shorten(messages.declared_fields(path, names), 300) for path, names in first]
 
 
 def _remedy(error: ToolInputError, call: bytes, room: int) -> list[str]:
     if call and len(call) <= room:
-        return [f"Send instead: {call.decode()}"]
-    return [_cut("To correct it: " + "; ".join(error.edits) + ".", room)] if error.edits else []
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+        return [messages.send_instead(call)]
+    return [shorten(messages.steps(error.edits), room)] if error.edits else []

@@ -5,83 +5,42 @@ Hoisted fields are put back where the author's model has them; what the author's
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
-from pydantic_core.core_schema import ErrorType
-
-from toolbooth.boundary import guard
-from toolbooth.boundary.decode import object_in
-from toolbooth.boundary.paths import Path, at, listed, look_up, quoted
-from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection, ObjectShape, Shape
+from toolbooth.boundary import messages, refusals
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.gate import fitting_form
-
-_AN_OBJECT = "must be an object"
-_AN_ARRAY = "must be an array"
-_OTHER_WORDS = {
-    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"), _AN_OBJECT),
-    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), _AN_ARRAY),
-    "arguments_type": _AN_OBJECT,
-    "missing": "is required, but was not sent",
-    "none_required": "must be null",
-    "is_instance_of": "is not of a form that is taken here",
-    "is_subclass_of": "is not of a form that is taken here",
-    "callable_type": "is not of a form that is taken here",
-}
-"""Said in JSON's words where Pydantic's own are Python's."""
-
-_PYDANTICS = frozenset(get_args(ErrorType))
-"""The errors that Pydantic words itself; an author's own words are left alone."""
-
-_VOCABULARY = (
-    ("Input should be", "must be"),
-    ("Input should", "must"),
-    ("Input is", "is"),
-    ("a valid string", "text"),
-    ("datetime", "date and time"),
-    ("timedelta", "duration"),
-    ("dictionary", "object"),
-    ("Dictionary", "Object"),
-    ("List should", "Array should"),
-    ("NamedTuple should", "Array should"),
-    ("Tuple should", "Array should"),
-    ("Set should", "Array should"),
-    ("deque", "array"),
-)
+from toolbooth.jsonvalue import JsonPath, look_up
+from toolbooth.shape import ObjectShape, Shape, fitting_form
 
 _OUR_CODES: dict[str, ProblemCode] = {
     "conflicting_keys": "conflicting-keys",
     "duplicate_key": "duplicate-key",
     "lossy_number": "lossy-number",
 }
-"""What `sources` itself refuses while the author's validation runs."""
-
-_TAGS = {
-    "union_tag_invalid": 'must have one of {1} as "{0}"',
-    "union_tag_not_found": 'must have "{0}", which tells the forms apart',
-}
+"""What `compile/` itself refuses while the author's validation runs."""
 
 
 def values_of(contract: Contract, decoded: dict[str, Any]) -> Any:
     """The function's values. Raises InvalidValues."""
-    if not contract.arranged:
+    if not contract.flattened:
         return contract.validate(decoded)
     form = contract.shape.objects[0]
-    return contract.validate(_arranged(form, decoded) if form.arranged else _below(form, decoded))
+    return contract.validate(_arranged(form, decoded) if form.flattened else _below(form, decoded))
 
 
 def _below(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     """Nothing was hoisted to this level; something may have been further down."""
-    if not form.deep:
+    if not form.flattened_below:
         return value
     return {key: _value(_shape_under(form, key), each) for key, each in value.items()}
 
 
 def _shape_under(form: ObjectShape, key: str) -> Shape | None:
     declared = form.fields.get(key)
-    return form.rest if declared is None else declared.shape
+    return form.additional if declared is None else declared.shape
 
 
 def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
@@ -89,10 +48,10 @@ def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for group in form.groups:
         if group.absent != "omit":
-            _put(made, group.place, {} if group.absent == "empty" else None)
+            _put(made, group.model_path, {} if group.absent == "empty" else None)
     for key, each in value.items():
         declared = form.fields.get(key)
-        place = (*form.rest_place, key) if declared is None else declared.place or (key,)
+        place = (*form.additional_path, key) if declared is None else declared.model_path or (key,)
         _put(made, place, _value(_shape_under(form, key), each))
     return made
 
@@ -108,12 +67,12 @@ def _put(made: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
 
 
 def _value(shape: Shape | None, value: Any) -> Any:
-    if shape is None or shape.free or not isinstance(value, dict | list):
+    if shape is None or shape.opaque or not isinstance(value, dict | list):
         return value
     form = fitting_form(shape, cast("Any", value))
     if isinstance(form, ObjectShape):
         table = cast("dict[str, Any]", value)
-        return _arranged(form, table) if form.arranged else _below(form, table)
+        return _arranged(form, table) if form.flattened else _below(form, table)
     if form is None:
         return cast("Any", value)
     prefix = len(form.prefix)
@@ -126,9 +85,9 @@ def _value(shape: Shape | None, value: Any) -> Any:
 class Located(NamedTuple):
     """Where on the wire an objection stands: its path, the shape there, and the branch of a union it came from."""
 
-    path: Path
+    path: JsonPath
     shape: Shape | None
-    branch: tuple[Path, str] | None
+    branch: tuple[JsonPath, str] | None
     group: tuple[str, ...] = ()
     """The published keys of the hoisted model it is about, where that model has no key of its own."""
 
@@ -147,7 +106,7 @@ def problems_of(
     asked = {each.place[:end] for each in said if each.kind == "missing" for end in range(1, len(each.place))}
     said = [each for each in said if each.kind != "extra_forbidden" or each.place not in asked]
     located = [(locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each) for each in said]
-    by_place: dict[tuple[Path, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
+    by_place: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_place.setdefault((each.path, each.group), []).append((each, objection))
     found = [
@@ -164,18 +123,18 @@ def _inside_a_wrapper(each: tuple[Located, Problem], found: list[tuple[Located, 
     return each[1].code == "missing" and any(
         problem.code == "nested-wrapper"
         and place.path[:-1] == path[:-1]
-        and path[-1] in guard.names_inside(object_in(look_up(arguments, place.path), DEFAULT_LIMITS) or {})
+        and path[-1] in refusals.names_inside(text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {})
         for place, problem in found
     )
 
 
 def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple[Located, Objection]]:
     """Of the objections of all the branches of a union, those of the branch that came nearest."""
-    counts: dict[tuple[Path, str], int] = {}
+    counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
         if found.branch is not None:
             counts[found.branch] = counts.get(found.branch, 0) + 1
-    nearest: dict[Path, tuple[Path, str]] = {}
+    nearest: dict[JsonPath, tuple[JsonPath, str]] = {}
     for branch, count in counts.items():
         best = nearest.setdefault(branch[0], branch)
         if count < counts[best]:
@@ -189,11 +148,11 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
     `extra`: the last step is a key that the model does not declare.
     """
     path: list[str | int] = []
-    branch: tuple[Path, str] | None = None
+    branch: tuple[JsonPath, str] | None = None
     group: tuple[str, ...] = ()
     while place:
         step = place[0]
-        if shape is None or shape.free:
+        if shape is None or shape.opaque:
             path.append(step)
             place = place[1:]
         elif isinstance(step, int):
@@ -220,7 +179,7 @@ def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
             field.name
             for form in shape.objects
             for field in form.fields.values()
-            if field.place and field.place[: len(place)] == place
+            if field.model_path and field.model_path[: len(place)] == place
         )
     )
 
@@ -231,22 +190,22 @@ def _step(
     """How many steps lead to the next wire key, that key, and its shape."""
     step = str(place[0])
     for form in shape.objects:
-        for key, declared in form.fields.items() if form.arranged else ():
-            if declared.place and place[: len(declared.place)] == declared.place:
-                return len(declared.place), declared.name or key, declared.shape
+        for key, declared in form.fields.items() if form.flattened else ():
+            if declared.model_path and place[: len(declared.model_path)] == declared.model_path:
+                return len(declared.model_path), declared.name or key, declared.shape
         declared = form.fields.get(step)
-        if declared is not None and not declared.place:
+        if declared is not None and not declared.model_path:
             return 1, step, declared.shape
-    grouped = any(group.place == place[: len(group.place)] for form in shape.objects for group in form.groups)
-    opened = next((form.rest for form in shape.objects if form.rest is not None), None)
+    grouped = any(group.model_path == place[: len(group.model_path)] for form in shape.objects for group in form.groups)
+    opened = next((form.additional for form in shape.objects if form.additional is not None), None)
     if opened is not None and not grouped and isinstance(sent, dict) and step in sent:
         return 1, step, opened
     if grouped:
         lengths = [
-            len(group.place)
+            len(group.model_path)
             for form in shape.objects
             for group in form.groups
-            if place[: len(group.place)] == group.place
+            if place[: len(group.model_path)] == group.model_path
         ]
         return max(lengths), None, shape
     return 1, step if extra and len(place) == 1 else None, shape
@@ -256,37 +215,29 @@ def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
     found, first = said[0]
     path, shape = found.path, found.shape
     if first.kind == "missing":
-        return Problem(code="missing", path=at(path), message=_OTHER_WORDS["missing"])
+        return Problem(code="missing", path=path, message=messages.MISSING)
     sent = look_up(arguments, path)
     if first.kind == "extra_forbidden":
-        inner = object_in(sent, DEFAULT_LIMITS)
-        if inner is None:
-            return Problem(code="unknown-key", path=at(path), message=f"there is no field {quoted(str(path[-1]))}")
-        message = guard.wrapper(str(path[-1]), sent, inner, path[:-1])
-        return Problem(code="nested-wrapper", path=at(path), message=message)
+        return _undeclared(path, sent)
     if first.kind in _OUR_CODES:
-        return Problem(code=_OUR_CODES[first.kind], path=at(path), message=first.message)
+        return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.place[-1:] == ("[key]",):
-        return Problem(code="invalid", path=at(path), message=f"as a key: {_words(first)}")
-    words = list(dict.fromkeys(_words(objection) for _, objection in said))
-    message = words[0] if len(words) == 1 else "fits none of the accepted forms: " + "; ".join(words[:4])
+        return Problem(code="invalid", path=path, message=messages.invalid_key(first))
+    reasons = dict.fromkeys(messages.objection(objection) for _, objection in said)
+    message = messages.no_form_fits(list(reasons))
     if found.group:
-        message = f"{message} (of {listed(found.group, 8)})"
-    hidden = shape is None or shape.hides or sent is None or isinstance(sent, dict | list)
-    return Problem(code="invalid", path=at(path), message=message if hidden else f"{message}; got {guard.echo(sent)}")
+        message = messages.of_group(message, found.group)
+    hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)
+    if not hidden:
+        message = messages.with_value(message, sent)
+    return Problem(code="invalid", path=path, message=message)
 
 
-def _words(objection: Objection) -> str:
-    if objection.kind in _OTHER_WORDS:
-        return _OTHER_WORDS[objection.kind]
-    said = objection.message
-    if objection.kind in _TAGS:
-        tag = re.search(r"'([^']*)'" if objection.kind == "union_tag_not_found" else r"using '?([^']*?)'? does", said)
-        return _TAGS[objection.kind].format(tag.group(1) if tag else "the tag", said.rpartition("tags: ")[2])
-    for start in ("Value error, ", "Assertion failed, "):
-        if said.startswith(start):
-            return said.removeprefix(start)
-    if objection.kind in _PYDANTICS:
-        for python, json in _VOCABULARY:
-            said = said.replace(python, json)
-    return said
+def _undeclared(path: JsonPath, sent: Any) -> Problem:
+    """A key that the author's model does not declare."""
+    key = str(path[-1])
+    inner = text_as_object(sent, DEFAULT_LIMITS)
+    if inner is None:
+        return Problem(code="unknown-key", path=path, message=messages.unknown_field(key, None))
+    message = messages.wrapper(key, sent, inner, path[:-1])
+    return Problem(code="nested-wrapper", path=path, message=message)

@@ -36,7 +36,7 @@ def _result(server: Any, tool: str, body: bytes) -> dict[str, Any]:
     """The tool result. Raises click's own error where there is no such tool."""
     import asyncio
 
-    from toolbooth.adapters.served import served
+    from toolbooth.adapters.connect import served
     from toolbooth.server.registry import ToolRegistry, UnknownTool
 
     if isinstance(server, ToolRegistry):

@@ -137,12 +137,12 @@ def lint(
 
 
 def _known(names: Iterable[str], known: Iterable[str], what: str) -> None:
-    import difflib
+    from toolbooth.jsonvalue import near_name
 
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, list(known), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; --{what}s lists them"
+            near = near_name(name, known)
+            hint = f"; did you mean {near!r}?" if near else f"; --{what}s lists them"
             raise click.BadParameter(f"there is no {what} {name!r}{hint}")
 
 
@@ -238,7 +238,7 @@ def _loaded(target: str) -> tuple[str, Any]:
     import asyncio
     import traceback
 
-    from toolbooth.adapters.served import TargetError, load, served
+    from toolbooth.adapters.connect import TargetError, load, served
 
     try:
         found = served(load(target))
@@ -257,7 +257,7 @@ def _running(server: str | list[str], headers: tuple[str, ...], timeout: float) 
 
     if importlib.util.find_spec("mcp") is None:
         raise click.UsageError("asking a running server needs the official client: pip install 'toolbooth[mcp]'")
-    from toolbooth.adapters.mcp_client import Unreachable, list_tools
+    from toolbooth.adapters.sdk.client import Unreachable, list_tools
 
     try:
         return asyncio.run(list_tools(server, headers=_headers(headers), timeout=timeout))

@@ -19,9 +19,9 @@ def replay(calls: Path, target: str, update: bool) -> None:
 
     Exit code 1 means that some calls no longer mean the same, 2 that they could not be compared.
     """
-    from toolbooth.testing.judge import NotProtected
-    from toolbooth.testing.record import BadRecording
-    from toolbooth.testing.replay import replay_calls
+    from toolbooth.testing.replay.record import BadRecording
+    from toolbooth.testing.replay.replay import replay_calls
+    from toolbooth.testing.replay.replay_judge import NotProtected
 
     server = load_server(target)
     try:

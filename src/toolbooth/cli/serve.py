@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from toolbooth.cli.target import load_registry
+from toolbooth.extras import require
 
 
 @click.command()
@@ -31,6 +32,7 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
 
         serve_stdio(registry)
         return
+    require("toolbooth serve --http", extra="cli", modules={"uvicorn": "uvicorn"})
     import socket
 
     import uvicorn

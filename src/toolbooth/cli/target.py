@@ -1,4 +1,4 @@
-"""How a command is told which server is meant: `adapters/served.py` finds it, click says what went wrong."""
+"""How a command is told which server is meant: `adapters/connect.py` finds it, click says what went wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolbooth.server.registry import ToolRegistry
 
 def load_server(target: str, **kinds: Any) -> Any:
     """The server of any known kind that a target names. Raises click's own error, with what to write instead."""
-    from toolbooth.adapters.served import TargetError, load
+    from toolbooth.adapters.connect import TargetError, load
 
     try:
         with redirect_stdout(sys.stderr):  # standard output is for what the command says, or for the wire itself

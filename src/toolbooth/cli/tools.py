@@ -22,7 +22,7 @@ def tools(target: str, name: str | None, as_json: bool) -> None:
 
     import orjson
 
-    from toolbooth.adapters.served import served
+    from toolbooth.adapters.connect import served
 
     found = asyncio.run(served(load_server(target)).tools())
     if name is not None:

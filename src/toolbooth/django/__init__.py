@@ -1,1 +1,4 @@
-"""The REST gateway: a Django REST framework API as MCP tools. Start at `view.py`, then `catalogue.py`."""
+"""The REST gateway: a Django REST framework API as MCP tools.
+
+Start at `call/endpoint.py`, then `describe/catalogue.py`.
+"""

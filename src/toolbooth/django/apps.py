@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from toolbooth.extras import require
+
+require(
+    "toolbooth.django",
+    extra="django",
+    modules={
+        "django": "Django",
+        "rest_framework": "Django REST framework",
+        "drf_spectacular": "drf-spectacular",
+    },
+)
+
 from django.apps import AppConfig
 from django.core.checks import register
 

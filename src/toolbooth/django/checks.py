@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.utils.module_loading import import_string
 
 from toolbooth.django.conf import mistakes
-from toolbooth.django.protocol import called
+from toolbooth.server.results.arguments import called
 
 
 def check_configuration(**_: Any) -> list[CheckMessage]:
@@ -31,7 +31,7 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         return []
     try:
         # REST framework cannot be imported before all models are there, and this module is.
-        found = import_string("toolbooth.django.catalogue.catalogue")()
+        found = import_string("toolbooth.django.describe.catalogue.catalogue")()
     except Exception as error:
         words = f"The tools cannot be compiled: {type(error).__name__}: {error}"
         return [Warning(words, hint="The log of the first request says where.", id="toolbooth.W002")]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any, Literal, cast
 
 from django.conf import settings
 
-from toolbooth.django.protocol import misnamed
+from toolbooth.jsonvalue import near_name
 from toolbooth.server.registry import TOOL_NAME
+from toolbooth.server.results.arguments import misnamed
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
@@ -62,8 +62,8 @@ def mistakes() -> Iterator[tuple[str, str]]:
     """Each wrong key, and what is wrong with it."""
     for key, value in _given().items():
         if key not in _FIELDS:
-            near = get_close_matches(str(key).upper(), _FIELDS, n=1)
-            meant = f"{near[0]!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
+            near = near_name(str(key), _FIELDS)
+            meant = f"{near!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
             yield key, f"there is no such setting; {meant}"
         elif key == "ARGUMENTS":
             yield from ((key, what) for what in misnamed(value))
@@ -77,27 +77,9 @@ def _given() -> Mapping[str, Any]:
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """What a value should have been; None where it is right."""
-    match key:
-        case "NAME" | "INSTRUCTIONS":
-            return None if isinstance(value, str) else "text"
-        case "INCLUDE" | "EXCLUDE" | "ORIGINS":
-            return None if _is_texts(value) else "a list of texts"
-        case "ERRORS":
-            return None if value in ("result", "protocol") else '"result" or "protocol"'
-        case "LOGIN_REQUIRED":
-            return None if value is None or isinstance(value, bool) else "True, False or None"
-        case "BULK_TOOLS":
-            return None if isinstance(value, bool) else "True or False"
-        case "CACHE":
-            known = list(settings.CACHES)
-            return None if value in known else f"one of CACHES: {', '.join(known)}"
-        case "MAX_RESULT":
-            return None if _is_number(value) and value >= _LEAST_RESULT else f"a number from {_LEAST_RESULT:,}"
-        case "DISPATCH":
-            return None if _is_dispatch(value) else _DISPATCH
-        case _:
-            return None if _is_number(value) and value > 0 else "a positive number"
+    """What a value should have been; None if it is right."""
+    is_right, words = _RULES[key]
+    return None if is_right(value) else words()
 
 
 _LEAST_RESULT = 4_000
@@ -120,6 +102,48 @@ def _is_number(value: Any) -> bool:
 
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in cast("list[Any]", value))
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and value > 0
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _always(words: str) -> Callable[[], str]:
+    return lambda: words
+
+
+Rule = tuple[Callable[[Any], bool], Callable[[], str]]
+"""Whether a value is right, and what to say if it is not."""
+
+_TEXT: Rule = (lambda value: isinstance(value, str), _always("text"))
+_TEXTS: Rule = (_is_texts, _always("a list of texts"))
+_POSITIVE: Rule = (_is_positive, _always("a positive number"))
+
+_RULES: Mapping[str, Rule] = {
+    "NAME": _TEXT,
+    "INSTRUCTIONS": _TEXT,
+    "INCLUDE": _TEXTS,
+    "EXCLUDE": _TEXTS,
+    "ORIGINS": _TEXTS,
+    "ERRORS": (lambda value: value in ("result", "protocol"), _always('"result" or "protocol"')),
+    "LOGIN_REQUIRED": (lambda value: value is None or _is_bool(value), _always("True, False or None")),
+    "BULK_TOOLS": (_is_bool, _always("True or False")),
+    "CACHE": (lambda value: value in list(settings.CACHES), lambda: f"one of CACHES: {', '.join(settings.CACHES)}"),
+    "DISPATCH": (_is_dispatch, _always(_DISPATCH)),
+    "MAX_RESULT": (
+        lambda value: _is_number(value) and value >= _LEAST_RESULT,
+        _always(f"a number from {_LEAST_RESULT:,}"),
+    ),
+    "MAX_BODY": _POSITIVE,
+    "MAX_BULK": _POSITIVE,
+    "MAX_PAGE_SIZE": _POSITIVE,
+    "TOKEN_AGE": _POSITIVE,
+}
+"""For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its rule here."""
 
 
 def _tuple(value: Any) -> Any:

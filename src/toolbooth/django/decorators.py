@@ -19,14 +19,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from toolbooth.compile.signature import compile_function
 from toolbooth.contract import Contract
-from toolbooth.django.caller import caller
-from toolbooth.django.discovery import IGNORED, Action
-from toolbooth.django.replies import value_of
-from toolbooth.django.requests import inner_request
+from toolbooth.django.call.caller import caller
+from toolbooth.django.call.inner_request import inner_request
+from toolbooth.django.call.replies import value_of
+from toolbooth.django.describe.discovery import IGNORED, Action
 from toolbooth.errors import ContractError
-from toolbooth.server import dispatchers
-from toolbooth.sources.signature import compile_function
+from toolbooth.server.dispatch import build as dispatchers
 
 F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
@@ -205,7 +205,7 @@ def _written(found: Any, name: str, chosen: Options, dispatcher: Dispatcher | No
 
     contract = compile_function(found, name=chosen.name, description=chosen.description, injected=is_request)
     view = type(f"{found.__name__}_view", (_View,), {**chosen.classes, "__module__": found.__module__})
-    action = Action(callback=cast("Any", view).as_view(), method="POST", name=name, path="/", regex="", base="")
+    action = Action(callback=cast("Any", view).as_view(), method="POST", name=name, path="", regex="", base="")
     return HandWritten(
         contract=contract,
         function=_running(found, contract.name, action, asked),
@@ -240,7 +240,6 @@ def _running(function: Any, name: str, action: Action, asked: Mapping[str, type]
         who = caller()
         request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)
         vars(request)["toolbooth_run"] = inside
-        who.introduce(request, action)
         response: Any = _handler.make_view_atomic(action.callback)(request)
         if not returned:  # not let in
             value_of(response, name)

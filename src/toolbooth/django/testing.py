@@ -5,9 +5,9 @@ Every call is one HTTP request through the whole project: middleware, URLs, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import orjson
 from django.conf import settings
@@ -15,46 +15,14 @@ from django.core.signals import setting_changed
 from django.urls import NoReverseMatch, reverse
 from rest_framework.test import APIClient
 
-from toolbooth.boundary.decode import Repair
 from toolbooth.boundary.handle import encode
-from toolbooth.boundary.render import META_KEY
-from toolbooth.django.catalogue import forget
-from toolbooth.errors import Problem
+from toolbooth.django.describe.catalogue import forget
+from toolbooth.jsonvalue import Json
 from toolbooth.server import revisions
+from toolbooth.server.wire_result import WireResult, read_result
 
-Json = dict[str, Any]
-
-_META = {
-    revisions.VERSION_KEY: revisions.STATELESS,
-    revisions.CAPABILITIES_KEY: {},
-    revisions.CLIENT_KEY: {"name": "toolbooth.django.testing", "version": "1"},
-}
+_META = revisions.request_meta("toolbooth.django.testing")
 _ids = count(1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CallResult:
-    """What came back, as the agent sees it."""
-
-    text: str
-    """What the model reads."""
-    value: Any
-    """The same as an object, where the call came to one."""
-    is_error: bool
-    problems: tuple[Problem, ...]
-    """Why the call was refused; empty where the view said no in its own words."""
-    repairs: tuple[Repair, ...]
-    corrected: Json | None
-    """The call to send instead, where it could be derived."""
-    status: int
-    """Of the HTTP response."""
-    raw: Json
-    """The whole JSON-RPC reply; empty where the answer was none."""
-
-    def __repr__(self) -> str:
-        found = [f"{each.code} at {each.path}" for each in (*self.problems, *self.repairs)]
-        outcome = "refused" if self.problems else "error" if self.is_error else "repaired" if self.repairs else "passed"
-        return f"<CallResult {outcome}{': ' if found else ''}{', '.join(found)}; {self.text}>"
 
 
 def acting_as(user: Any) -> Agent:
@@ -69,7 +37,7 @@ class Agent:
         self._client: Any = APIClient(HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80")
         self._client.force_authenticate(user)
 
-    def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> CallResult:
+    def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
         """Call a tool with these fields; or with arguments as a client sends them: any JSON, or bytes of JSON text."""
         if arguments is not None and fields:
             raise TypeError("pass the arguments whole, or field by field")
@@ -91,7 +59,7 @@ class Agent:
 
     def _post(self, method: str, params: Json) -> tuple[int, Json]:
         message = {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": {**params, "_meta": _META}}
-        headers = {"MCP-Protocol-Version": revisions.STATELESS, "Mcp-Method": method}
+        headers = {"MCP-Protocol-Version": revisions.STATELESS[0], "Mcp-Method": method}
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
         response = self._client.generic(
@@ -123,20 +91,11 @@ def _host() -> str:
     return named[0] if named else "localhost"
 
 
-def _seen(status: int, reply: Json) -> CallResult:
-    result: Json = reply.get("result", {})
-    error: Json = reply.get("error", {})
-    ours = cast("Json", (error.get("data") or {}) if error else result.get("_meta", {})).get(META_KEY, {})
-    return CallResult(
-        text=_words(reply) if not result else "\n".join(part.get("text", "") for part in result["content"]),
-        value=result.get("structuredContent"),
-        is_error=not result or result.get("isError", False),
-        problems=tuple(Problem(**each) for each in ours.get("problems", ())),
-        repairs=tuple(Repair(**each) for each in ours.get("repairs", ())),
-        corrected=ours.get("corrected"),
-        status=status,
-        raw=reply,
-    )
+def _seen(status: int, reply: Json) -> WireResult:
+    if "result" in reply or "error" in reply:
+        return read_result(reply.get("result", reply), status)
+    # Something before the endpoint has answered in plain text, or the endpoint itself asks for credentials.
+    return replace(read_result({}, status), text=_words(reply), is_error=True)
 
 
 def _words(reply: Json) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import re_path
 
-from toolbooth.django.view import endpoint
+from toolbooth.django.call.endpoint import endpoint
 
 app_name = "toolbooth"
 # In a group: a plain slash in front is what Django warns of (urls.W002).

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolbooth.lint.schemas import Node, Schema, as_dict, as_list, nodes
+from toolbooth.jsonvalue import Json
+from toolbooth.lint.schemas import Node, as_dict, as_list, nodes
 from toolbooth.publish import portable
 
 PHRASES: Mapping[str, str] = {
@@ -29,15 +30,15 @@ PHRASES: Mapping[str, str] = {
 }
 
 
-def as_portable(schema: Any) -> Schema:
+def as_portable(schema: Any) -> Json:
     """The schema in the form that every client takes: see `publish`."""
     return portable(as_dict(schema))
 
 
-def in_words(choose: Callable[[Node], Mapping[str, bool]]) -> Callable[[Any], Schema]:
+def in_words(choose: Callable[[Node], Mapping[str, bool]]) -> Callable[[Any], Json]:
     """A fix that says keywords in the description. `choose` names those of a node, and whether they are taken out."""
 
-    def fix(schema: Any) -> Schema:
+    def fix(schema: Any) -> Json:
         made = copy.deepcopy(as_dict(schema))
         # All first: what is changed below must not move the walk.
         for node in list(nodes(made)):
@@ -50,7 +51,7 @@ def in_words(choose: Callable[[Node], Mapping[str, bool]]) -> Callable[[Any], Sc
     return fix
 
 
-def say(keywords: Schema, more: str) -> None:
+def say(keywords: Json, more: str) -> None:
     """Add a phrase to a description."""
     text = keywords.get("description")
     keywords["description"] = f"{text} ({more})" if isinstance(text, str) and text else more

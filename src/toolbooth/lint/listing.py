@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from toolbooth.lint.schemas import Node, Schema, as_dict, as_list, nodes
+from toolbooth.jsonvalue import Json
+from toolbooth.lint.schemas import Node, as_dict, as_list, nodes
 
 BYTES_PER_TOKEN = 4
 """A rule of thumb: tokenizers differ, and none of them is asked."""
@@ -22,7 +23,7 @@ class Unlisted(ValueError):
 class Tool:
     """One tool as it is listed."""
 
-    entry: Schema = field(repr=False)
+    entry: Json = field(repr=False)
     name: str
 
     @cached_property
@@ -35,7 +36,7 @@ class Tool:
         return self.entry.get("inputSchema")
 
     @property
-    def root(self) -> Schema:
+    def root(self) -> Json:
         """The keywords at the root of the `inputSchema`."""
         return as_dict(self.schema)
 

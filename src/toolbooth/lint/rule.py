@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from toolbooth.jsonvalue import Json
 from toolbooth.lint.evidence import Severity, claims_about, worst
 from toolbooth.lint.listing import Listing, Tool
-from toolbooth.lint.schemas import Node, Schema
+from toolbooth.lint.schemas import Node
 
-Fix = Callable[[Any], Schema]
+Fix = Callable[[Any], Json]
 """An inputSchema -> one in which the rule finds nothing."""
 
 

@@ -1,4 +1,4 @@
-"""A JSON Schema goes in; every place in it where a schema stands comes out, root first.
+"""A JSON Schema goes in; every schema inside it comes out with its place, the root first.
 
 References are not followed: a definition is visited where it is written. Nothing here assumes that the schema is a
 sound one, for finding out that it is not is what the rules are for.
@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from toolbooth.boundary.paths import at
+from toolbooth.jsonvalue import Json, path_text
 
-Schema = dict[str, Any]
 Place = Literal["root", "property", "items", "values", "option", "definition", "part"]
 """`option`: one of several alternatives. `part`: says only a part of what holds there (`allOf`, `not`, `if`)."""
 
@@ -56,7 +55,7 @@ class Node:
     """One place where a schema stands. `path` is for people, `pointer` for programs."""
 
     schema: Any
-    keywords: Schema
+    keywords: Json
     """What the schema says; nothing if it is a boolean, or no schema at all."""
     path: str
     pointer: str
@@ -102,7 +101,7 @@ def _below(node: Node) -> Iterator[Node]:
     for key, value in node.keywords.items():
         pointer = f"{node.pointer}/{escaped(key)}"
         if key in _NAMED and isinstance(value, dict):
-            for name, schema in cast("Schema", value).items():
+            for name, schema in cast("Json", value).items():
                 yield _named(node, key, name, schema, f"{pointer}/{escaped(name)}")
         elif key in _SEVERAL and isinstance(value, list):
             for index, schema in enumerate(as_list(value)):
@@ -124,7 +123,7 @@ def _named(node: Node, key: str, name: str, schema: Any, pointer: str) -> Node:
     if key == "dependencies" and isinstance(schema, list):
         schema = True  # the old spelling of `dependentRequired`: names, not a schema
     if place == "property":
-        return _child(node, schema, place, at((name,), ""), pointer, name)
+        return _child(node, schema, place, path_text((name,), ""), pointer, name)
     return _child(node, schema, place, ".*" if place == "values" else f" ({key} {name})", pointer)
 
 
@@ -148,9 +147,9 @@ def escaped(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
-def as_dict(value: Any) -> Schema:
+def as_dict(value: Any) -> Json:
     """The value if it is an object, else an empty one."""
-    return cast("Schema", value) if isinstance(value, dict) else {}
+    return cast("Json", value) if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:

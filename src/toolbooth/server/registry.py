@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +11,16 @@ import orjson
 
 from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.server.calls import call, call_sync, refuse
-from toolbooth.server.dispatchers import actions_in, dispatch_of, dispatcher, name_of, narrowed
-from toolbooth.server.forms import helped
+from toolbooth.jsonvalue import near_name
+from toolbooth.server.call import call, call_sync, refuse
+from toolbooth.server.dispatch.build import actions_in, dispatch_of, dispatcher, name_of, narrowed
+from toolbooth.server.dispatch.variants import helped
 from toolbooth.server.observe import Arguments, Observer
-from toolbooth.server.tools import Shows, Tool
-from toolbooth.sources.signature import compile_function
+from toolbooth.server.tool import Shows, Tool
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -262,9 +262,10 @@ class ToolRegistry:
         found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
             known = {**self.hidden, **self.tools}
-            near = difflib.get_close_matches(name[:128], list(known), n=5, cutoff=0.6)
-            near = [each for each in near if shows is None or narrowed(known[each], shows) is not None]
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = near_name(name[:128], known)
+            if near is not None and shows is not None and narrowed(known[near], shows) is None:
+                near = None
+            hint = f"; did you mean {near!r}?" if near else ""
             raise UnknownTool(f"there is no tool {name[:128]!r}{hint}")
         return found
 

@@ -18,19 +18,19 @@ import orjson
 from pydantic_core import to_json
 
 from toolbooth.boundary import render
-from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json
+from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server import revisions
-from toolbooth.server.calls import call, call_sync, refuse
-from toolbooth.server.recorded import as_text
+from toolbooth.server.call import call, call_sync, refuse
+from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry, UnknownTool
-from toolbooth.server.revisions import STATELESS, ProtocolError, Revision
-from toolbooth.server.tools import Shows, Tool
+from toolbooth.server.revisions import ProtocolError, Revision
+from toolbooth.server.tool import Shows, Tool
 
 Headers = Mapping[str, str]
-Json = dict[str, Any]
 
 logger = logging.getLogger("toolbooth.server")
 
@@ -52,6 +52,32 @@ class Reply:
 ACCEPTED = Reply(b"", 202)
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message, parsed once: its bytes, and its JSON or the reason why it cannot be read."""
+
+    body: bytes
+    reading: Reading | Unreadable
+
+    @property
+    def method(self) -> str | None:
+        """The JSON-RPC method. Of a message that must not be acted on, the one that a forgiving parser sees."""
+        if isinstance(self.reading, Unreadable):
+            found: Any = _leniently(self.body).get("method")
+        else:
+            message: Any = self.reading[0]
+            found = cast("Json", message).get("method") if isinstance(message, dict) else None
+        return found if isinstance(found, str) else None
+
+
+def read_message(body: bytes) -> Message:
+    """Parse a message, for a server that must know its method before it answers."""
+    try:
+        return Message(body, read_json(body, DEFAULT_LIMITS))
+    except Unreadable as error:
+        return Message(body, error)
+
+
 async def respond(
     registry: ToolRegistry,
     body: bytes,
@@ -65,7 +91,7 @@ async def respond(
     `shows` tells which tools this caller is shown; None: all. What a caller may call is for the tools to say.
     """
     try:
-        opened = _opened(registry, body, headers, context, shows)
+        opened = _opened(registry, read_message(body), headers, context, shows)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
@@ -77,15 +103,16 @@ async def respond(
 
 def respond_sync(
     registry: ToolRegistry,
-    body: bytes,
+    message: Message | bytes,
     headers: Headers | None = None,
     *,
     context: Context | None = None,
     shows: Shows | None = None,
 ) -> Reply:
     """`respond` for WSGI: no event loop, no stream."""
+    read = message if isinstance(message, Message) else read_message(message)
     try:
-        opened = _opened(registry, body, headers, context, shows)
+        opened = _opened(registry, read, headers, context, shows)
         if isinstance(opened, Reply):
             return opened
         if opened.tool is None:
@@ -93,7 +120,7 @@ def respond_sync(
         made = _context(context, opened)
         return _done(opened, call_sync(registry, opened.tool, opened.arguments, made, shows=shows))
     except Exception as error:
-        return _failed(body, headers, error)
+        return _failed(read.body, headers, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +137,11 @@ class _Opened:
 
 
 def _opened(
-    registry: ToolRegistry, body: bytes, headers: Headers | None, context: Context | None, shows: Shows | None
+    registry: ToolRegistry, sent: Message, headers: Headers | None, context: Context | None, shows: Shows | None
 ) -> _Opened | Reply:
-    try:
-        reading = read_json(body, DEFAULT_LIMITS)
-    except Unreadable as error:
-        return _unreadable(registry, body, error, context, shows)
-    message, delicate, _ = reading
+    if isinstance(sent.reading, Unreadable):
+        return _unreadable(registry, sent.body, sent.reading, context, shows)
+    message, delicate, _ = sent.reading
     if type(message) is not dict:
         what = "a batch" if isinstance(message, list) else "not an object"
         raise ProtocolError(revisions.INVALID_REQUEST, f"the message is {what}; send one JSON-RPC object")
@@ -141,7 +166,7 @@ def _opened(
     arguments: Any = params.get("arguments")
     if tool is not None and headers is not None and tool.header_params and revision.stateless:
         revisions.check_param_headers(tool.header_params, arguments, headers)
-    read: Reading = ({} if arguments is None else arguments, delicate, body)
+    read: Reading = ({} if arguments is None else arguments, delicate, sent.body)
     opened = _Opened(request_id, method, params, revision, tool, read, registry)
     if tool is not None and (problems := beside(table, params)):
         return _done(opened, refuse(registry, tool, _context(context, opened), *problems))
@@ -157,7 +182,7 @@ def beside(message: Json, params: Json) -> list[Problem]:
     """What a tool call says outside of `arguments`, where no tool would ever see it."""
     strangers = [key for key in params if key not in _OF_A_CALL]
     strangers += ["arguments"] if "arguments" in message else []
-    return [Problem(code="unknown-key", path="$", message=_BESIDE.format(json.dumps(key[:80]))) for key in strangers]
+    return [Problem(code="unknown-key", path=(), message=_BESIDE.format(json.dumps(key[:80]))) for key in strangers]
 
 
 _OF_A_CALL = frozenset(("name", "arguments", "_meta", "task", "inputResponses", "requestState"))
@@ -181,7 +206,12 @@ def _plain_method(registry: ToolRegistry, opened: _Opened, shows: Shows | None) 
         case "tools/list":
             return _listing(registry, opened, shows)
         case "server/discover" if stateless:
-            return {"supportedVersions": [STATELESS], **_about(registry), "ttlMs": 0, "cacheScope": "private"}
+            return {
+                "supportedVersions": list(revisions.STATELESS),
+                **_about(registry),
+                "ttlMs": 0,
+                "cacheScope": "private",
+            }
         case "initialize" if not stateless:
             version = revisions.negotiated(opened.params.get("protocolVersion"))
             server = {"name": registry.name, "version": registry.version}
@@ -237,10 +267,10 @@ async def _called(registry: ToolRegistry, opened: _Opened, context: Context | No
     token: Any = meta.get("progressToken")
     if token is not None and not _is_id(token):
         raise ProtocolError(revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits")
-    if not opened.tool.contract.special and not registry.observers:  # nobody asks who calls
+    if opened.tool.contract.plain_keywords and not registry.observers:  # nobody asks who calls
         return _done(opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT, shows=shows))
     made = _context(context, opened)
-    if token is not None and opened.tool.contract.special:
+    if token is not None and not opened.tool.contract.plain_keywords:
         return Reply(b"", 200, _events(registry, opened, made, token, shows))
     return _done(opened, await call(registry, opened.tool, opened.arguments, made, shows=shows))
 
@@ -317,16 +347,8 @@ def _id_in(body: bytes) -> Any:
 
 
 def _leniently(body: bytes) -> Json:
-    """The message as a forgiving parser sees it: good enough to know whom to answer, never to act on."""
-    try:
-        found: Any = json.loads(body.decode(errors="replace"), parse_int=_short)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("Json", found) if isinstance(found, dict) else {}
-
-
-def _short(digits: str) -> int | None:
-    return int(digits) if len(digits) < 100 else None
+    found = read_leniently(body)
+    return found if is_object(found) else {}
 
 
 def _unreadable(
@@ -340,7 +362,7 @@ def _unreadable(
     table = cast("Json", params)
     found: Any = table.get("_meta")
     meta = cast("Json", found) if isinstance(found, dict) else {}
-    version = revisions.STATELESS if revisions.VERSION_KEY in meta else revisions.HANDSHAKE[0]
+    version = revisions.STATELESS[0] if revisions.VERSION_KEY in meta else revisions.HANDSHAKE[0]
     revision = Revision(version, revisions.client_name(meta))
     tool = _tool(registry, table, shows)
     opened = _Opened(_id_in(body), "tools/call", {}, revision, tool, NOTHING, registry)

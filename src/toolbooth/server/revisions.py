@@ -13,13 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-STATELESS = "2026-07-28"
+from toolbooth.errors import INVALID_PARAMS
+
+STATELESS = ("2026-07-28",)
+"""Revisions in which every request stands for itself, the newest first."""
 HANDSHAKE = ("2025-11-25", "2025-06-18", "2025-03-26")
+"""Revisions that begin with `initialize`, the newest first."""
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
@@ -60,12 +63,12 @@ class Revision:
 
     @property
     def stateless(self) -> bool:
-        return self.version == STATELESS
+        return self.version in STATELESS
 
 
 def http_status(code: int, headers: Headers | None) -> int:
     """The status that goes with an error. The handshake revisions answer what was understood with 200."""
-    stateless = headers is not None and headers.get("mcp-protocol-version") == STATELESS
+    stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
     return HTTP_STATUS.get(code, 200) if stateless or code in _BEFORE_ANY_ERA else 200
 
 
@@ -80,10 +83,11 @@ def revision_of(message: Mapping[str, Any], headers: Headers | None) -> Revision
     meta: Any = cast("dict[str, Any]", params).get("_meta") if isinstance(params, dict) else None
     said: Any = cast("dict[str, Any]", meta).get(VERSION_KEY) if isinstance(meta, dict) else None
     header = headers.get("mcp-protocol-version") if headers is not None else None
-    if said is None and header != STATELESS and (header is None or header in HANDSHAKE):
-        return Revision(header or HANDSHAKE[-1] if headers is not None else HANDSHAKE[0], None)
-    if said is None and header != STATELESS:
-        raise _unsupported(header)
+    if said is None and header not in STATELESS:
+        if header is not None and header not in HANDSHAKE:
+            raise _unsupported(header)
+        assumed = HANDSHAKE[0] if headers is None else HANDSHAKE[-1]
+        return Revision(header or assumed, None)
     return _stateless(message, cast("dict[str, Any]", params or {}), meta, headers)
 
 
@@ -101,9 +105,18 @@ def _stateless(message: Mapping[str, Any], params: dict[str, Any], meta: Any, he
         _check_headers(message, params, version, headers)
     if not isinstance(version, str):
         raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} must be a string")
-    if version != STATELESS:
+    if version not in STATELESS:
         raise _unsupported(version)
     return Revision(version, client_name(table))
+
+
+def request_meta(client: str) -> dict[str, Any]:
+    """The `_meta` with which a client of ours sends a request of the newest revision."""
+    return {
+        VERSION_KEY: STATELESS[0],
+        CAPABILITIES_KEY: {},
+        CLIENT_KEY: {"name": client, "version": "1"},
+    }
 
 
 def client_name(meta: Mapping[str, Any]) -> str | None:
@@ -125,7 +138,7 @@ def _check_headers(message: Mapping[str, Any], params: dict[str, Any], version: 
 
 
 def _unsupported(version: Any) -> ProtocolError:
-    data = {"supported": [STATELESS], "requested": str(version)}
+    data = {"supported": list(STATELESS), "requested": str(version)}
     return ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
 

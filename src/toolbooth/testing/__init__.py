@@ -1,47 +1,20 @@
-"""What a tool author tests with: calls in the shape that clients deliver, and what became of them.
+"""What a tool author tests with: calls in the shape that clients deliver, and what became of them."""
 
-The names here are loaded on first use, so that none of them brings pytest or Hypothesis to those who need neither.
-"""
+from toolbooth.extras import require as _require
 
-import importlib as _importlib
-import typing as _typing
+_require("toolbooth.testing", extra="testing", modules={"hypothesis": "Hypothesis"})
 
-if _typing.TYPE_CHECKING:
-    from toolbooth.testing.boundary import assert_boundary as assert_boundary
-    from toolbooth.testing.boundary import check_boundary as check_boundary
-    from toolbooth.testing.call import WireResult as WireResult
-    from toolbooth.testing.call import call_over_wire as call_over_wire
-    from toolbooth.testing.call import call_over_wire_async as call_over_wire_async
-    from toolbooth.testing.delivery import NotJson as NotJson
-    from toolbooth.testing.delivery import wire as wire
-    from toolbooth.testing.examples import NoExample as NoExample
-    from toolbooth.testing.examples import example_arguments as example_arguments
-    from toolbooth.testing.generate import arguments_for as arguments_for
-    from toolbooth.testing.honesty import schema_honesty as schema_honesty
-    from toolbooth.testing.javascript import UNDEFINED as UNDEFINED
-    from toolbooth.testing.prescribed import AgentShape as AgentShape
-    from toolbooth.testing.record import record_calls as record_calls
-    from toolbooth.testing.replay import replay_calls as replay_calls
-    from toolbooth.testing.shapes import agent_shapes as agent_shapes
-
-_HOMES = {
-    "UNDEFINED": "javascript",
-    "AgentShape": "prescribed",
-    "NoExample": "examples",
-    "NotJson": "delivery",
-    "WireResult": "call",
-    "agent_shapes": "shapes",
-    "arguments_for": "generate",
-    "assert_boundary": "boundary",
-    "call_over_wire": "call",
-    "call_over_wire_async": "call",
-    "check_boundary": "boundary",
-    "example_arguments": "examples",
-    "record_calls": "record",
-    "replay_calls": "replay",
-    "schema_honesty": "honesty",
-    "wire": "delivery",
-}
+from toolbooth.testing.check.boundary import assert_boundary, check_boundary
+from toolbooth.testing.check.schema_honesty import schema_honesty
+from toolbooth.testing.client.call import WireResult, call_over_wire, call_over_wire_async
+from toolbooth.testing.client.delivery import NotJson, wire
+from toolbooth.testing.client.javascript import UNDEFINED
+from toolbooth.testing.replay.record import record_calls
+from toolbooth.testing.replay.replay import replay_calls
+from toolbooth.testing.shapes.agent_shapes import agent_shapes
+from toolbooth.testing.shapes.examples import NoExample, example_arguments
+from toolbooth.testing.shapes.expected import AgentShape
+from toolbooth.testing.shapes.generate import arguments_for
 
 __all__ = [
     "UNDEFINED",
@@ -61,16 +34,3 @@ __all__ = [
     "schema_honesty",
     "wire",
 ]
-
-
-def __getattr__(name: str) -> _typing.Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'toolbooth.testing' has no attribute {name!r}")
-    found = getattr(_importlib.import_module(f"toolbooth.testing.{home}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -13,10 +13,10 @@ from django.db import connections
 from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
-from toolbooth.django.caller import Caller
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.call.caller import Caller
 from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from toolbooth.boundary.paths import quoted
+from toolbooth.jsonvalue import quoted
 from toolbooth.lint.listing import Listing, Tool
 from toolbooth.lint.rule import Fault, fault, server_rule, tool_rule
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
+from toolbooth.jsonvalue import NoSuchPart, resolve_pointer
 from toolbooth.lint.fixes import as_portable
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
@@ -237,13 +237,10 @@ def dangling_reference(tool: Tool) -> Iterator[Fault]:
 
 
 def _leads_somewhere(root: Any, ref: str) -> bool:
-    found = root
-    for step in unquote(ref).split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        inner = as_dict(found) or {str(index): item for index, item in enumerate(as_list(found))}
-        if name not in inner:
-            return False
-        found = inner[name]
+    try:
+        resolve_pointer(root, ref)
+    except NoSuchPart:
+        return False
     return True
 
 

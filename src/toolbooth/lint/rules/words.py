@@ -11,7 +11,7 @@ from toolbooth.lint.rule import Fault, fault, tool_rule
 from toolbooth.lint.schemas import Node, as_dict, as_list
 
 _SCALARS = ("string", "integer", "number", "boolean")
-# As the law lists them (seed 000), and what authors call a request model.
+# As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request model.
 _WRAPPERS = re.compile(
     r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload|req|request|request_\w+"
 )
@@ -66,7 +66,7 @@ def long_parameter_description(tool: Tool) -> Iterator[Fault]:
             yield fault(node, f"its description has {len(node.text):,} characters", len(node.text))
 
 
-# --- examples (seed 002) ---
+# --- examples (docs/project/evidence/parameter-transformation.md) ---
 
 
 @tool_rule()

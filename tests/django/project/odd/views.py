@@ -7,6 +7,7 @@ import json
 import uuid
 from typing import Any
 
+from django.contrib.auth.backends import ModelBackend
 from django.db import transaction
 from django.http import FileResponse, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.utils.safestring import mark_safe
@@ -472,20 +473,20 @@ class KeyView(generics.ListAPIView):
     authentication_classes = [ByKey]
 
 
-class CountingAuthentication(BasicAuthentication):
+class CountingBackend(ModelBackend):
     """Counts how often a password is checked."""
 
     checked = 0
 
-    def authenticate_credentials(self, *args: Any, **kwargs: Any) -> Any:
-        CountingAuthentication.checked += 1
-        return super().authenticate_credentials(*args, **kwargs)
+    def authenticate(self, request: Any, **credentials: Any) -> Any:
+        CountingBackend.checked += 1
+        return super().authenticate(request, **credentials)
 
 
 class CountedViewSet(viewsets.ModelViewSet):
     queryset = Device.objects.order_by("serial")
     serializer_class = DeviceSerializer
-    authentication_classes = [CountingAuthentication]
+    authentication_classes = [BasicAuthentication]
 
 
 @api_view(["GET"])

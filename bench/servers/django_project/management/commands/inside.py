@@ -23,7 +23,7 @@ from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import read_json
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 
 CALLS = 400
 SHOWN = 30

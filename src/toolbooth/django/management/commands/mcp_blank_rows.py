@@ -15,9 +15,9 @@ from django.db import DEFAULT_DB_ALIAS, models, transaction
 from django.db.models import NOT_PROVIDED, Model, Q
 from rest_framework import serializers
 
-from toolbooth.django.catalogue import catalogue
-from toolbooth.django.operations import Unknowable, describing, operation
-from toolbooth.django.receipts import is_receipted
+from toolbooth.django.call.receipts import is_receipted
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.operations import Unknowable, describing, operation
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         self.stdout.write(result.text)
         if result.status in (401, 403) and options["username"] is None:
             self.stderr.write("This came from nobody in particular; --as USERNAME acts as a user.")
-        meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("result", {}).get("_meta")
+        meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("_meta")
         if options["meta"] and meta:
             self.stdout.write(orjson.dumps(meta, option=orjson.OPT_INDENT_2).decode())
         if result.is_error:

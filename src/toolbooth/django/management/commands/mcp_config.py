@@ -11,10 +11,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.authentication import TokenAuthentication
 
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import endpoint_path
+from toolbooth.jsonvalue import Json
 
-Json = dict[str, Any]
 Entry = Callable[[str, Mapping[str, str]], Json]
 """A URL and headers -> one server, as a client writes it."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from toolbooth.django.catalogue import catalogue
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
 

@@ -1,0 +1,131 @@
+"""The parts of `make long`. How to add one: docs/project/tests.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from measured import Figures, Part, Step, StepFailed
+
+ROOT = Path(__file__).resolve().parent.parent
+CORES = os.cpu_count() or 1
+ENGINE = (
+    "src/toolbooth/*.py",
+    "src/toolbooth/boundary/**/*.py",
+    "src/toolbooth/compile/**/*.py",
+)
+
+
+def output_of(*command: str) -> str:
+    """What a Python program prints; StepFailed with all of it where it ends with an error."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, text=True, **pipes)
+    if done.returncode:
+        raise StepFailed(done.stdout)
+    return done.stdout
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table with its first column to the left and the figures to the right."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+# --- matrix -------------------------------------------------------------------------------------
+
+MEASURE = "tests/matrix/measure.py"
+
+
+def matrix_steps() -> dict[str, Step]:
+    return {name: partial(_matrix_run, name) for name in output_of(MEASURE, "--list").split()}
+
+
+def _matrix_run(name: str) -> Figures:
+    printed = output_of(MEASURE, "--run", name)
+    found = json.loads(printed)
+    if found.pop("unexplained"):
+        raise StepFailed(printed)
+    return found
+
+
+def matrix_table(figures: Mapping[str, Figures]) -> str:
+    keys = ("calls", "as the corpus says", "stopped by the host", "seconds")
+    rows = [(name, *(each[key] for key in keys)) for name, each in figures.items()]
+    return markdown_table(("server, transport, revision", *keys), rows)
+
+
+MATRIX = Part(
+    name="matrix",
+    title="The shape corpus on every server",
+    about="""Every call of the shape corpus (`tests/wire/`) is sent as bytes to our own server, to a
+protected FastMCP server and to a protected server of the official SDK: over stdio and HTTP, in the
+handshake revision and in 2026-07-28. "As the corpus says" counts the calls with the same values for
+the tool, the same repairs and the same problems. "Stopped by the host" counts those that the host's
+own reader refuses before anyone else sees them; [What differs by host](../hosts.md) names them. A
+call that ends in any other way fails the run.""",
+    covers=(
+        *ENGINE,
+        "src/toolbooth/adapters/**/*.py",
+        "src/toolbooth/server/**/*.py",
+        "tests/matrix/*.py",
+        "tests/wire/**/*",
+        "tests/*wire*.py",
+    ),
+    packages=("pydantic", "jiter", "fastmcp", "mcp", "uvicorn"),
+    steps=matrix_steps,
+    table=matrix_table,
+    at_once=CORES,
+)
+
+
+# --- properties ---------------------------------------------------------------------------------
+
+PROPERTIES_FILE = "tests/test_law_properties.py"
+
+
+def properties_steps() -> dict[str, Step]:
+    text = (ROOT / PROPERTIES_FILE).read_text(encoding="utf-8")
+    names = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
+    return {name: partial(_property, name) for name in names}
+
+
+def _property(name: str) -> Figures:
+    """One property with many examples; Hypothesis says how many there were."""
+    options = ("-q", "--hypothesis-profile=thorough", "--hypothesis-show-statistics")
+    printed = output_of("-m", "pytest", *options, f"{PROPERTIES_FILE}::{name}")
+    return {"examples": sum(map(int, re.findall(r"(\d+) passing, ", printed)))}
+
+
+def properties_table(figures: Mapping[str, Figures]) -> str:
+    rows = [(_sentence(name), each["examples"], each["seconds"]) for name, each in figures.items()]
+    return markdown_table(("property", "examples", "seconds"), rows)
+
+
+def _sentence(name: str) -> str:
+    return name.removeprefix("test_").replace("_", " ")
+
+
+PROPERTIES = Part(
+    name="properties",
+    title="The law on many random calls",
+    about="""The properties of [the law](../law.md) on random contracts and random mutations of
+valid calls, with twenty times the examples of `make check`. Every example passed: one that fails, fails
+the run.""",
+    covers=(*ENGINE, PROPERTIES_FILE),
+    packages=("hypothesis", "pydantic", "jiter", "jsonschema-rs"),
+    steps=properties_steps,
+    table=properties_table,
+    at_once=CORES,
+)
+
+PARTS = {part.name: part for part in (MATRIX, PROPERTIES)}

@@ -1,0 +1,194 @@
+"""A server of any kind goes in; its tools come out, listed and called as an agent would, without a socket.
+
+Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. One JSON-RPC message of MCP
+2026-07-28 goes through the host's own machinery; what comes back is what the wire would bring.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, cast
+
+from toolbooth.boundary.handle import encode
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json
+from toolbooth.server import revisions
+from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.respond import respond
+
+Kind = Literal["toolbooth", "fastmcp", "mcp_sdk"]
+Post = Callable[[bytes], Awaitable[Json]]
+"""One JSON-RPC message -> its reply."""
+
+_KINDS: dict[str, Kind] = {
+    "toolbooth.server.registry.ToolRegistry": "toolbooth",
+    "fastmcp.server.server.FastMCP": "fastmcp",
+    "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
+}
+"""By the full name of the class, so that no host is loaded to find out that a server is not one of its own."""
+
+_META = revisions.request_meta("toolbooth")
+
+
+class TargetError(ValueError):
+    """A target names no server; says what to write instead."""
+
+
+def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> Any:
+    """The server that `package.module:name` or `folder/file.py:name` names.
+
+    Raises:
+        TargetError: there is none, or one of another kind; says what to write instead.
+    """
+    names = [name.rpartition(".")[2] for name, kind in _KINDS.items() if kind in kinds]
+    # From the right: a Windows path has a colon of its own.
+    place, _, name = target.rpartition(":")
+    if not place or not name or name.endswith(".py"):
+        word = "registry" if names == ["ToolRegistry"] else "server"
+        raise TargetError(f"{target!r} should be module:{word} or file.py:{word}, e.g. server.py:{word}")
+    sys.path.insert(0, os.getcwd())
+    module_name = _on_path(Path(place)) if place.endswith(".py") else place
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise TargetError(f"there is no module {error.name!r} here or on the path") from None
+    loaded = Path(getattr(module, "__file__", None) or "python")
+    if place.endswith(".py") and loaded.resolve() != Path(place).resolve():
+        raise TargetError(f"another module {module_name!r} comes first, from {loaded}: rename the file")
+    found = getattr(module, name, None)
+    if kind_of(found) in kinds:
+        return found
+    others = [key for key, value in vars(module).items() if kind_of(value) in kinds]
+    hint = f"; there is {', '.join(others)}" if others else ""
+    told = "is missing" if found is None else f"is of type {type(found).__name__}, not {' or '.join(names)}"
+    raise TargetError(f"{name!r} in {place!r} {told}{hint}")
+
+
+def _on_path(file: Path) -> str:
+    """The module of a file, made importable: one in a package by its full name, any other beside its neighbours."""
+    if not file.is_file():
+        raise TargetError(f"there is no file {str(file)!r}")
+    folder = file.resolve().parent
+    parts = [file.stem]
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    sys.path.insert(0, str(folder))
+    return ".".join(parts)
+
+
+def kind_of(server: Any) -> Kind | None:
+    """What kind of server this is; None if it is none that is known here."""
+    classes = (f"{each.__module__}.{each.__qualname__}" for each in type(server).__mro__)
+    return next((_KINDS[name] for name in classes if name in _KINDS), None)
+
+
+def served(server: Any) -> Served:
+    """The server as its clients see it. Raises TypeError if it is none that is known here."""
+    return server if isinstance(server, Served) else Served(server)
+
+
+class Served:
+    """A server as its clients see it.
+
+    Each call starts the server anew, as far as it has a lifespan; within `async with served(server):` all share one.
+    """
+
+    def __init__(self, server: Any) -> None:
+        kind = kind_of(server)
+        if kind is None:
+            known = ", ".join(name.rpartition(".")[2] for name in _KINDS)
+            raise TypeError(f"{type(server).__name__} is no server that is known here ({known})")
+        self.server = server
+        self.kind: Kind = kind
+        self.name: str = server.name
+        self._running: tuple[Post, AsyncExitStack] | None = None
+
+    @property
+    def protected(self) -> bool:
+        """Whether the boundary stands before the tools."""
+        return self.kind == "toolbooth" or _adapter(self.kind).is_protected(self.server)
+
+    async def tools(self) -> list[Json]:
+        """All tools, as `tools/list` shows them."""
+        found: list[Json] = []
+        cursor: Json = {}
+        while True:
+            reply = await self._exchange("tools/list", cursor)
+            if "error" in reply:
+                raise RuntimeError(f"{self.name}: tools/list was answered with {reply['error']}")
+            found += reply["result"]["tools"]
+            if reply["result"].get("nextCursor") is None:
+                return found
+            cursor = {"cursor": reply["result"]["nextCursor"]}
+
+    async def contracts(self) -> dict[str, Contract]:
+        """What the boundary holds callers to, by tool; tools that it does not stand before are left out."""
+        if self.kind == "toolbooth":
+            found = {name: tool.contract for name, tool in self.server.tools.items()}
+        elif self.kind == "fastmcp":
+            found = {tool.name: getattr(tool, "contract", None) for tool in await self.server.list_tools()}
+        else:
+            held = self.server._tool_manager.list_tools()
+            found = {tool.name: getattr(tool, "contract", None) for tool in held}
+        return {name: contract for name, contract in found.items() if isinstance(contract, Contract)}
+
+    async def call(self, name: str, arguments: bytes | Any) -> Json:
+        """Call a tool with arguments as delivered: JSON text in bytes, or JSON values.
+
+        What comes back is the tool result, `_meta` and all, or `{"error": {"code", "message", "data"}}`.
+        """
+        reply = await self._exchange("tools/call", {"name": name}, arguments)
+        return reply["result"] if "result" in reply else {"error": reply["error"]}
+
+    async def _exchange(self, method: str, params: Json, arguments: bytes | Any = b"") -> Json:
+        body = _message(method, params, arguments if isinstance(arguments, bytes) else encode(arguments))
+        if self._running is not None:
+            return await self._running[0](body)
+        async with _opened(self.server, self.kind) as post:
+            return await post(body)
+
+    async def __aenter__(self) -> Served:
+        stack = AsyncExitStack()
+        self._running = (await stack.enter_async_context(_opened(self.server, self.kind)), stack)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            await running[1].__aexit__(kind, error, trace)
+
+
+def _message(method: str, params: Json, arguments: bytes) -> bytes:
+    """The JSON-RPC message; `arguments` go in as the bytes that they are."""
+    head = encode({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
+    sent = b',"arguments":' + arguments if arguments else b""
+    return head + b',"params":' + encode({"_meta": _META, **params})[:-1] + sent + b"}}"
+
+
+@asynccontextmanager
+async def _opened(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
+    """The server, started: a way to post messages to it."""
+    if kind == "toolbooth":
+        yield lambda body: _answered(server, body)
+        return
+    lowlevel = server._mcp_server if kind == "fastmcp" else server._lowlevel_server
+    async with importlib.import_module("toolbooth.adapters.sdk.in_process").opened(lowlevel) as post:
+        yield cast("Post", post)
+
+
+async def _answered(registry: ToolRegistry, body: bytes) -> Json:
+    return json.loads((await respond(registry, body)).body)
+
+
+def _adapter(kind: Kind) -> Any:
+    return importlib.import_module(f"toolbooth.adapters.{kind}")

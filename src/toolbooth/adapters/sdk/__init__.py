@@ -1,0 +1,1 @@
+"""Parts that both adapters share: FastMCP is built on the official SDK."""

@@ -1,0 +1,85 @@
+"""The process's stdin for a host that reads it as text: every line is one that the host can read without loss."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any, BinaryIO
+
+from toolbooth.adapters.sdk.original_request import carried
+
+Run = Callable[..., Awaitable[None]]
+
+
+def reading_exactly(run: Run) -> Run:
+    """A host's way to serve stdio, with our stdin in the place of the process's."""
+
+    @wraps(run)
+    async def run_exactly(*args: Any, **how: Any) -> None:
+        with exact_stdin():
+            await run(*args, **how)
+
+    return run_exactly
+
+
+@contextmanager
+def exact_stdin() -> Generator[None]:
+    """Have a host take `sys.stdin` for its own with only lines that were looked at; tools find an empty one there."""
+    held = sys.stdin
+    with _own(held.buffer) as source:
+        # What is left of a file that is ours now reads as empty, and is still a file.
+        empty = io.StringIO() if source is held.buffer else held
+        lines = _Lines(source, taken=partial(setattr, sys, "stdin", empty))
+        ours = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
+        sys.stdin = ours
+        try:
+            yield
+        finally:
+            sys.stdin = held
+
+
+@contextmanager
+def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
+    """The wire for us alone: like the SDK, which does so for a stdin it knows, leave nothing to read for the tools."""
+    try:
+        descriptor = buffer.fileno()
+    except OSError:  # a stdin that is no file has no descriptor that others could read
+        yield buffer
+        return
+    wire, nothing = os.dup(descriptor), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
+    try:
+        # Never closed: a thread may be waiting for the next line when the server ends.
+        yield os.fdopen(wire, "rb", closefd=False)
+    finally:
+        os.dup2(wire, descriptor)
+
+
+class _Lines(io.RawIOBase):
+    """Lines of a source, as `carried` has them. Whoever reads first has `taken` them, before any tool can run."""
+
+    def __init__(self, source: BinaryIO, *, taken: Callable[[], None]) -> None:
+        super().__init__()
+        self._source = source
+        self._taken: Callable[[], None] | None = taken
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Wait for a line and give it, as much at a time as the reader has room for."""
+        if not self._left:
+            if self._taken is not None:
+                self._taken()
+                self._taken = None
+            self._left = memoryview(carried(self._source.readline()))
+        given = self._left[: len(buffer)]
+        buffer[: len(given)] = given
+        self._left = self._left[len(given) :]
+        return len(given)

@@ -1,0 +1,70 @@
+"""Our own Context for a tool on a host: who calls, the request's `_meta`, and where progress goes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from threading import get_ident
+from typing import Any, TypeVar
+
+import anyio
+from anyio.from_thread import run as run_from_thread
+from anyio.lowlevel import current_token
+
+from toolbooth.adapters.sdk.original_request import request_under_way
+from toolbooth.compile.hints import Hints
+from toolbooth.compile.signature import is_context
+from toolbooth.context import Context
+
+T = TypeVar("T")
+
+
+def takes_context(function: Callable[..., Any]) -> bool:
+    """Whether some parameter is filled with our Context."""
+    hints = Hints(function)
+    return any(is_context(hints.of(param)) for param in inspect.signature(function).parameters.values())
+
+
+async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
+    """Call a tool with the Context of the request under way. What it reports has been sent when it returns."""
+    request = request_under_way()
+    if request is None:
+        return await call(None)
+    meta: dict[str, Any] = request.params.get("_meta") or {}
+    client = request.session.client_params
+    context = Context(client=client.client_info.name if client is not None else None, meta=meta)
+    return await _reporting(request.session.report_progress, context, call)
+
+
+async def _reporting(
+    send: Callable[..., Awaitable[None]], context: Context, call: Callable[[Context], Awaitable[T]]
+) -> T:
+    """Call a tool whose reports go to `send`, which does nothing where the caller did not ask for them."""
+    here, token = get_ident(), current_token()
+    error: Exception | None = None
+    made: Any = None
+    async with anyio.create_task_group() as sending:
+
+        def report(*said: Any) -> None:
+            with suppress(RuntimeError):  # the call is over, and nobody waits for it any more
+                if get_ident() == here:
+                    sending.start_soon(_sent, partial(send, *said))
+                else:
+                    run_from_thread(_sent, partial(send, *said), token=token)
+
+        try:
+            made = await call(replace(context, report=report))
+        except Exception as raised:  # not out of the group, which would wrap it
+            error = raised
+    if error is not None:
+        raise error
+    return made
+
+
+async def _sent(send: Callable[[], Awaitable[None]]) -> None:
+    """Send; a client that is gone does not fail the tool."""
+    with suppress(Exception):
+        await send()

@@ -1,0 +1,311 @@
+"""Every sentence of a refusal: each is written for the agent that must send the call again."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, get_args
+
+from pydantic_core.core_schema import ErrorType
+
+from toolbooth.contract import Objection
+from toolbooth.errors import Edit, Move, Rename, Split
+from toolbooth.jsonvalue import (
+    Json,
+    JsonPath,
+    listed,
+    listed_fields,
+    path_text,
+    quoted,
+    shorten,
+    write_json,
+)
+from toolbooth.shape import ArrayShape, JsonType, Shape, json_type
+
+ECHO = 80
+"""At most this many characters of a value are echoed."""
+
+_TYPES = {
+    "object": "an object",
+    "array": "an array",
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+MISSING = "is required, but was not sent"
+NOT_AN_OBJECT = "the arguments must be one JSON object"
+LOSSY_NUMBER = "is a number too large or too small to hold"
+LOSSY_TEXT = "holds a number with more digits than can be read"
+
+DUPLICATE_KEY = "the same key is sent twice"
+TOO_DEEP = "nested deeper than any tool reads"
+TOO_MANY_DIGITS = "an integer has more digits than can be read"
+
+
+def echo(value: Any) -> str:
+    """A value as the agent sent it, shortened."""
+    if isinstance(value, str):
+        return shorten(write_json(value), ECHO)
+    return shorten(str(value).lower() if isinstance(value, bool) else str(value), ECHO)
+
+
+# --- bytes that cannot be read ------------------------------------------------------------------
+
+
+def too_large(sent: int, most: int) -> str:
+    """More bytes than the limit."""
+    return f"{sent:,} bytes are sent, {most:,} are taken at the most"
+
+
+def deeper_than(levels: int) -> str:
+    """Nested deeper than the limit."""
+    return f"nested deeper than {levels} levels"
+
+
+def more_digits_than(most: int) -> str:
+    """An integer that is longer than the limit."""
+    return f"an integer has more than {most} digits"
+
+
+def not_json(reason: str) -> str:
+    """Bytes that are not JSON."""
+    return f"not valid JSON: {reason}"
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def wrapper(key: str, value: Any, inner: Json, path: JsonPath) -> str:
+    """An undeclared key that holds an object: what it is, why it happens, what to send instead."""
+    form = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
+    level = "at the top level" if not path else f"directly in {path_text(path)}"
+    if inner:
+        advice = f"send {listed(tuple(inner), 12)} {level}, not inside {quoted(key)}"
+    else:
+        advice = f"leave {quoted(key)} out"
+    return (
+        f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {advice}"
+    )
+
+
+def misspelt_object(key: str, near: str) -> str:
+    """An undeclared key that holds an object, and is similar to a declared one."""
+    return f"{quoted(key)} is not a declared field and holds a nested object; did you mean {quoted(near)}?"
+
+
+def unknown_field(key: str, near: str | None) -> str:
+    """An undeclared key, and a similar declared one if there is one."""
+    question = f"; did you mean {quoted(near)}?" if near else ""
+    return f"there is no field {quoted(key)}{question}"
+
+
+def never_read(form: ArrayShape) -> str:
+    """An item of an array of which only some are read."""
+    ends = [f"the first {len(form.prefix)}"] if form.prefix else []
+    ends += [f"the last {form.last}"] if form.last else []
+    return f"only {' and '.join(ends)} items are read"
+
+
+def conflicting(key: str, other: str) -> str:
+    """Two keys for one field."""
+    return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
+    """A value whose JSON type is not declared here."""
+    wanted = wants(shape)
+    if reason:
+        return f"must be {wanted}, but {reason}"
+    kind = json_type(value)
+    if kind in ("object", "array", "null") or shape.has_secret:
+        return f"must be {wanted}, got {_TYPES[kind]}"
+    if kind == "boolean":
+        return f"must be {wanted}, got {echo(value)}"
+    return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
+
+
+def wants(shape: Shape) -> str:
+    """The declared types in words."""
+    return _wants(shape.types, temporal=shape.temporal, json_text=shape.json_text)
+
+
+@lru_cache
+def _wants(types: frozenset[JsonType], *, temporal: bool, json_text: bool) -> str:
+    if json_text:  # published as text, so text is what the agent is told to send
+        kinds = sorted(types - {"null"})
+        asked = f"JSON text of {' or '.join(_TYPES[kind] for kind in kinds)}"
+        return f"{asked} or null" if "null" in types else asked
+    kinds = sorted(types - ({"integer"} if "number" in types else set()))
+    names = dict(_TYPES)
+    if temporal:
+        names["string"] = "a date or time as ISO 8601 text"
+    return " or ".join(names[kind] for kind in kinds) or "nothing"
+
+
+def number_for_time(value: str) -> str:
+    """A bare number where a date or time is declared: seconds or milliseconds would be a guess."""
+    return f"must be a date or time as ISO 8601 text, got the number {echo(value)}"
+
+
+def unreadable_text(reason: str, *, single_quotes: bool) -> str:
+    """JSON text that cannot be read, where an object or an array is declared."""
+    hint = "; JSON wants double quotes" if single_quotes else ""
+    return f"holds text that cannot be read as JSON ({reason}{hint})"
+
+
+# --- what the author's validation says ----------------------------------------------------------
+
+_AN_OBJECT = "must be an object"
+_AN_ARRAY = "must be an array"
+_NOT_TAKEN = "is not of a form that is taken here"
+_IN_JSON_TERMS = {
+    "dict_type": _AN_OBJECT,
+    "mapping_type": _AN_OBJECT,
+    "model_type": _AN_OBJECT,
+    "model_attributes_type": _AN_OBJECT,
+    "dataclass_type": _AN_OBJECT,
+    "arguments_type": _AN_OBJECT,
+    "list_type": _AN_ARRAY,
+    "tuple_type": _AN_ARRAY,
+    "set_type": _AN_ARRAY,
+    "frozen_set_type": _AN_ARRAY,
+    "iterable_type": _AN_ARRAY,
+    "missing": MISSING,
+    "none_required": "must be null",
+    "is_instance_of": _NOT_TAKEN,
+    "is_subclass_of": _NOT_TAKEN,
+    "callable_type": _NOT_TAKEN,
+}
+"""Pydantic's errors that would name Python types."""
+
+_PYDANTICS = frozenset(get_args(ErrorType))
+"""The errors that Pydantic words itself; an author's own words are left alone."""
+
+_VOCABULARY = (
+    ("Input should be", "must be"),
+    ("Input should", "must"),
+    ("Input is", "is"),
+    ("a valid string", "text"),
+    ("datetime", "date and time"),
+    ("timedelta", "duration"),
+    ("dictionary", "object"),
+    ("Dictionary", "Object"),
+    ("List should", "Array should"),
+    ("NamedTuple should", "Array should"),
+    ("Tuple should", "Array should"),
+    ("Set should", "Array should"),
+    ("deque", "array"),
+)
+
+_MISSING_TAG = re.compile(r"'([^']*)'")
+_WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
+
+
+def objection(said: Objection) -> str:
+    """One objection of the author's validation, without Python's vocabulary."""
+    if said.kind in _IN_JSON_TERMS:
+        return _IN_JSON_TERMS[said.kind]
+    text = said.message
+    if said.kind == "union_tag_not_found":
+        return f'must have "{_tag(_MISSING_TAG, text)}", which tells the forms apart'
+    if said.kind == "union_tag_invalid":
+        tags = text.rpartition("tags: ")[2]
+        return f'must have one of {tags} as "{_tag(_WRONG_TAG, text)}"'
+    for start in ("Value error, ", "Assertion failed, "):
+        if text.startswith(start):
+            return text.removeprefix(start)
+    if said.kind in _PYDANTICS:
+        for python, json in _VOCABULARY:
+            text = text.replace(python, json)
+    return text
+
+
+def _tag(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return found.group(1) if found else "the tag"
+
+
+def invalid_key(said: Objection) -> str:
+    """An objection to a key of an open object."""
+    return f"as a key: {objection(said)}"
+
+
+def no_form_fits(reasons: list[str]) -> str:
+    """What every branch of a union said."""
+    if len(reasons) == 1:
+        return reasons[0]
+    return "fits none of the accepted forms: " + "; ".join(reasons[:4])
+
+
+def of_group(message: str, keys: tuple[str, ...]) -> str:
+    """An objection to a flattened model as a whole, with its keys."""
+    return f"{message} (of {listed(keys, 8)})"
+
+
+def with_value(message: str, value: Any) -> str:
+    """An objection with the value that was sent."""
+    return f"{message}; got {echo(value)}"
+
+
+# --- the whole refusal --------------------------------------------------------------------------
+
+
+def head(count: int, tool: str, *, untouched: bool) -> str:
+    """The first line."""
+    noun = "problems" if count > 1 else "problem"
+    owner = f" of {shorten(tool, 70)!r}" if tool else ""
+    done = " Nothing was done." if untouched else ""
+    return f"Refused: {count} {noun} in the arguments{owner}.{done}"
+
+
+def more_problems(count: int) -> str:
+    """Problems that are not listed."""
+    return f"- and {count} more"
+
+
+def declared_fields(path: JsonPath, names: tuple[str, ...]) -> str:
+    """The fields of one object."""
+    where = f" of {shorten(path_text(path), 80)}" if path else ""
+    if not names:
+        return f"No fields are declared{where}."
+    return f"Declared fields{where}: {listed_fields(names)}."
+
+
+def send_instead(call: bytes) -> str:
+    """The corrected call."""
+    return f"Send instead: {call.decode()}"
+
+
+def steps(edits: tuple[Edit, ...]) -> str:
+    """The edits, if the corrected call is not shown."""
+    return "To correct it: " + "; ".join(map(edit_text, edits)) + "."
+
+
+def edit_text(edit: Edit) -> str:
+    """One edit."""
+    if isinstance(edit, Rename):
+        return f"rename {path_text(edit.source)} to {quoted(edit.name)}"
+    if isinstance(edit, Move):
+        return f"move {path_text(edit.source)} to {path_text(edit.target)}"
+    if isinstance(edit, Split):
+        return f"write {quoted(edit.key)} as {path_text(edit.target)}"
+    return f"move {path_text(edit.source)}.* to {path_text(edit.target)}"
+
+
+# --- a tool that cannot be called ---------------------------------------------------------------
+
+
+def is_an_async_tool(name: str) -> str:
+    """A sync caller has called an async tool."""
+    return f"{name!r} is an async tool: await handle_bytes_async or handle_arguments_async"
+
+
+def has_no_function(name: str) -> str:
+    """A contract that was compiled without a function."""
+    return f"{name!r} was compiled without a function: pass one to call"

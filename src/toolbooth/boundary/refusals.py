@@ -1,0 +1,142 @@
+"""What may not pass: decisions about keys, numbers and branches. The sentences are in `messages.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from toolbooth.jsonvalue import Json, is_array, is_object, near_name, same_name
+from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape
+
+_MOST_COMPARED = 400
+"""Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
+
+_NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def nearest(name: str, form: ObjectShape) -> str | None:
+    """The declared name to mention: the same but for case and separators, or a similar one."""
+    return _nearest(name, form) if len(name) <= _MOST_COMPARED else None
+
+
+@lru_cache(maxsize=1024)  # agents make the same slip again and again
+def _nearest(name: str, form: ObjectShape) -> str | None:
+    return near_name(name, islice(form.fields, _MOST_COMPARED))
+
+
+def respelt(name: str, form: ObjectShape) -> str | None:
+    """The declared name that a corrected call may use instead: the same but for case and separators.
+
+    A similar name is not enough: `from_account` is similar to `to_account`, and means the opposite.
+    """
+    return _respelt(name, form) if len(name) <= _MOST_COMPARED else None
+
+
+@lru_cache(maxsize=1024)
+def _respelt(name: str, form: ObjectShape) -> str | None:
+    return same_name(name, islice(form.fields, _MOST_COMPARED))
+
+
+def misspelt_object(form: ObjectShape, key: str) -> str | None:
+    """The declared object whose name is similar to an undeclared key that holds an object."""
+    near = nearest(key, form)
+    return near if near is not None and form.fields[near].shape.objects else None
+
+
+# --- wrappers -----------------------------------------------------------------------------------
+
+
+def innermost(form: ObjectShape, inner: Json) -> Json:
+    """The content of a wrapper, without further wrappers inside it."""
+    while len(inner) == 1:
+        key, value = next(iter(inner.items()))
+        if key in form.fields or not is_object(value):
+            break
+        inner = value
+    return inner
+
+
+def wraps_declared(form: ObjectShape, inner: Json | None) -> bool:
+    """Whether a key of an open object is a wrapper: all keys inside it are declared names."""
+    return bool(inner) and all(key in form.fields for key in inner or ())
+
+
+def names_inside(inner: Json) -> set[str]:
+    """Every key inside a wrapper, including wrappers within it."""
+    names = set(inner)
+    for each in inner.values():
+        if is_object(each):
+            names |= names_inside(each)
+    return names
+
+
+# --- unions -------------------------------------------------------------------------------------
+
+
+def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
+    """The forms of a union that an object may be, the most likely first. A tag that all have decides."""
+    if len(forms) == 1:
+        return list(forms)
+    tags = set[str].intersection(*map(_tags, forms))
+    sent = [tag for tag in tags if tag in value]
+    tagged = [form for form in forms if all(_has_tag(form, tag, value[tag]) for tag in sent)]
+    inside = names_inside(value)
+    return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+
+
+def _tags(form: ObjectShape) -> set[str]:
+    return {key for key, each in form.fields.items() if each.shape.constants}
+
+
+def _has_tag(form: ObjectShape, tag: str, value: Any) -> bool:
+    return value in (form.fields[tag].shape.constants or ())
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def is_number_text(value: str) -> bool:
+    """Whether text is nothing but a number."""
+    return _NUMBER_TEXT.search(value) is not None
+
+
+def is_delicate(literal: str) -> bool:
+    """Whether a number is written with more than a float keeps; `1.10` and `1.1` are the same number."""
+    return "e" in literal.lower() or len(literal.lstrip("-")) > 16
+
+
+def is_lossy(number: float, literal: Any) -> bool:
+    """Whether a float has become infinite, or zero though it was not."""
+    if number in (float("inf"), float("-inf")):
+        return True
+    return number == 0 and Decimal(str(literal)) != 0
+
+
+# --- secrets ------------------------------------------------------------------------------------
+
+
+def holds_secret(shape: Shape, value: Any) -> bool:
+    """Whether a secret is among the values: then no corrected call is shown, only edits."""
+    if shape.secret or not shape.has_secret:
+        return shape.secret and value is not None
+    if is_object(value):
+        return any(_object_holds_secret(form, value) for form in shape.objects)
+    if is_array(value):
+        parts = [part for form in shape.arrays for part in (*form.prefix, form.items)]
+        return any(part is not None and holds_secret(part, each) for part in parts for each in value)
+    return False
+
+
+def _object_holds_secret(form: ObjectShape, value: Json) -> bool:
+    for key, each in value.items():
+        part = form.fields[key].shape if key in form.fields else form.additional
+        if part is not None and holds_secret(part, each):
+            return True
+    return False

@@ -1,0 +1,134 @@
+"""What may be repaired: the provable inverse of a known client fault, where the declared type leaves no other reading.
+
+Every rule names the reports that justify it; a rule without one does not belong here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolbooth.boundary import messages
+from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.contract import Limits
+from toolbooth.errors import ProblemCode
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, recased
+from toolbooth.shape import Field, ObjectShape, Shape, json_type
+
+RepairCode = Literal["json-text", "scalar-text", "null-optional", "empty-optional", "client-key"]
+
+CLIENT_KEYS = frozenset(
+    (
+        "toolCallId",  # n8n-io/n8n#21500, 2025-11-03
+        "_meta",  # cyanheads/mcp-ts-core#453, 2026-09-18
+        "tool_call_description",  # the same
+        "_as_extra",  # the same
+    )
+)
+"""Keys that a client adds, not the model, and where that was seen."""
+
+_STARTS = frozenset('{["-0123456789tfn \t\r\n')
+"""How JSON text may begin; all other text is told from it at once."""
+
+NOT_SENT: Any = object()
+"""The value is to be treated as if its key had not been sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One recorded repair."""
+
+    code: RepairCode
+    path: JsonPath
+
+    @property
+    def where(self) -> str:
+        """The path as people read it: `$.lines[0]`."""
+        return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Unrepairable:
+    """Text that is not what the declared type asks for."""
+
+    code: ProblemCode
+    message: str
+
+
+def admits(shape: Shape, value: Any) -> bool:
+    """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same JSON number."""
+    kind = json_type(value)
+    if kind in shape.types:
+        return True
+    if kind == "integer":
+        return "number" in shape.types
+    return kind == "number" and "integer" in shape.types and is_whole(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a number has no fraction, however it is written."""
+    if isinstance(value, float):
+        return value.is_integer()
+    exact = value.as_decimal()
+    return bool(exact.is_finite()) and exact == exact.to_integral_value()
+
+
+def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:
+    """Read JSON out of text, where the declared type has no text in it; also text of text.
+
+    Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17), PrefectHQ/fastmcp#932;
+    twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and booleans: claude-code#29104 (2026-02-26),
+    #32524, #56539, #91803 (2026-09-03), netclaw-dev/netclaw#51.
+    """
+    if value[:1] not in _STARTS:
+        return Unrepairable("wrong-type", "")
+    found: Any = value
+    while isinstance(found, str):
+        try:
+            found = read_json(found.encode(), limits)[0]
+        except Unreadable as error:
+            return _unreadable(shape, found, error)
+    if is_object(found) or is_array(found):
+        return (found, "json-text") if admits(shape, found) else Unrepairable("wrong-type", "")
+    if found is None:
+        return None, "json-text"
+    if value != value.strip() or shape.strict or not admits(shape, found):
+        return Unrepairable("wrong-type", "")
+    return found, "scalar-text"
+
+
+def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
+    """Say why the text could not be read, if it was meant as JSON at all."""
+    if error.problem.code == "lossy-number" and shape.types & {"integer", "number"}:
+        return Unrepairable("lossy-number", messages.LOSSY_TEXT)
+    meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
+    if not meant:
+        return Unrepairable("wrong-type", "")
+    not_json = error.problem.code == "not-json"
+    message = messages.unreadable_text(error.problem.message, single_quotes=not_json and "'" in value)
+    return Unrepairable("wrong-type" if not_json else error.problem.code, message)
+
+
+def left_out(field: Field, value: Any) -> RepairCode | None:
+    """Whether a value means that an optional field was not sent.
+
+    null: ZenRows/zenrows-mcp#23 (2026-09-18), langflow#8059, zereight/gitlab-mcp#281 (2025-11-14).
+    "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04), anomalyco/opencode#33626.
+    """
+    if field.required or field.verbatim or field.shape.opaque:
+        return None
+    if value is None:
+        return None if "null" in field.shape.types else "null-optional"
+    if value == "" and "string" not in field.shape.types:
+        return "empty-optional"
+    return None
+
+
+def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
+    """Whether a top-level key was added by a client. A declared name wins, however it is written.
+
+    Only `_meta` has been seen with an object in it; under any other name that is a wrapper.
+    """
+    if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
+        return False
+    return recased(key) not in {recased(name) for name in form.fields}

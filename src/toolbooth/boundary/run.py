@@ -1,0 +1,124 @@
+"""Stage 4: run the tool, sync or async. A tool's own exception passes through to its host."""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import os
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, cast
+
+from toolbooth.boundary import messages
+from toolbooth.context import Context
+from toolbooth.contract import Contract
+
+Function = Callable[..., Any]
+Injected = Mapping[str, Any] | None
+
+_PLAIN = frozenset((str, dict, list, int, float, bool, type(None)))
+"""Results that are clearly not to be awaited."""
+
+_MOST_THREADS = 64
+
+
+@cache
+def _threads() -> Any:
+    """Where sync tools run while an event loop does, so that one that waits does not hold up others."""
+    return import_module("concurrent.futures").ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="toolbooth")
+
+
+@cache
+def _asyncio() -> Any:
+    """asyncio, loaded on first use: sync users never need it."""
+    return import_module("asyncio")
+
+
+# A forked child inherits the pool without its threads, and nothing would ever run there.
+# Windows has no fork.
+if hasattr(os, "register_at_fork"):  # pragma: no branch
+    os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling a function returns something to await."""
+    if inspect.iscoroutinefunction(function):
+        return True
+    return inspect.iscoroutinefunction(type(function).__call__)
+
+
+def bound_call(
+    contract: Contract,
+    function: Function | None,
+    values: Any,
+    context: Context | None,
+    injected: Injected,
+) -> Callable[[], Any]:
+    """The function with its arguments, ready to be called."""
+    chosen = function or contract.function
+    if chosen is None:
+        raise TypeError(messages.has_no_function(contract.name))
+    keywords: dict[str, Any] = values if contract.bind is None else contract.bind(values)
+    if contract.plain_keywords:
+        return partial(chosen, **keywords)
+    positional: list[Any] = []
+    for param in contract.params:
+        if param.injected:
+            given = injected or {}
+            found = given[param.name] if param.name in given else context or Context()
+            keywords[param.name] = found
+        if param.positional and param.name in keywords:
+            positional.append(keywords.pop(param.name))
+    return partial(chosen, *positional, **keywords)
+
+
+def run(
+    contract: Contract,
+    function: Function | None,
+    values: Any,
+    context: Context | None,
+    injected: Injected,
+) -> Any:
+    """Run a sync tool. Raises TypeError for an async one."""
+    made = run_sync(bound_call(contract, function, values, context, injected))
+    if must_be_awaited(made):
+        if inspect.iscoroutine(made):
+            made.close()
+        raise TypeError(messages.is_an_async_tool(contract.name))
+    return made
+
+
+def run_sync(call: Callable[[], Any]) -> Any:
+    """Run a sync tool to its end; the items of a generator as a list."""
+    try:
+        made = call()
+        if type(made) in _PLAIN or not inspect.isgenerator(made):
+            return made
+        return list(cast("Iterable[Any]", made))
+    except StopIteration as error:  # a future cannot carry it: the caller would wait for ever
+        raise RuntimeError("the tool raised StopIteration") from error
+
+
+async def run_async(call: Callable[[], Any], *, is_async: bool) -> Any:
+    """Run an async tool here, or a sync one in a thread."""
+    if is_async:
+        return await awaited(call())
+    loop = _asyncio().get_running_loop()
+    in_context = contextvars.copy_context().run
+    made = await loop.run_in_executor(_threads(), in_context, run_sync, call)
+    return await awaited(made) if must_be_awaited(made) else made
+
+
+def must_be_awaited(made: Any) -> bool:
+    """Whether a tool that looked sync returned something to await."""
+    if type(made) in _PLAIN:
+        return False
+    return inspect.isawaitable(made) or inspect.isasyncgen(made)
+
+
+async def awaited(made: Any) -> Any:
+    """The result of an async tool; the items of an async generator as a list."""
+    if inspect.isasyncgen(made):
+        return [each async for each in cast("AsyncIterable[Any]", made)]
+    return await made

@@ -1,0 +1,1 @@
+"""What authors write -> Contract, once, at registration."""

@@ -1,0 +1,219 @@
+"""Core schema -> the exact JSON Schema of the wire form: hoisted fields hoisted, every published key one that works.
+
+Pydantic writes the JSON Schema; here its core schema is first turned into what the wire looks like, because
+Pydantic publishes a field's Python name where only an alias path is accepted.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema, to_jsonable_python
+
+from toolbooth.compile.pydantic.core_schema import (
+    DEFAULTS,
+    FIELD_LISTS,
+    Config,
+    Node,
+    below,
+    each_child,
+    extra_of,
+    fields_of,
+    marker_of,
+)
+from toolbooth.compile.pydantic.shape import (
+    ShapeBuilder,
+    accepted_paths,
+    find_marker,
+    is_nullable,
+    is_optional,
+    unpack_of,
+)
+from toolbooth.compile.pydantic.validator import for_wire
+from toolbooth.markers import JsonText, Unpack
+
+
+class _Generator(GenerateJsonSchema):
+    # A default that JSON cannot carry is the author's choice, and simply not published.
+    def emit_warning(self, kind: Any, detail: str) -> None:
+        pass
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def set_schema(self, schema: Any) -> dict[str, Any]:
+        return _taking_twice(super().set_schema(schema))
+
+    def frozenset_schema(self, schema: Any) -> dict[str, Any]:
+        return _taking_twice(super().frozenset_schema(schema))
+
+    def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
+        made = super().tagged_union_schema(schema)
+        if callable(schema["discriminator"]):  # the author's own code tells the branches apart: a value may fit several
+            made["anyOf"] = made.pop("oneOf")
+        return made
+
+
+def _taking_twice(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same item twice makes no other set, so it is taken, and the schema says so."""
+    return {key: value for key, value in schema.items() if key != "uniqueItems"}
+
+
+def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of what the wire may bring."""
+    made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
+    if "$ref" in made:  # a recursive model: the root itself must be an object
+        own = made["$defs"][made["$ref"].rpartition("/")[2]]
+        made = {**own, "$defs": made["$defs"]}
+    made.pop("description", None)  # what a model's docstring says is for those who read its code; the tool has its own
+    return made
+
+
+_PLAIN = frozenset(
+    (
+        *("none", "bool", "int", "float", "str", "bytes", "decimal", "uuid", "url", "literal", "enum"),
+        *("date", "time", "datetime", "timedelta", "list", "set", "frozenset", "dict", "nullable", "default", "union"),
+        *("tagged-union", "definitions", "definition-ref", "model", "dataclass", "function-after"),
+        *("model-field", "typed-dict-field", "dataclass-field", *FIELD_LISTS),
+    )
+)
+_SAID_BY_PYDANTIC = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
+_HOLDS = {"dict": "values_schema", "list": "items_schema", "set": "items_schema", "frozenset": "items_schema"}
+
+
+def is_plain(core: Node) -> bool:
+    """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's own types."""
+    if isinstance(marker_of(core), Unpack):
+        return is_plain(core["steps"][0])
+    kind = core["type"]
+    if kind not in _PLAIN or _HOLDS.get(kind, "type") not in core or _says_more(core):
+        return False
+    return all(map(is_plain, below(core)))
+
+
+def _says_more(core: Node) -> bool:
+    """Whether an author's dict or code has a say in how a node is described."""
+    cls: Any = core.get("cls")
+    config: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
+    if config.get("json_schema_extra"):
+        return True
+    metadata: dict[str, Any] = core.get("metadata") or {}
+    writers: list[Any] = metadata.get("pydantic_js_functions") or []
+    pydantics = not writers or (len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic."))
+    return not pydantics or not metadata.keys() <= _SAID_BY_PYDANTIC
+
+
+@dataclass(slots=True, frozen=True)
+class _Wire:
+    """Rewrites a core schema to the wire form. `builder` knows the definitions."""
+
+    builder: ShapeBuilder
+
+    def node(self, node: Node, config: Config) -> Node:
+        config = Config.of(node, config)
+        marker = marker_of(node)
+        if isinstance(marker, JsonText):
+            return _text(marker, node)
+        if marker is not None:
+            return self.node(node["steps"][0], config)
+        if node["type"] in FIELD_LISTS:
+            return self.fields(node, config)
+        made = each_child(node, lambda child: self.node(child, config))
+        if made.get("ref") not in self.builder.definitions:
+            made.pop("ref", None)  # nothing refers to it: it is described where it stands
+        return made
+
+    def fields(self, node: Node, config: Config) -> Node:
+        """A list of fields as one plain table, whichever kind of class it belongs to."""
+        table: dict[str, Node] = {}
+        self._add(table, node, config, prefix="", optional=False)
+        extras = node.get("extras_schema")
+        made: Node = {"type": "typed-dict", "fields": table, "extra_behavior": extra_of(node, config)}
+        return {**made, "extras_schema": self.node(extras, config)} if extras else made
+
+    def _add(self, table: dict[str, Node], node: Node, config: Config, *, prefix: str, optional: bool) -> None:
+        routes: dict[str, Node] = {}
+        for name, each in fields_of(node):
+            left_out = optional or is_optional(each)
+            unpack = unpack_of(each["schema"])
+            if unpack is not None:
+                found = self.builder.field_list(each["schema"], config)
+                if found is not None:
+                    inner, inner_config, _ = found
+                    left_out = left_out or is_nullable(each["schema"])
+                    self._add(table, inner, inner_config, prefix=prefix + unpack.prefix, optional=left_out)
+                continue
+            paths = accepted_paths(name, each, config)
+            whole = next((str(path[0]) for path in paths if len(path) == 1), None)
+            if whole is None:
+                routes[name] = {**each, "paths": paths[0], "required": not left_out}
+            else:
+                table[prefix + whole] = self._field(each, config, required=not left_out)
+        for each in routes.values():
+            first, *rest = each["paths"]
+            inner = _route(rest, self._field(each, config, required=each["required"]))
+            table.setdefault(prefix + str(first), _typed_field(inner, required=each["required"]))
+
+    def _field(self, each: Node, config: Config, *, required: bool) -> Node:
+        schema = self.node(each["schema"], config)
+        metadata = dict(each.get("metadata") or {})
+        text = find_marker(each["schema"], JsonText)
+        if text is not None:
+            if schema["type"] == "default" and schema.get("default") is not None:
+                schema = {**schema, "default": _json(schema["default"])}
+            updates = dict(metadata.get("pydantic_js_updates") or {})
+            said = updates.get("description") or _description(each["schema"])
+            metadata["pydantic_js_updates"] = {**updates, "description": _with_example(said, text)}
+        return _typed_field(schema, required=required, metadata=metadata)
+
+
+def _typed_field(schema: Node, *, required: bool, metadata: Any = None) -> Node:
+    return {"type": "typed-dict-field", "schema": schema, "required": required, "metadata": metadata or {}}
+
+
+def _route(path: list[str | int], end: Node) -> Node:
+    """The nested form in which an alias path is sent."""
+    if not path:
+        return end["schema"]
+    inner = _route(path[1:], end)
+    if isinstance(path[0], int):
+        return cast("Node", core_schema.list_schema(cast("Any", inner)))
+    table = {path[0]: _typed_field(inner, required=end["required"], metadata=end["metadata"])}
+    return {"type": "typed-dict", "fields": table, "extra_behavior": "forbid"}
+
+
+def _text(marker: JsonText, node: Node) -> Node:
+    """A string that takes JSON."""
+    updates = {
+        "contentMediaType": "application/json",
+        "description": _with_example(_description(node), marker),
+    }
+    text = core_schema.str_schema(metadata={"pydantic_js_updates": updates})
+    return cast("Node", core_schema.nullable_schema(text) if is_nullable(node) else text)
+
+
+def _with_example(said: str, marker: JsonText) -> str:
+    taken = f"Takes JSON, e.g. {_json(marker.example)}" if marker.example is not None else "Takes JSON"
+    return f"{said.rstrip()} {taken}" if said else taken
+
+
+def _json(value: Any) -> str:
+    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
+
+
+def _description(node: Node) -> str:
+    """What the author wrote about a node, at whichever layer Pydantic keeps it."""
+    while True:
+        metadata = cast("dict[str, Any]", node.get("metadata") or {})
+        updates = cast("dict[str, Any]", metadata.get("pydantic_js_updates") or {})
+        if updates.get("description"):
+            return updates["description"]
+        if marker_of(node):
+            node = node["steps"][0]
+        elif node["type"] in ("default", "nullable"):
+            node = node["schema"]
+        else:
+            return ""

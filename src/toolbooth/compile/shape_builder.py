@@ -1,0 +1,144 @@
+"""Shapes being built: unions and recursion, settled once everything that they refer to is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from toolbooth.shape import EVERY_TYPE, ArrayShape, JsonType, ObjectShape, Shape, parts_of, walk
+
+Fill = Callable[[Shape, list[Shape]], None]
+
+
+def free_shape() -> Shape:
+    """Anything goes here, unexamined."""
+    return Shape(types=EVERY_TYPE, opaque=True)
+
+
+def object_shape(form: ObjectShape) -> Shape:
+    """An object of this one form."""
+    return Shape(types=frozenset(("object",)), objects=(form,))
+
+
+def array_shape(form: ArrayShape) -> Shape:
+    """An array of this one form."""
+    return Shape(types=frozenset(("array",)), arrays=(form,))
+
+
+def json_type_of(value: Any) -> JsonType:
+    """The JSON type of a value as Python holds it."""
+    for kind, name in _PYTHON_TYPES.items():
+        if isinstance(value, kind):
+            return name
+    return "string"
+
+
+_PYTHON_TYPES: dict[type, JsonType] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    list: "array",
+}
+
+
+class Shapes:
+    """The open ends of one contract's shapes. No shape may be used before `finish`."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[Shape, Fill, tuple[Shape, ...]]] = []
+
+    def either(self, choices: Iterable[Shape]) -> Shape:
+        """A shape that fits where any of `choices` does."""
+        return self._later(Shape(), _fill_either, choices)
+
+    def both(self, parts: Iterable[Shape]) -> Shape:
+        """A shape that fits where all of `parts` do, and that knows the keys of each."""
+        return self._later(Shape(), _fill_both, parts)
+
+    def tie(self, knot: Shape, shape: Shape) -> None:
+        """Let `knot`, which others hold already, be `shape`."""
+        self._later(knot, _fill_either, (shape,))
+
+    def finish(self, root: Shape) -> None:
+        """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
+        waiting = {id(shape): (fill, parts) for shape, fill, parts in self._open}
+
+        def settle(shape: Shape) -> Shape:
+            if found := waiting.pop(id(shape), None):
+                fill, parts = found
+                fill(shape, [settle(part) for part in parts])
+            return shape
+
+        for shape, _, _ in self._open:
+            settle(shape)
+        self._open.clear()
+        _mark_secrets(root)
+
+    def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
+        self._open.append((shape, fill, tuple(parts)))
+        return shape
+
+
+def _mark_secrets(root: Shape) -> None:
+    """Let every shape know whether a secret stands in it or below."""
+    every = walk(root)
+    settled = False
+    while not settled:  # recursion: until nothing changes any more
+        settled = True
+        for shape in every:
+            if not shape.has_secret and (shape.secret or any(each.has_secret for each in parts_of(shape))):
+                shape.has_secret, settled = True, False
+
+
+def _fill_either(shape: Shape, choices: list[Shape]) -> None:
+    texts = [choice for choice in choices if "string" in choice.types]
+    scalars = [choice for choice in choices if choice.types - {"object", "array", "null"}]
+    shape.types = frozenset[JsonType]().union(*(choice.types for choice in choices))
+    # Each form once: a schema whose definitions double would double the forms, too.
+    shape.objects = tuple(dict.fromkeys(form for choice in choices for form in choice.objects))
+    shape.arrays = tuple(dict.fromkeys(form for choice in choices for form in choice.arrays))
+    shape.opaque = any(choice.opaque for choice in choices)
+    if scalars and all(choice.constants is not None for choice in scalars):
+        shape.constants = tuple(each for choice in scalars for each in choice.constants or ())
+    shape.strict = any(choice.strict for choice in choices)
+    shape.secret = any(choice.secret for choice in choices)
+    shape.decimal = any(choice.decimal for choice in choices)
+    shape.temporal = bool(texts) and all(choice.temporal for choice in texts)
+    shape.json_text = any(choice.json_text for choice in choices)
+
+
+def _fill_both(shape: Shape, parts: list[Shape]) -> None:
+    said = [part for part in parts if not part.opaque] or parts[:1]
+    first, *others = said
+    shape.opaque, shape.types = first.opaque, first.types
+    shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
+    for other in others:
+        shape.types = frozenset(kind for kind in shape.types | other.types if _in_both(kind, shape, other))
+        if shape.objects and other.objects:
+            shape.objects = tuple(_with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects)
+        shape.objects = shape.objects or other.objects
+        shape.arrays = shape.arrays or other.arrays
+        shape.constants = shape.constants or other.constants
+    if "object" not in shape.types:
+        shape.objects = ()
+    if "array" not in shape.types:
+        shape.arrays = ()
+    shape.secret = any(part.secret for part in parts)
+    shape.temporal = any(part.temporal for part in parts)
+    shape.decimal = any(part.decimal for part in parts)
+
+
+def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
+    return all(kind in each.types or (kind == "integer" and "number" in each.types) for each in (mine, theirs))
+
+
+def _with_keys_of(mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
+    """One form with the keys of both; a part that declares no keys opens nothing for the others."""
+    rests = [form.additional for form in (mine, theirs) if form.fields] or [mine.additional or theirs.additional]
+    return ObjectShape(
+        fields={**theirs.fields, **mine.fields},
+        additional=next((rest for rest in rests if rest is not None), None),
+        names=tuple(dict.fromkeys((*mine.names, *theirs.names))),
+    )

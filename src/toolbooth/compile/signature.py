@@ -1,0 +1,358 @@
+"""A Python function -> Contract: its parameters are the arguments, its annotations the types."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import (
+    GetCoreSchemaHandler,
+    PydanticSchemaGenerationError,
+    PydanticUndefinedAnnotation,
+    PydanticUserError,
+    TypeAdapter,
+)
+from pydantic.errors import PydanticErrorMixin, PydanticInvalidForJsonSchema
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
+
+from toolbooth.compile.flatten import mark_deep
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
+from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, Node
+from toolbooth.compile.pydantic.schema import exact_schema, is_plain
+from toolbooth.compile.pydantic.shape import ShapeBuilder, is_nullable, is_optional, unpack_of
+from toolbooth.compile.pydantic.validator import (
+    for_values,
+    for_wire,
+    proves_shape,
+    validator,
+    with_defaults_of,
+)
+from toolbooth.compile.shape_builder import object_shape
+from toolbooth.context import Context
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
+from toolbooth.errors import ContractError
+from toolbooth.shape import ObjectShape, Shape, anywhere
+
+Injected = Callable[[inspect.Parameter, Any], bool]
+Describe = Callable[[], dict[str, Any]]
+
+PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
+"""What Pydantic says of an annotation that it cannot use."""
+
+_OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def compile_function(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    injected: Injected | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Contract:
+    """Compile a function to the contract of one tool.
+
+    `injected` tells which parameters the host fills itself; `Context` parameters always are.
+
+    Raises:
+        ContractError: with every mistake in the signature, each with its remedy.
+    """
+    owner = name or getattr(function, "__name__", type(function).__name__)
+    function = _undecorated(function)
+    mistakes: list[str] = []
+    params = read_params(function, injected, mistakes)
+    said = description if description is not None else _docstring(function)
+    try:
+        contract = compile_params(function, params, name=owner, description=said, limits=limits)
+    except ContractError as error:
+        raise ContractError(owner, [*mistakes, *error.mistakes]) from error.__cause__
+    if mistakes:
+        raise ContractError(owner, mistakes)
+    return contract
+
+
+def _undecorated(function: Any) -> Any:
+    """The function itself, where `unpack_pydantic_params` has flattened it for other frameworks."""
+    own = getattr(function, "__toolbooth__", None)
+    if own is None:
+        return function
+    holder = getattr(function, "__self__", None)
+    return own if holder is None else own.__get__(holder)
+
+
+def compile_params(
+    function: Callable[..., Any],
+    params: list[ReadParam],
+    *,
+    name: str,
+    description: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Contract:
+    """Compile these parameters of a function, and no others."""
+    positional = inspect.Parameter.POSITIONAL_ONLY
+    return Contract(
+        name=name,
+        description=description,
+        function=function,
+        params=tuple(
+            Param(name=param.name, positional=param.kind is positional, injected=param.injected) for param in params
+        ),
+        limits=limits,
+        **_compile_wire(name, [param for param in params if not param.injected]),
+    )
+
+
+def compile_model(
+    model: Any,
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Contract:
+    """Compile a model, dataclass or TypedDict to a contract; `function` gets the validated instance.
+
+    Raises:
+        ContractError: with every mistake in the model, each with its remedy.
+    """
+    owner = name or getattr(function, "__name__", None) or getattr(model, "__name__", "tool")
+    builder = ShapeBuilder()
+    node = builder.open(_core_of(owner, model))
+    if builder.field_list(node, DEFAULTS) is None:
+        raise ContractError(owner, ["not a model with fields; give a model, a dataclass or a TypedDict"])
+    return Contract(
+        name=owner,
+        description=description if description is not None else _docstring(function or model),
+        function=function,
+        params=(Param(name="request", positional=True),),
+        limits=limits,
+        **_compile_sole(owner, builder, node, "request"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadParam:
+    """One parameter as the author wrote it, its hint resolved."""
+
+    name: str
+    kind: Any
+    info: FieldInfo
+    injected: bool
+
+
+def read_params(function: Callable[..., Any], injected: Injected | None, mistakes: list[str]) -> list[ReadParam]:
+    """The parameters of a function; what cannot be compiled is added to `mistakes`."""
+    hints = Hints(function)
+    made: list[ReadParam] = []
+    for param in inspect.signature(function).parameters.values():
+        if param.kind in _VARIADIC:
+            mistakes.append(
+                f"parameter {_starred(param)!r} takes names that nobody declared; declare each parameter, "
+                'or take a model with extra="allow"'
+            )
+            continue
+        hint = hints.of(param)
+        host = is_context(hint) or (injected is not None and injected(param, hint))
+        if isinstance(hint, Unresolved) and not host:
+            mistakes.append(
+                f"parameter {param.name!r}: the name {hint.missing!r} in its annotation cannot be resolved; "
+                "import it at run time, not only under TYPE_CHECKING"
+            )
+            continue
+        info = FieldInfo() if host else _field_info(hint, param.default)
+        made.append(ReadParam(name=param.name, kind=param.kind, info=info, injected=host))
+    return made
+
+
+def _starred(param: inspect.Parameter) -> str:
+    return ("*" if param.kind is inspect.Parameter.VAR_POSITIONAL else "**") + param.name
+
+
+def is_context(hint: Any) -> bool:
+    """Whether a parameter is filled with the call's Context."""
+    if isinstance(hint, Unresolved):
+        return re.search(r"\bContext\b", hint.text) is not None
+    while typing.get_origin(hint) is Annotated:
+        hint = typing.get_args(hint)[0]
+    choices = [each for each in typing.get_args(hint) if each is not type(None)]
+    found = choices[0] if len(choices) == 1 else hint
+    return isinstance(found, type) and issubclass(found, Context)
+
+
+def _field_info(hint: Any, default: Any) -> FieldInfo:
+    if default is inspect.Parameter.empty:
+        return FieldInfo.from_annotation(hint)
+    return FieldInfo.from_annotated_attribute(hint, default)
+
+
+def _docstring(owner: Any) -> str:
+    # Not inspect.getdoc: a model without a docstring would be described by BaseModel's.
+    return inspect.cleandoc(getattr(owner, "__doc__", None) or "")
+
+
+# --- compiling ------------------------------------------------------------------------------------------------
+
+
+def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
+    builder = ShapeBuilder()
+    root = builder.open(_core_of(owner, _arguments_type(owner, params)))
+    for param in params:
+        root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
+    if len(params) == 1:
+        field = root["fields"][params[0].name]
+        marker = unpack_of(field["schema"])
+        whole = marker is not None and not marker.prefix and not is_nullable(field["schema"])
+        if whole and not is_optional(field):
+            return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
+    shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
+    return {**_finish(owner, builder, shape, root), "bind": None}
+
+
+def _with_own_defaults(field: Node, param: ReadParam, builder: ShapeBuilder) -> Node:
+    """An unpacked model with a default instance: each hoisted field defaults to what the instance holds."""
+    default: Any = param.info.default
+    if default is PydanticUndefined or default is None or unpack_of(field["schema"]) is None:
+        return field
+    if not isinstance(default, dict) and not hasattr(default, "__dict__"):
+        builder.mistakes.append(
+            f"parameter {param.name!r}: its default is no instance of the model; give it one, or None"
+        )
+        return field
+    inner = with_defaults_of(field["schema"]["schema"], default, builder.definitions)
+    return {**field, "schema": {**field["schema"], "schema": inner}}
+
+
+def _compile_sole(owner: str, builder: ShapeBuilder, node: Node, param: str) -> dict[str, Any]:
+    """One model is all there is: its keys are the arguments, and it validates them as they are."""
+    form = builder.hoisted(node, DEFAULTS, f"parameter {param!r}")
+    shape = object_shape(form or ObjectShape())
+
+    def bind(value: Any) -> dict[str, Any]:
+        return {param: value}
+
+    return {**_finish(owner, builder, shape, node), "bind": bind}
+
+
+def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
+    """A type whose core schema is the table of parameters, generated by Pydantic in one go."""
+
+    def hook(_cls: Any, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        table: dict[str, Any] = {}
+        for param in params:
+            info = param.info
+            try:
+                node = handler.generate_schema(_annotation(info))
+            except PYDANTIC_ERRORS as error:
+                raise ContractError(owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]) from error
+            alias: Any = info.validation_alias
+            table[param.name] = core_schema.typed_dict_field(
+                _with_default(node, info),
+                required=info.is_required(),
+                validation_alias=alias if alias is None or isinstance(alias, str) else alias.convert_to_aliases(),
+            )
+        return core_schema.typed_dict_schema(table, extra_behavior="forbid")
+
+    return type("arguments", (), {"__get_pydantic_core_schema__": classmethod(hook)})
+
+
+def _annotation(info: FieldInfo) -> Any:
+    """A parameter's type, and what it says of it; name and default are the table's, and Pydantic warns of them here."""
+    said = {name: value for name in _OF_THE_TYPE if (value := getattr(info, name)) is not None}
+    if not said and not info.metadata:
+        return info.annotation
+    made = FieldInfo(**said)
+    made.metadata = list(info.metadata)
+    return Annotated[info.annotation, made]
+
+
+def _with_default(node: Any, info: FieldInfo) -> Any:
+    if node["type"] == "default" or info.is_required():
+        return node
+    if info.default_factory is not None:
+        takes_data = bool(info.default_factory_takes_validated_data)
+        factory: Any = info.default_factory
+        return core_schema.with_default_schema(node, default_factory=factory, default_factory_takes_data=takes_data)
+    return core_schema.with_default_schema(node, default=info.default)
+
+
+def _core_of(owner: str, annotation: Any) -> Any:
+    try:
+        adapter = TypeAdapter[Any](annotation)
+        if not adapter.pydantic_complete:
+            adapter.rebuild(raise_errors=True)  # names what is missing
+        core: Any = adapter.core_schema
+    except PYDANTIC_ERRORS as error:
+        raise ContractError(owner, [_pydantic_says(error)]) from error
+    return core
+
+
+def _pydantic_says(error: PydanticErrorMixin) -> str:
+    return error.message.splitlines()[0] if error.message else type(error).__name__
+
+
+def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict[str, Any]:
+    builder.shapes.finish(shape)
+    mark_deep(shape)
+    mistakes = [*dict.fromkeys(builder.mistakes), *name_mistakes(shape.objects[0])]
+    mistakes += type_mistakes(shape, builder.json_texts)
+    if mistakes:
+        raise ContractError(owner, mistakes)
+    core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
+    describe = partial(exact_schema, core, builder)
+    values = for_wire(core)
+    if not is_plain(core):
+        describe = _checked(owner, describe, builder)
+        values = for_values(values)
+    proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
+    if not proves:  # the gate decides, and to the gate 5.0 is an integer
+        values = for_values(for_wire(core, LENIENT))
+    return {
+        "shape": shape,
+        "describe": describe,
+        "validate": _validate_with(values),
+        "validation_proves_shape": proves,
+    }
+
+
+def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
+    """Write the schema now: what cannot be sent, or leaves agents guessing, is reported where it was written."""
+    try:
+        schema = describe()
+    except PydanticInvalidForJsonSchema as error:
+        raise ContractError(
+            owner, [f"{each} has a type that JSON cannot carry; annotate it otherwise" for each in builder.unsendable]
+        ) from error
+    warn_of_untyped(owner, schema)
+    return lambda: schema
+
+
+def _needs_a_look(shape: Shape) -> bool:
+    """What validation alone would let through: wrappers in open objects, and what was hoisted."""
+    return shape.json_text or any(
+        form.flattened or (form.additional is not None and bool(form.fields)) for form in shape.objects
+    )
+
+
+def _validate_with(core: Any) -> Callable[[Any], Any]:
+    run = validator(core).validate_python
+
+    def validate(arguments: Any) -> Any:
+        try:
+            return run(arguments)
+        except ValidationError as error:
+            raise InvalidValues(partial(_objections, error)) from None
+
+    return validate
+
+
+def _objections(error: ValidationError) -> Iterable[Objection]:
+    for each in error.errors(include_url=False, include_input=False):
+        yield Objection(place=each["loc"], kind=each["type"], message=each["msg"])

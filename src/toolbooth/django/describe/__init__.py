@@ -1,0 +1,1 @@
+"""URLconf -> the tools of a project, once per process. Start at `catalogue.py`."""

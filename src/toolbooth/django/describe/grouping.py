@@ -1,0 +1,80 @@
+"""Which tools stand behind which dispatcher: by resource, by app, in the project's own groups, or in one class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from django.apps import apps
+
+from toolbooth.django.conf import Dispatch
+from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.names import Name, app_of, free
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What one dispatcher holds: for each resource its actions, for each action its tool."""
+
+    name: str
+    title: str | None = None
+    resources: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    def add(self, name: Name) -> None:
+        """Take a tool in."""
+        actions = self.resources.setdefault(name.resource, {})
+        actions[free(name.action, actions)] = name.tool
+
+    @property
+    def below(self) -> Mapping[str, Any]:
+        """Its actions; where it holds several resources, those of each."""
+        return self.resources if len(self.resources) > 1 else next(iter(self.resources.values()))
+
+    @property
+    def alone(self) -> Iterable[str]:
+        """Its tools, where all of them are of one resource."""
+        return next(iter(self.resources.values())).values() if len(self.resources) == 1 else ()
+
+
+def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
+    """The dispatchers that the setting asks for; what is in none of them stays a tool of its own."""
+    made: dict[str, Group] = {}
+    for name, action in tools:
+        group = _group(chosen, name, action) if name.resource and name.action else None
+        if group is not None:
+            made.setdefault(group, Group(group, _title(group) if chosen == "app" else None)).add(name)
+    return list(made.values())
+
+
+def _title(app: str) -> str | None:
+    """What an app calls itself, where its label does not say that already."""
+    found = apps.app_configs.get(app)
+    said = app if found is None else str(found.verbose_name)
+    return None if said.lower() == app else said
+
+
+def _group(chosen: Dispatch, name: Name, action: Action) -> str | None:
+    if chosen == "app":
+        return app_of(action)
+    if chosen == "resource":
+        return name.resource
+    return next((group for group, pattern in _patterns(chosen) if fnmatchcase(name.resource, pattern)), None)
+
+
+def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
+    if isinstance(chosen, Mapping):
+        yield from ((group, pattern) for group, patterns in chosen.items() for pattern in patterns)
+
+
+def idle(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each pattern that brings nothing into its group, and why."""
+    every = {resource for resource in resources if resource}
+    left = set(every)
+    for group, pattern in _patterns(chosen):
+        fits = {resource for resource in every if fnmatchcase(resource, pattern)}
+        if not fits & left:
+            words = "all that it fits is taken by an earlier pattern" if fits else "it fits no resource"
+            yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", words
+        left -= fits

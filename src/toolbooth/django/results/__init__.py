@@ -1,0 +1,1 @@
+"""What a tool answers with: pages and continuation tokens."""

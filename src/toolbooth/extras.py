@@ -1,0 +1,24 @@
+"""Says which extra to install when a package that Toolbooth does not always need is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+
+class MissingExtra(ImportError):
+    """A package of an extra is not installed. The message is one sentence with the command that installs it."""
+
+
+def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
+    """Check that everything `user` imports is installed. `modules` has the name of each package by module.
+
+    Raises:
+        MissingExtra: if one of the modules is not installed.
+    """
+    missing = {module: name for module, name in modules.items() if find_spec(module) is None}
+    if missing:
+        raise MissingExtra(
+            f"{user} needs {' and '.join(missing.values())}: pip install 'toolbooth[{extra}]'",
+            name=next(iter(missing)),
+        )

@@ -1,0 +1,184 @@
+"""JSON values: their types, paths into them, names for people to read, and names that are alike.
+
+Everything that several layers need to say about JSON is here once. Reading JSON text is `boundary/read.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, cast
+from urllib.parse import unquote
+
+from typing_extensions import TypeIs
+
+Json = dict[str, Any]
+"""A JSON object, as Python reads it."""
+
+Schema = Mapping[str, Any]
+"""A JSON Schema that is only read."""
+
+JsonPath = tuple[str | int, ...]
+"""Where a value is in the arguments: keys and positions. `()` is the whole of them."""
+
+_LONGEST_KEY = 60
+"""Characters of a key that are shown."""
+
+_ALIKE = 0.75
+"""How much alike two names are, of 1, before one is mentioned for the other."""
+
+write_json = json.JSONEncoder(ensure_ascii=False).encode
+"""JSON as people read it. `json.dumps` would make a new encoder each time."""
+
+
+# --- types --------------------------------------------------------------------------------------
+
+
+def is_object(value: Any) -> TypeIs[dict[str, Any]]:
+    """Whether a value is a JSON object. The keys of one that was read are always text."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeIs[list[Any]]:
+    """Whether a value is a JSON array."""
+    return isinstance(value, list)
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are not."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if is_object(one) and is_object(other):
+        same_keys = one.keys() == other.keys()
+        return same_keys and all(same_json(each, other[key]) for key, each in one.items())
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return one == other
+
+
+# --- paths --------------------------------------------------------------------------------------
+
+
+def path_text(path: Iterable[str | int], start: str = "$") -> str:
+    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are quoted."""
+    for step in path:
+        if isinstance(step, int):
+            start += f"[{step}]"
+        elif step.isidentifier() and step.isascii() and len(step) <= _LONGEST_KEY:
+            start += f".{step}"
+        else:
+            start += f"[{quoted(step)}]"
+    return start
+
+
+def path_from_text(text: str) -> JsonPath:
+    """The path that `path_text` wrote, with keys as it showed them."""
+    steps: list[str | int] = []
+    rest = text.removeprefix("$")
+    decoder = json.JSONDecoder()
+    while rest:
+        if rest.startswith('["'):
+            key, end = cast("tuple[str, int]", decoder.raw_decode(rest, 1))
+            steps.append(key)
+            rest = rest[end + 1 :]
+        elif rest.startswith("["):
+            index, _, rest = rest[1:].partition("]")
+            steps.append(int(index))
+        else:
+            key = rest[1:].partition(".")[0].partition("[")[0]
+            steps.append(key)
+            rest = rest[1 + len(key) :]
+    return tuple(steps)
+
+
+def look_up(arguments: Any, path: JsonPath) -> Any:
+    """The value at a path, or None if there is none."""
+    for step in path:
+        try:
+            arguments = arguments[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return arguments
+
+
+class NoSuchPart(LookupError):
+    """A JSON pointer that points to nothing in the document."""
+
+
+def resolve_pointer(document: Any, pointer: str) -> Any:
+    """The part of a document that a JSON pointer names: `#/$defs/a~1b`, `#/anyOf/0`, percent-encoded or not.
+
+    Raises:
+        NoSuchPart: if there is none, or if the pointer names another document.
+    """
+    if not (pointer == "#" or pointer.startswith("#/")):  # another document, or an anchor
+        raise NoSuchPart(pointer)
+    found = document
+    for step in unquote(pointer[1:]).split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        try:
+            found = found[int(name)] if is_array(found) else found[name]
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise NoSuchPart(pointer) from None
+    return found
+
+
+# --- names for people to read -------------------------------------------------------------------
+
+
+def shorten(text: str, most: int) -> str:
+    """The text, or as much of it as fits, with an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(name: str) -> str:
+    """A key in JSON quotes, shortened if it is very long."""
+    if name.isidentifier() and len(name) <= _LONGEST_KEY:
+        return f'"{name}"'
+    return write_json(shorten(name, _LONGEST_KEY))
+
+
+def listed(names: tuple[str, ...], most: int = 24) -> str:
+    """Names in quotes; a long list ends with a count of the others."""
+    shown = ", ".join(quoted(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+listed_fields = lru_cache(maxsize=1024)(listed)
+"""`listed` for declared fields, which repeat. Not for names that an agent sent: those could be anything."""
+
+
+# --- names that are alike -----------------------------------------------------------------------
+
+
+def recased(name: str) -> str:
+    """A name without case and separators, the same for `firstName`, `first-name` and `first_name`."""
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+def same_name(name: str, names: Iterable[str]) -> str | None:
+    """The only one of these names that is the same apart from case and separators."""
+    wanted = recased(name)
+    same = [each for each in names if recased(each) == wanted]
+    return same[0] if len(same) == 1 else None
+
+
+def near_name(name: str, names: Iterable[str]) -> str | None:
+    """The one of these names to mention: the same apart from case and separators, or the most similar."""
+    wanted = recased(name)
+    table: dict[str, str] = {}
+    for each in names:
+        table.setdefault(recased(each), each)
+    if wanted in table:
+        return table[wanted]
+    close = difflib.get_close_matches(wanted, list(table), n=2, cutoff=_ALIKE)
+    if not close or (len(close) == 2 and likeness(wanted, close[0]) == likeness(wanted, close[1])):
+        return None
+    return table[close[0]]
+
+
+def likeness(one: str, other: str) -> float:
+    """How similar two texts are, from 0 to 1."""
+    return difflib.SequenceMatcher(None, other, one).ratio()

@@ -1,0 +1,1 @@
+"""`pytest --toolbooth`. Start at `plugin.py`."""

@@ -1,0 +1,244 @@
+"""One call of one registered tool: the stages of the boundary, with a time limit, a mask for crashes, and a record."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Literal, Protocol
+
+import orjson
+from pydantic_core import to_json
+
+from toolbooth.boundary import render
+from toolbooth.boundary.accept import accept_reading
+from toolbooth.boundary.read import Reading
+from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_async, run_sync
+from toolbooth.context import Context
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.server.dispatch.route import Routed, route
+from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
+from toolbooth.server.redact import HIDDEN, as_text, without_secrets
+from toolbooth.server.tool import Shows, Tool
+
+logger = logging.getLogger("toolbooth.server")
+
+
+Result = dict[str, Any]
+
+_FOR_THE_WIRE: dict[str, Any] = {"structured": render.as_fragment}
+
+
+class Registry(Protocol):
+    """What a call needs to know of the registry it belongs to."""
+
+    @property
+    def errors(self) -> Literal["result", "protocol"]: ...
+    @property
+    def observers(self) -> list[tuple[Observer, Arguments]]: ...
+
+
+async def call(
+    registry: Registry,
+    tool: Tool,
+    reading: Reading,
+    context: Context,
+    *,
+    plain: bool = False,
+    shows: Shows | None = None,
+) -> Result:
+    """Call a tool with the arguments as read. Raises ToolInputError, only where refusals are protocol errors.
+
+    `plain`: the result holds nothing but plain Python; else its structured part is ready for the wire.
+    `shows`: what a dispatcher may tell its caller of; None: of everything.
+    """
+    watch = _Watch(registry, tool, context, plain, reading)
+    try:
+        values = watch.accept(reading, shows)
+        run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
+        value = await _run(watch.tool, run)
+    except (Exception, SystemExit) as error:  # argparse and others exit where they mean to fail: the server goes on
+        return watch.failed(error)
+    except asyncio.CancelledError as error:
+        return watch.cancelled(error)
+    return watch.returned(value)
+
+
+def call_sync(
+    registry: Registry,
+    tool: Tool,
+    reading: Reading,
+    context: Context,
+    *,
+    plain: bool = False,
+    shows: Shows | None = None,
+) -> Result:
+    """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
+    if tool.needs_loop:
+        return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
+    watch = _Watch(registry, tool, context, plain, reading)
+    try:
+        values = watch.accept(reading, shows)
+        value = run_sync(bound_call(watch.tool.contract, watch.tool.function, values, context, None))
+        if must_be_awaited(value):
+            value = asyncio.run(awaited(value))
+    except (Exception, SystemExit) as error:
+        return watch.failed(error)
+    return watch.returned(value)
+
+
+def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(calling)
+    calling.close()
+    raise RuntimeError(f"tool {tool.name!r} needs an event loop, and one runs here already: await dispatch_async")
+
+
+def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
+    """The answer to a call that never gets as far as its arguments. Raises ToolInputError as `call` does."""
+    return _Watch(registry, tool, context, plain=True, reading=None).failed(ToolInputError(problems, tool=tool.name))
+
+
+async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
+    if tool.timeout is None:
+        return await run_async(run, is_async=tool.is_async)
+    limit = asyncio.timeout(tool.timeout)
+    try:
+        async with limit:
+            return await run_async(run, is_async=tool.is_async)
+    except TimeoutError:
+        if not limit.expired():  # the tool's own, of a socket for example
+            raise
+        fate = "it was stopped" if tool.is_async else "it may still complete"
+        raise ToolError(tool.name, f"it did not answer within {tool.timeout:g} s; {fate}") from None
+
+
+class _Watch:
+    """Turns what a call came to into its result, and tells the observers."""
+
+    __slots__ = ("arguments", "called", "context", "plain", "registry", "repairs", "routed", "start", "tool")
+
+    def __init__(self, registry: Registry, tool: Tool, context: Context, plain: bool, reading: Reading | None) -> None:
+        self.registry = registry
+        self.tool = self.called = tool
+        self.context = context
+        self.plain = plain
+        self.routed: Routed | None = None
+        self.repairs: list[Repair] = []
+        self.start = 0.0
+        self.arguments: dict[Arguments, str] = {}
+        if registry.observers:
+            self.start = perf_counter()
+            self._keep(reading)
+
+    def accept(self, reading: Reading, shows: Shows | None) -> Any:
+        """The values to call with; from here on `tool` is the one that they are for. Raises ToolInputError."""
+        if self.tool.dispatch is not None:
+            self.routed = route(self.tool, reading, shows)
+            self.tool, reading = self.routed.tool, self.routed.reading
+            if self.registry.observers:
+                self._keep(reading)
+        if self.tool.form is not None:
+            self.tool = self.tool.form(reading[0]) or self.tool
+        values, repairs = accept_reading(self.tool.contract, reading)
+        if self.routed is None:
+            self.repairs = repairs
+            return values
+        if self.routed.slips:
+            raise self.routed.refusal()
+        self.repairs = self.routed.repaired(repairs)
+        return values
+
+    def _keep(self, reading: Reading | None) -> None:
+        """Write the arguments down for the observers that asked for them, before the tool can change them."""
+        wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
+        if reading is not None:
+            self.arguments = {each: _kept(self.tool, reading[0], each) for each in wanted if each != "none"}
+
+    def returned(self, value: Any) -> Result:
+        try:
+            result = render.value_result(value, self.repairs, **({} if self.plain else _FOR_THE_WIRE))
+            if "structuredContent" not in result:
+                orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
+        except Exception:
+            logger.exception("tool %r returned what cannot be sent", self.tool.name)
+            return self._ran_to_its_end("cannot be sent")
+        if self.tool.breaks is not None and (how := self._broken(result, self.tool.breaks)) is not None:
+            # A client holds the result to the published schema, and would show the agent nothing but that it failed.
+            logger.error("tool %r returned what it does not declare: %s", self.tool.name, how)
+            return self._ran_to_its_end("is not what it declares")
+        self._tell("repaired" if self.repairs else "passed", ())
+        return result
+
+    def _broken(self, result: Result, breaks: Callable[[str], str | None]) -> str | None:
+        return breaks(result["content"][0]["text"]) if "structuredContent" in result else "it is no object"
+
+    def _ran_to_its_end(self, but: str) -> Result:
+        """What was done stays done: nobody may take this for a call that can simply be made again."""
+        self._tell("failed", ())
+        words = f"The tool ran to its end, but what it returned {but}."
+        return render.text_result(f"{words} Do not call it again without looking at what it did.", is_error=True)
+
+    def cancelled(self, error: asyncio.CancelledError) -> Result:
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():  # something that the tool waited for was cancelled, not the call
+            return self.failed(error)
+        self._tell("failed", ())
+        raise error
+
+    def failed(self, error: BaseException) -> Result:
+        if isinstance(error, ToolInputError) and self.tool.withheld is not None:
+            error = self.tool.withheld() or error
+        if isinstance(error, ToolInputError):
+            error = error if self.routed is None else self.routed.told(error)
+            self._tell("refused", tuple(problem.code for problem in error.problems))
+            if self.registry.errors == "protocol":
+                raise error
+            return render.refusal_result(error, self.tool.contract.limits)
+        self._tell("failed", ())
+        if isinstance(error, ToolError):
+            return _told(error)
+        logger.error("tool %r failed", self.tool.name, exc_info=error)
+        return render.text_result(f"Tool {self.tool.name!r} failed unexpectedly.", is_error=True)
+
+    def _tell(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
+        if not self.registry.observers:
+            return
+        record = CallRecord(
+            tool=self.tool.name,
+            outcome=outcome,
+            problems=problems,
+            repairs=tuple(repair.code for repair in self.repairs),
+            seconds=perf_counter() - self.start,
+            client=self.context.client,
+            dispatcher=self.called.name if self.routed is not None else None,
+        )
+        for observer, arguments in self.registry.observers:
+            try:
+                observer(replace(record, arguments=self.arguments.get(arguments)))
+            except Exception:
+                logger.exception("an observer failed")
+
+
+def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
+    if arguments == "whole":
+        return as_text(value)
+    if tool.dispatch is not None and tool.has_secret:
+        return as_text(HIDDEN)  # not known yet which of the actions is meant, so neither what is a secret
+    return as_text(without_secrets(tool.contract.shape, value))
+
+
+def _told(error: ToolError) -> Result:
+    """A tool's own words, whatever it put into them."""
+    try:
+        result = render.tool_error_result(error)
+        to_json(result)
+    except Exception:
+        logger.exception("tool %r failed with details that cannot be sent", error.tool)
+        return render.text_result(str(error).encode(errors="replace").decode(), is_error=True)
+    return result

@@ -1,0 +1,1 @@
+"""Dispatchers: one tool for many, by resource and action."""

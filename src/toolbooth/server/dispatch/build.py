@@ -1,0 +1,147 @@
+"""Dispatcher tools: one tool in the list for many, and how authors write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar, cast, overload
+
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract
+from toolbooth.errors import ContractError
+from toolbooth.jsonvalue import Json
+from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MARK = "toolbooth_action"
+"""The attribute that `@mcp_action` sets: the options that it was given."""
+
+_MOST_NAMES = 250
+"""Characters of names that the list shows; where there are more, help tells them."""
+
+
+@overload
+def mcp_action(function: F, /) -> F: ...
+@overload
+def mcp_action(**options: Any) -> Callable[[F], F]: ...
+def mcp_action(function: Any = None, /, **options: Any) -> Any:
+    """Mark a method of a dispatcher class as an action; the options are those of any tool of the same host."""
+
+    def mark(found: Any) -> Any:
+        setattr(found, MARK, options)
+        return found
+
+    return mark if function is None else mark(function)
+
+
+def name_of(cls: type) -> str:
+    """What a dispatcher is called whose class was given no name."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
+    """The actions of a class: name, bound method and options of each. Raises ContractError where there are none."""
+    made = cls()
+    every = [name for each in reversed(cls.__mro__) for name in vars(each)]
+    found = [name for name in every if hasattr(getattr(cls, name), MARK)]
+    if not found:
+        raise ContractError(cls.__name__, ["no method is marked with @mcp_action"])
+    for name in dict.fromkeys(found):
+        method = getattr(made, name)
+        options: Json = dict(getattr(method, MARK))
+        yield options.pop("name", None) or name, method, options
+
+
+def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch:
+    """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises ContractError."""
+    levels = {
+        resource: cast("Mapping[str, Tool]", actions)
+        for resource, actions in found.items()
+        if isinstance(actions, Mapping)
+    }
+    mistakes = [f"{resource!r} has no actions" for resource, actions in levels.items() if not actions]
+    if not found:
+        mistakes.append("there are no actions")
+    if levels and len(levels) < len(found):
+        mistakes.append("some of the names lead to tools and some to actions; let all do the same")
+    if not help_word.isidentifier() or help_word in ("action", "resource", PARAMS):
+        mistakes.append(f"help={help_word!r} is no word for help; take another")
+    if "" in found or any("" in actions for actions in levels.values()):
+        mistakes.append("an action or a resource has no name")
+    if mistakes:
+        raise ContractError(name, mistakes)
+    resources = levels or {"": found}
+    only = ""
+    if len(resources) == 1:
+        ((only, actions),) = resources.items()
+        resources = {"": actions}
+    made = Dispatch(resources=resources, help=help_word, only=only)
+    nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
+    if nested:
+        raise ContractError(name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested])
+    return made
+
+
+def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | None) -> Tool:
+    """The tool that stands for all of these."""
+    # Which names there are is for `route` to say: it knows what may be meant.
+    taken: Json = {
+        **{key: {"type": "string"} for key in dispatch.keys},
+        PARAMS: {"type": "object", "additionalProperties": True},
+        dispatch.help: {"type": "boolean"},
+    }
+    schema = {"type": "object", "properties": taken, "additionalProperties": True}
+    usage = f"Fields go beside action, or in {PARAMS}; action={dispatch.help_action} tells them."
+    said = f"{description.rstrip('. ')}. {usage}" if description else usage
+    contract = compile_json_schema(schema, name=name, description=said)
+    return _published(Tool(contract=contract, function=dict, title=title), dispatch)
+
+
+def narrowed(tool: Tool, shows: Shows) -> Tool | None:
+    """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None: nothing."""
+    if tool.dispatch is None:
+        return tool if shows(tool) else None
+    left = tool.dispatch.mapped(lambda sub: sub if shows(sub) else None)
+    if not left.resources:
+        return None
+    whole = sum(1 for _ in left.subs()) == sum(1 for _ in tool.dispatch.subs())
+    return tool if whole else _published(tool, left)
+
+
+def _published(tool: Tool, dispatch: Dispatch) -> Tool:
+    """A dispatcher as the list shows it where it leads to these."""
+    contract: Contract = replace(tool.contract, describe=lambda: _schema(dispatch))
+    return replace(tool, contract=contract, dispatch=dispatch, annotations=_hints(dispatch))
+
+
+def _schema(dispatch: Dispatch) -> Json:
+    actions = dict.fromkeys(action for way, _ in dispatch.subs() for action in [way["action"]])
+    properties: Json = {"action": _names([*actions, dispatch.help_action])}
+    if "" not in dispatch.resources:
+        properties = {"resource": _names(dispatch.resources), **properties}
+    # As text: clients that send nothing but what is declared send an open object empty, others refuse it (lint knows).
+    fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
+    flags = {PARAMS: fields, dispatch.help: {"type": "boolean"}}
+    return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
+
+
+def _names(names: Iterable[str]) -> Json:
+    every = list(names)
+    if sum(len(name) + 3 for name in every) <= _MOST_NAMES:
+        return {"type": "string", "enum": every}
+    shown = ", ".join(every[:5])
+    return {"type": "string", "description": f"{shown} … {len(every)} in all: see help"}
+
+
+def _hints(dispatch: Dispatch) -> Mapping[str, Any] | None:
+    """What holds of a call whatever its action is; None where nothing is known of some."""
+    every = [tool.annotations for _, tool in dispatch.subs()]
+    known = [each for each in every if each]
+    if len(known) < len(every):
+        return None
+    if all(each.get("readOnlyHint") for each in known):
+        return {"readOnlyHint": True}
+    harmless = all(each.get("readOnlyHint") or each.get("destructiveHint") is False for each in known)
+    return {"readOnlyHint": False, "destructiveHint": not harmless}

@@ -1,0 +1,206 @@
+"""A result as it is written -> pages of it, and a summary. Text is cut, never written anew: nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import jiter
+import orjson
+
+from toolbooth.jsonvalue import Json
+
+Span = tuple[int, int]
+Unit = Literal["rows", "text"]
+"""What pages are counted in: rows, or characters of the text where rows cannot be cut apart."""
+
+ROWS = "results"
+"""Where the rows stand in a page of an answer that is nothing but a list."""
+
+_scan = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
+"""Reads a value from the middle of a text, and says where it ends."""
+_space = re.compile(r"[ \t\n\r]*")
+
+_LONGEST = 100
+"""Characters of one value in a sample."""
+_MOST_FIELDS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A result as text, and where its rows stand in it."""
+
+    text: str
+    is_json: bool
+    name: str = ""
+    """The key of the rows."""
+    rows: tuple[Span, ...] = ()
+    head: str = ""
+    """What stands before the first row of a page, and behind the last: all but the closing brace."""
+    tail: str = ""
+    members: Mapping[str, Span] = field(default_factory=dict[str, Span])
+    """Where the values of the object stand."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return _size(self.text)
+
+    def count(self, unit: Unit) -> int:
+        """How much there is to be paged through."""
+        return len(self.rows) if unit == "rows" else len(self.text)
+
+    def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
+        """What pages are counted in; rows, if none of these with what stands around them is longer than `most`."""
+        largest = max(self._sizes(self.rows[start:stop]), default=0)
+        if most is not None and _size(self.head) + _size(self.tail) + largest > most:
+            return "text"
+        return "rows" if self.name else "text"
+
+    def member(self, key: str) -> Any:
+        """A value of the object; None where it has none of that name."""
+        if key not in self.members:
+            return None
+        start, end = self.members[key]
+        return json.loads(self.text[start:end])
+
+    def end(self, unit: Unit, start: int, room: int) -> int:
+        """Where a page ends that begins at `start` and has `room` bytes: behind one row or character at least."""
+        if unit == "text":
+            return self._end_of_piece(start, room - len('{"text":,:}'))
+        room -= _size(self.head) + _size(self.tail) + len(",:}")
+        end = start
+        for size in self._sizes(self.rows[start:]):
+            room -= size + 1
+            if room < 0 and end > start:
+                break
+            end += 1
+        return end
+
+    def page(self, unit: Unit, start: int, end: int, key: str, told: bytes) -> bytes:
+        """What stands from `start` up to `end`, with `told` under `key`."""
+        if unit == "text":
+            return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), told)
+        rows = self.text[self.rows[start][0] : self.rows[end - 1][1]] if end > start else ""
+        return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), told)
+
+    def free_key(self, wanted: str) -> str:
+        """A key that the answer itself does not have."""
+        number, key = 1, wanted
+        while key in self.members:
+            number += 1
+            key = f"{wanted}_{number}"
+        return key
+
+    def noted(self, told: bytes) -> bytes | None:
+        """All of it, with `told` beside it; None where nothing can stand beside it."""
+        key = self.free_key("continuation")
+        if self.name:
+            return self.page("rows", 0, len(self.rows), key, told)
+        if not self.members:
+            return None
+        return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), told)
+
+    def summary(self) -> Json:
+        """What there is, without the rows: how many, how large, their fields, and the first of them cut short."""
+        made: Json = {"size": self.size}
+        if not self.is_json:
+            return {**made, "sample": _short(self.text)}
+        one: Any = jiter.from_json(self.text.encode())
+        if self.name:
+            beside = cast("Json", {} if isinstance(one, list) else one)
+            made = {"rows": self.name, "count": len(self.rows), **made}
+            if others := _sample({key: each for key, each in beside.items() if key != self.name}):
+                made["beside"] = others
+            one = cast("list[Any]", one if isinstance(one, list) else beside[self.name])
+            one = one[0] if one else None
+        if isinstance(one, dict):
+            made["fields"] = list(cast("Json", one))[:_MOST_FIELDS]
+            if len(cast("Json", one)) > _MOST_FIELDS:
+                made["more_fields"] = len(cast("Json", one)) - _MOST_FIELDS
+        return {**made, "sample": _sample(one)}
+
+    def _end_of_piece(self, start: int, room: int) -> int:
+        length = min(len(self.text) - start, max(room, 1))
+        while length > 1 and (size := len(orjson.dumps(self.text[start : start + length]))) > room:
+            length = max(1, min(length - 1, length * room // size))
+        return start + length
+
+    def _sizes(self, rows: Sequence[Span]) -> Iterator[int]:
+        if self.text.isascii():
+            return (end - start for start, end in rows)
+        return (_size(self.text[start:end]) for start, end in rows)
+
+
+def plain(text: str) -> Written:
+    """A result that is text, not JSON."""
+    return Written(text=text, is_json=False)
+
+
+def read(text: str) -> Written:
+    """A result in JSON. Its rows are those of its longest list at the top level."""
+    try:
+        return _read(text)
+    except (ValueError, IndexError):  # an author's own text, which is no JSON
+        return Written(text=text, is_json=True)
+
+
+def _read(text: str) -> Written:
+    start = _past(text, 0)
+    if text[start] == "[":
+        rows = tuple(span for _, span in _members(text, start, keyed=False))
+        return Written(text=text, is_json=True, name=ROWS, rows=rows, head=f'{{"{ROWS}":[', tail="]")
+    if text[start] != "{":
+        return Written(text=text, is_json=True)
+    members = list(_members(text, start, keyed=True))
+    lists = [(key, span) for key, span in members if text[span[0]] == "["]
+    if not lists:
+        return Written(text=text, is_json=True, members=dict(members))
+    name, span = max(lists, key=lambda each: each[1][1] - each[1][0])
+    return Written(
+        text=text,
+        is_json=True,
+        name=name,
+        rows=tuple(each for _, each in _members(text, span[0], keyed=False)),
+        head=text[: span[0] + 1],
+        tail=text[span[1] - 1 :].rstrip()[:-1],
+        members=dict(members),
+    )
+
+
+def _members(text: str, start: int, *, keyed: bool) -> Iterator[tuple[str, Span]]:
+    """What an object or a list holds: the key, and where the value stands."""
+    at = _past(text, start + 1)
+    while text[at] not in "}]":
+        key = ""
+        if keyed:
+            key, at = _scan(text, at)
+            at = _past(text, _past(text, at) + 1)
+        _, end = _scan(text, at)
+        yield key, (at, end)
+        at = _past(text, end)
+        if text[at] == ",":
+            at = _past(text, at + 1)
+
+
+def _past(text: str, at: int) -> int:
+    found = _space.match(text, at)
+    return at if found is None else found.end()
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _sample(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _short(each) for key, each in list(cast("Json", value).items())[:_MOST_FIELDS]}
+    return _short(value)
+
+
+def _short(value: Any) -> Any:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,209 @@
+"""Tool: one registered tool, and how `tools/list` shows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, cast, get_args
+
+import orjson
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+
+from toolbooth.boundary.run import is_async
+from toolbooth.compile.hints import Hints
+from toolbooth.content import Content
+from toolbooth.contract import Contract
+from toolbooth.publish import input_schema
+from toolbooth.shape import json_schema
+
+Shows = Callable[["Tool"], bool]
+"""Which tools the caller is shown."""
+
+PARAMS = "params"
+"""Where the fields of an action may stand, instead of beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a single one, ""."""
+
+    resources: Mapping[str, Mapping[str, Tool]]
+    only: str = ""
+    """What the single resource is called, where it has a name: it may be said, and need not be."""
+    help: str = "help"
+    """Beside an action, `true` asks what it takes."""
+    help_action: str = ""
+    """The action that tells of the others; one of the author's own of that name stays what it is."""
+    keys: tuple[str, ...] = field(init=False)
+    """The arguments that say where a call goes."""
+    own: frozenset[str] = field(init=False)
+    """All that a call says for itself: fields of these names go into `params`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", ("action",) if "" in self.resources else ("resource", "action"))
+        object.__setattr__(self, "own", frozenset((*self.keys, PARAMS, self.help)))
+        taken = any(self.help in actions for actions in self.resources.values())
+        object.__setattr__(self, "help_action", self.help_action or (f"tool_{self.help}" if taken else self.help))
+
+    def call(self, way: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The call that takes these fields along: flat, unless one of them has a name of the call's own."""
+        return {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
+
+    def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
+        """Every sub-tool, with the arguments that lead to it."""
+        for resource, actions in self.resources.items():
+            for action, tool in actions.items():
+                yield {"resource": resource, "action": action} if resource else {"action": action}, tool
+
+    def mapped(self, change: Callable[[Tool], Tool | None]) -> Dispatch:
+        """The same with other sub-tools; None leaves one out."""
+        made = {
+            resource: {action: tool for action, each in actions.items() if (tool := change(each)) is not None}
+            for resource, actions in self.resources.items()
+        }
+        return replace(self, resources={resource: actions for resource, actions in made.items() if actions})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One registered tool."""
+
+    contract: Contract
+    function: Callable[..., Any]
+    title: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    timeout: float | None = None
+    dispatch: Dispatch | None = None
+    """Of a dispatcher: its sub-tools."""
+    about: Callable[[], Mapping[str, Any]] | None = None
+    """What help tells of the tool beside its fields."""
+    form: Callable[[Any], Tool | None] | None = None
+    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once, for example."""
+    withheld: Callable[[], Exception | None] | None = None
+    """What a caller who may not call the tool is told instead of a refusal, which names its fields; None: may call."""
+
+    @property
+    def is_dispatcher(self) -> bool:
+        """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
+        return self.dispatch is not None
+
+    @property
+    def name(self) -> str:
+        return self.contract.name
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """The arguments that ask something of the server, rather than being the tool's own, and what they mean."""
+        return {} if self.about is None else self.about().get("protocol", {})
+
+    def owns(self, key: str) -> bool:
+        """Whether a key is a field of the tool's own."""
+        return any(key in form.fields for form in self.contract.shape.objects) and key not in self.protocol
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether calling gives something to await."""
+        return is_async(self.function) or inspect.isasyncgenfunction(self.function)
+
+    @cached_property
+    def needs_loop(self) -> bool:
+        """Whether a call needs an event loop: to await the tool, or to limit its time."""
+        return self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
+
+    @cached_property
+    def has_secret(self) -> bool:
+        """Whether a secret may be among the arguments; of a dispatcher, those of any of its sub-tools."""
+        return self.contract.shape.has_secret or any(sub.has_secret for sub in self._below)
+
+    @property
+    def _below(self) -> list[Tool]:
+        return [] if self.dispatch is None else [sub for _, sub in self.dispatch.subs()]
+
+    @cached_property
+    def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
+        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON type."""
+        return dict(_header_params(input_schema(self.contract), ()))
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The JSON Schema of the structured result, where the return annotation describes an object."""
+        try:
+            raw = inspect.signature(self.function).return_annotation
+        except ValueError:  # written in C, without a signature
+            return None
+        hint = Hints(self.function).returns(raw)
+        if hint in (inspect.Signature.empty, None, Any, str, dict, *get_args(Content)):
+            return None
+        try:
+            return _result_schema(hint)
+        except TypeError:  # not hashable
+            return _result_schema.__wrapped__(hint)
+
+    @cached_property
+    def breaks(self) -> Callable[[str], str | None] | None:
+        """Says how a result in JSON breaks the output schema; None where there is none that it could break."""
+        schema = self.output_schema
+        if schema is None or schema == _ANY_OBJECT:
+            return None
+        validator = json_schema().validator_for(schema)
+
+        def breaks(text: str) -> str | None:
+            found = orjson.loads(text)
+            return None if validator.is_valid(found) else next(validator.iter_errors(found)).message
+
+        return breaks
+
+    def listing(self) -> dict[str, Any]:
+        """The tool as `tools/list` shows it."""
+        made: dict[str, Any] = {"name": self.name}
+        if self.title:
+            made["title"] = self.title
+        if self.contract.description:
+            made["description"] = self.contract.description
+        made["inputSchema"] = input_schema(self.contract)
+        if self.output_schema:
+            made["outputSchema"] = self.output_schema
+        if self.annotations:
+            made["annotations"] = dict(self.annotations)
+        return made
+
+
+_ANY_OBJECT = {"type": "object", "additionalProperties": True}
+
+
+@lru_cache(256)
+def _result_schema(hint: Any) -> dict[str, Any] | None:
+    """The JSON Schema of what is returned, if it is an object; many tools return the same."""
+    try:
+        schema = TypeAdapter[Any](hint).json_schema(mode="serialization")
+    except (PydanticUserError, PydanticSchemaGenerationError, PydanticInvalidForJsonSchema):
+        return None
+    if "$ref" in schema:  # a recursive type: the root itself must be an object
+        schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], "$defs": schema["$defs"]}
+    return _untitled(schema) if schema.get("type") == "object" else None
+
+
+def _untitled(schema: Any) -> Any:
+    """Without the titles that Pydantic makes up: they say nothing that the names do not say, and cost tokens."""
+    if isinstance(schema, list):
+        return [_untitled(each) for each in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: value for key, value in cast("dict[str, Any]", schema).items() if key != "title"}
+    for key in ("properties", "$defs"):
+        if key in made:
+            made[key] = {name: _untitled(each) for name, each in made[key].items()}
+    return {key: value if key in ("properties", "$defs") else _untitled(value) for key, value in made.items()}
+
+
+def _header_params(
+    schema: Mapping[str, Any], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
+    for name, node in schema.get("properties", {}).items():
+        token = node.get("x-mcp-header")
+        if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
+            yield (*path, name), (token, node["type"])
+        yield from _header_params(node, (*path, name))

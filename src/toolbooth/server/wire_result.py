@@ -1,0 +1,91 @@
+"""A tool result as the agent sees it, read from the wire: for tests, and for tools that compare calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.boundary.render import META_KEY
+from toolbooth.boundary.repairs import Repair
+from toolbooth.errors import Problem
+from toolbooth.jsonvalue import Json, is_object, path_from_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WireResult:
+    """What came back, as the agent sees it."""
+
+    text: str
+    """What the model reads."""
+    structured: Json | None
+    """`structuredContent`, if the tool has one."""
+    is_error: bool
+    repairs: tuple[Repair, ...]
+    """What the boundary repaired. Empty on a server that is not protected, like `problems` and `corrected`."""
+    problems: tuple[Problem, ...]
+    """Why the boundary refused; empty if a view said no in its own words."""
+    corrected: Json | None
+    """The call to send instead, if it could be derived."""
+    raw: Json
+    """The whole tool result, or `{"error": ...}` for a protocol error."""
+    status: int | None = None
+    """Of the HTTP response, if there was one."""
+
+    @property
+    def value(self) -> Json | None:
+        """The result as an object: the same as `structured`."""
+        return self.structured
+
+    @property
+    def outcome(self) -> str:
+        """What became of the call, in one word."""
+        if self.problems:
+            return "refused"
+        if self.is_error:
+            return "error"
+        return "repaired" if self.repairs else "passed"
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{each.code} at {each.where}" for each in (*self.problems, *self.repairs))
+        reasons = f": {found}" if found else ""
+        if self.structured is not None:
+            return f"<WireResult {self.outcome}{reasons}; structured={self.structured!r}>"
+        return f"<WireResult {self.outcome}{reasons}; text={self.text!r}>"
+
+
+def read_result(raw: Json, status: int | None = None) -> WireResult:
+    """Read a tool result, or `{"error": ...}`."""
+    error: Any = raw.get("error")
+    meta = boundary_meta(error.get("data") if error else raw.get("_meta"))
+    return WireResult(
+        text=error["message"] if error else "\n".join(map(_piece, raw.get("content", ()))),
+        structured=raw.get("structuredContent"),
+        is_error=error is not None or raw.get("isError", False),
+        repairs=repairs_in(meta),
+        problems=problems_in(meta),
+        corrected=meta.get("corrected"),
+        raw=raw,
+        status=status,
+    )
+
+
+def boundary_meta(beside: Any) -> Json:
+    """What the boundary has put into `_meta` of a result, or into `data` of an error."""
+    return beside.get(META_KEY, {}) if is_object(beside) else {}
+
+
+def problems_in(meta: Json) -> tuple[Problem, ...]:
+    """The problems that a refusal lists."""
+    return tuple(
+        Problem(code=each["code"], path=path_from_text(each["path"]), message=each["message"])
+        for each in meta.get("problems", ())
+    )
+
+
+def repairs_in(meta: Json) -> tuple[Repair, ...]:
+    """The repairs that a result lists."""
+    return tuple(Repair(code=each["code"], path=path_from_text(each["path"])) for each in meta.get("repairs", ()))
+
+
+def _piece(content: Json) -> str:
+    return content.get("text", f"[{content['type']}]")

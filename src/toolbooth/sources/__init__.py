@@ -1,1 +1,0 @@
-"""What authors write, compiled to a Contract once, at registration."""

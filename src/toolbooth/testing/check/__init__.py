@@ -1,0 +1,1 @@
+"""Hold a server to the law."""

@@ -1,0 +1,202 @@
+"""What became of a call, held to what the law prescribes: nothing, or how it deviates."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.jsonvalue import JsonPath, path_text, shorten
+from toolbooth.shape import Shape
+from toolbooth.testing.client.call import WireResult
+from toolbooth.testing.client.tools import ServedTool
+from toolbooth.testing.shapes.call_places import form_of, places
+from toolbooth.testing.shapes.expected import AgentShape, Found
+
+Grade = Literal["lost", "changed", "broken", "leaked", "guessed", "refused", "unexplained", "unrecorded"]
+
+GRADES: dict[Grade, str] = {
+    "lost": "the tool ran, and something that was sent got lost",
+    "changed": "the tool ran on something else than was meant",
+    "broken": "the tool was run, and broke",
+    "leaked": "a secret was shown",
+    "guessed": "the tool ran on what should have been refused",
+    "refused": "a call with one meaning was refused",
+    "unexplained": "refused, but the agent is not told how to send it again",
+    "unrecorded": "read as meant, but not as the law has it recorded",
+}
+"""How bad a deviation is, the worst first."""
+
+_ECHO = 160
+_CRASHES = re.compile(r"Error (calling|executing) tool|failed unexpectedly")
+_OWN_WORDS = re.compile(r"Tool '.*' failed: ")
+_HOSTS_REFUSAL = re.compile(r"validation errors? for|Input validation error", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """One call of which something else became than the law prescribes."""
+
+    tool: str
+    shape: AgentShape
+    grade: Grade
+    happened: str
+    lost: int = 0
+    """How many keys got lost."""
+
+    def __str__(self) -> str:
+        shape = self.shape
+        return "\n".join(
+            [
+                f"{self.tool}  {shape.id}: {shape.says} ({shape.source}, {shape.date})",
+                f"    sent      {_one_line(shape.body.decode()) or 'nothing'}",
+                f"    the law   {_one_line(str(shape.law))}",
+                f"    happened  {self.happened}",
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What became of the correct call that a shape is to be taken as."""
+
+    result: WireResult
+    steady: bool = True
+    """Whether results can be compared; not where the same call gives something else each time."""
+    given: bool = True
+    """Whether the author gave the call; one made from the schema may be nonsense to the tool itself."""
+
+
+def answer(result: WireResult) -> str:
+    """What a tool answered, without what the boundary adds."""
+    return json.dumps([result.is_error, result.raw.get("content"), result.structured], sort_keys=True)
+
+
+def is_refused(result: WireResult) -> bool:
+    """Whether the call never reached the tool, as far as a host lets us see."""
+    return bool(result.problems) or "error" in result.raw or (result.is_error and is_hosts_refusal(result))
+
+
+def is_hosts_refusal(result: WireResult) -> bool:
+    """Whether a host's own validation refused: it says so in Pydantic's or JSON Schema's words."""
+    return not result.problems and _HOSTS_REFUSAL.search(result.text) is not None
+
+
+def judge(tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None) -> Deviation | None:
+    """How a call deviates from the law, if it does. `reference`: of what it is to be taken as, if it has a meaning."""
+    lost: list[JsonPath] = []
+    if reference is None:
+        lost = list(lost_keys(tool.contract.shape, text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}, ()))
+        found = _of_refusal(shape, result, lost)
+    elif shape.kind == "correct":
+        found = _of_correct(result, reference)
+    else:
+        found = _of_meaning(shape, result, reference)
+    found = found or _of_secrets(tool, shape, result)
+    if found is None:
+        return None
+    grade, happened = found
+    return Deviation(tool=tool.label, shape=shape, grade=grade, happened=happened, lost=len(lost))
+
+
+_Said = tuple[Grade, str]
+
+
+def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> _Said | None:
+    if not result.problems and not is_refused(result):
+        count = "1 key was" if len(lost) == 1 else f"{len(lost)} keys were"
+        said = f"the tool ran and {count} lost ({_named(lost)})" if lost else "the tool ran on it"
+        return (
+            "lost" if lost else "guessed",
+            f"{said}; it {'failed:' if result.is_error else 'answered'} {_one_line(result.text)}",
+        )
+    if not result.problems:
+        return "unexplained", f"refused, with {_one_line(result.text)}"
+    law = shape.law
+    said = sorted((each.code, each.where) for each in result.problems)
+    if law.problems is not None and said != sorted(law.problems):
+        return "unexplained", f"refused, but for {_listed(said)}"
+    if law.corrected is not ... and result.corrected != law.corrected:
+        instead = "no corrected call" if result.corrected is None else f"to send {json.dumps(result.corrected)}"
+        return "unexplained", f"refused, but it was told {_one_line(instead)}"
+    return None
+
+
+def _of_correct(result: WireResult, reference: Reference) -> _Said | None:
+    if result.problems or is_hosts_refusal(result):
+        return "refused", f"refused: {_one_line(result.text)}"
+    if not result.is_error or (not reference.given and _is_own_words(result.text)):
+        return None
+    return "broken", f"the tool breaks on what the wire delivers: {_one_line(result.text)}"
+
+
+def _is_own_words(text: str) -> bool:
+    """Whether a tool says itself why it cannot do what was asked."""
+    return _OWN_WORDS.search(text) is not None or _CRASHES.search(text) is None
+
+
+def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> _Said | None:
+    meant = reference.result
+    if is_refused(meant):  # by the author's own validation: then so must this be
+        return None if is_refused(result) else ("guessed", f"the tool ran; it answered {_one_line(result.text)}")
+    if is_refused(result):
+        return "refused", f"refused: {_one_line(result.text)}"
+    if reference.steady and answer(result) != answer(meant):
+        if result.is_error:
+            return "broken", f"the tool was run with it and failed: {_one_line(result.text)}"
+        return "changed", f"it answered {_one_line(result.text)}, but {_one_line(meant.text)} to the correct call"
+    said = sorted((each.code, each.where) for each in result.repairs)
+    if said != sorted(shape.law.repairs) and not result.is_error:
+        return "unrecorded", f"taken as meant, with {_listed(said) or 'nothing'} in its record"
+    return None
+
+
+def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Said | None:
+    """No refusal may show a secret."""
+    if not result.problems or not tool.contract.shape.has_secret or not isinstance(shape.law.means, dict | None):
+        return None
+    sent = text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}
+    secrets = [place.value for place in places(tool.contract.shape, sent) if place.shape.secret]
+    shown = [each for each in secrets if isinstance(each, str) and len(each) > 3 and each in json.dumps(result.raw)]
+    return ("leaked", "the refusal shows a secret") if shown else None
+
+
+def _named(paths: list[JsonPath]) -> str:
+    shown = ", ".join(path_text(path) for path in paths[:4])
+    return f"{shown} and {len(paths) - 4} more" if len(paths) > 4 else shown
+
+
+def lost_keys(shape: Shape, value: Any, path: JsonPath) -> Iterator[JsonPath]:
+    """The keys that stand where nothing is declared; of a wrapper, those inside it."""
+    form = form_of(shape.objects, cast("dict[str, Any]", value)) if isinstance(value, dict) else None
+    if form is not None and not shape.opaque:
+        for key, each in cast("dict[str, Any]", value).items():
+            field = form.fields.get(key)
+            if field is not None:
+                yield from lost_keys(field.shape, each, (*path, key))
+            elif form.additional is None:
+                yield from _inside(each, (*path, key))
+    elif isinstance(value, list) and len(shape.arrays) == 1 and shape.arrays[0].items is not None:
+        for index, each in enumerate(cast("list[Any]", value)):
+            yield from lost_keys(shape.arrays[0].items, each, (*path, index))
+
+
+def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
+    """What a wrapper holds, wrappers within it taken off."""
+    inner = text_as_object(value, DEFAULT_LIMITS) or {}
+    if len(inner) == 1 and text_as_object(next(iter(inner.values())), DEFAULT_LIMITS):
+        yield from [found for key, each in inner.items() for found in _inside(each, (*path, key))]
+    else:
+        yield from [(*path, key) for key in inner] or [path]
+
+
+def _listed(found: list[Found]) -> str:
+    return ", ".join(f"{code} at {path}" for code, path in found)
+
+
+def _one_line(text: str) -> str:
+    return shorten(" ".join(text.split()), _ECHO)

@@ -1,0 +1,1 @@
+"""Call a tool as a real client does, with the arguments that it delivers."""

@@ -1,0 +1,180 @@
+"""Arguments as a test writes them -> the arguments that a client delivers, or every place that JSON cannot carry.
+
+A direct call proves nothing about the wire: Python hands over dates, tuples, integer keys and models as they are, and
+a client never does. Client libraries that encode such objects hide the difference; here it is an error with a remedy.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Literal, cast
+
+from pydantic import SecretBytes, SecretStr
+from pydantic_core import to_json
+
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import JsonPath, path_text
+from toolbooth.publish import input_schema
+from toolbooth.testing.client.javascript import UNDEFINED, stringified
+from toolbooth.testing.client.strict import filled
+
+Host = Literal["json", "js"]
+Fill = Literal["openai-strict"]
+
+_ECHO = 120
+"""Characters shown of what a client sends instead."""
+
+
+class NotJson(TypeError):
+    """The arguments hold what no client can send; `faults` has a line for every place."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+def wire(
+    arguments: Any,
+    host: Host = "json",
+    fill: Fill | None = None,
+    *,
+    schema: Mapping[str, Any] | Contract | None = None,
+) -> Any:
+    """The arguments in the exact shape that a real client delivers.
+
+    `host="js"`: through JavaScript, as most clients are written in it: 1.0 comes as 1, integers past 2**53 are rounded,
+    keys like "2" come first, NaN comes as null, `UNDEFINED` not at all. `fill="openai-strict"`: as a model in strict
+    mode writes it, every declared key in the order of `schema`, null where nothing is said.
+
+    Raises:
+        NotJson: with every value that JSON cannot carry, where it stands, and what a client sends instead.
+    """
+    if host not in ("json", "js"):
+        raise ValueError(f"host={host!r}: there is 'json' and 'js'")
+    if fill not in (None, "openai-strict"):
+        raise ValueError(f"fill={fill!r}: there is 'openai-strict'")
+    faults: list[str] = []
+    try:
+        read = _Reader(host, faults).read(arguments, ())
+    except RecursionError:
+        raise NotJson(["$: refers to itself, or is nested deeper than a client could write"]) from None
+    if faults:
+        raise NotJson(faults)
+    sent = stringified(read) if host == "js" else read
+    if fill is None:
+        return sent
+    written = filled(sent, _published(schema))
+    return stringified(written) if host == "js" else written
+
+
+def _published(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]:
+    if schema is None:
+        raise ValueError("fill needs the schema that the model was shown: schema=, an inputSchema or a Contract")
+    return input_schema(schema) if isinstance(schema, Contract) else schema
+
+
+class _Reader:
+    """Copies what is JSON, and notes what is not."""
+
+    def __init__(self, host: Host, faults: list[str]) -> None:
+        self.host = host
+        self.faults = faults
+
+    def read(self, value: Any, path: JsonPath) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        if value is UNDEFINED:
+            return self._undefined(path)
+        if isinstance(value, Enum):  # some are text or numbers too, and arrive as nothing else
+            return self._fault(path, _not_json(value))
+        if isinstance(value, str):
+            return self._text(str(value), path)
+        if isinstance(value, int):
+            return self._integer(int(value), path)
+        if isinstance(value, float):
+            return self._number(float(value), path)
+        if isinstance(value, dict):
+            return self._object(cast("dict[Any, Any]", value), path)
+        if isinstance(value, list):
+            return [self.read(each, (*path, index)) for index, each in enumerate(cast("list[Any]", value))]
+        return self._fault(path, _not_json(value))
+
+    def _object(self, table: dict[Any, Any], path: JsonPath) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in table.items():
+            if isinstance(key, str) and not isinstance(key, Enum):
+                made[self._text(str(key), path)] = self.read(value, (*path, str(key)))
+            else:
+                self._fault(path, _not_a_key(key))
+        return made
+
+    def _text(self, text: str, path: JsonPath) -> str:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            if self.host == "json":
+                return self._fault(path, "half a surrogate pair is no text; only a JavaScript client can send it")
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins two halves
+        return text
+
+    def _integer(self, number: int, path: JsonPath) -> Any:
+        try:
+            str(number)
+        except ValueError:
+            if self.host == "json":
+                most = sys.get_int_max_str_digits()
+                return self._fault(path, f"an integer of more than {most:,} digits can neither be written nor read")
+        return number
+
+    def _number(self, number: float, path: JsonPath) -> Any:
+        if self.host == "json" and not math.isfinite(number):
+            name = "NaN" if math.isnan(number) else "Infinity"
+            return self._fault(path, f'{name} is not JSON; a JavaScript client sends null (host="js")')
+        return number
+
+    def _undefined(self, path: JsonPath) -> Any:
+        if self.host == "json":
+            return self._fault(path, 'UNDEFINED exists in JavaScript alone (host="js"); leave the key out')
+        if not path:
+            return self._fault(path, "the arguments as a whole cannot be UNDEFINED; leave them out")
+        return UNDEFINED
+
+    def _fault(self, path: JsonPath, words: str) -> Any:
+        self.faults.append(f"{path_text(path)}: {words}")
+        return ""
+
+
+def _not_json(value: Any) -> str:
+    kind = type(value).__name__
+    instead = _instead(value)
+    return (
+        f"{kind} is not JSON; a client sends {instead}" if instead else f"{kind} is not JSON, and no client sends one"
+    )
+
+
+def _instead(value: Any) -> str | None:
+    """What a client sends where Python would have this object; None if nothing."""
+    if isinstance(value, SecretStr | SecretBytes):
+        return "the text within"
+    if isinstance(value, Iterator):
+        return "a list"
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else None
+    try:
+        text = to_json(value, by_alias=True).decode()
+    except Exception:  # whatever an author's serializer raises: there is nothing to show then
+        return None
+    return text if len(text) <= _ECHO else text[: _ECHO - 1] + "…"
+
+
+def _not_a_key(key: Any) -> str:
+    sent = key.value if isinstance(key, Enum) else key
+    words = f"the key {key!r} is of type {type(key).__name__}, and keys are text"
+    if not isinstance(sent, str | int | float | None):
+        return words
+    text = sent if isinstance(sent, str) else to_json(sent).decode()
+    return f"{words}; a client sends {to_json(text).decode()}"

@@ -1,0 +1,102 @@
+"""A server goes in; its tools come out, each with the contract that its calls are to be held to."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from toolbooth.adapters.connect import Served
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract
+from toolbooth.errors import ContractError
+from toolbooth.jsonvalue import Json
+from toolbooth.publish import portable
+from toolbooth.server.tool import Dispatch, Tool
+from toolbooth.testing.shapes.expected import AgentShape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedTool:
+    """One tool as a server shows it."""
+
+    name: str
+    contract: Contract
+    published: Mapping[str, Any]
+    """The inputSchema that clients see."""
+    guarded: bool
+    """Whether the boundary stands before it."""
+    way: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of a dispatcher: the action that is called, and its resource; its contract is that of the tool behind it."""
+    dispatch: Dispatch | None = None
+
+    @property
+    def label(self) -> str:
+        """The name in reports, and the key of examples."""
+        return "/".join((self.name, *self.way.values()))
+
+
+async def tools_of(there: Served) -> list[ServedTool]:
+    """Every tool, a dispatcher's once for each action."""
+    found: list[ServedTool] = []
+    for listed in await there.tools():
+        name, published = listed["name"], listed["inputSchema"]
+        if there.kind == "toolbooth":
+            found += _registered(there.server.tools[name], published)
+            continue
+        hosts = await there.server.get_tool(name) if there.kind == "fastmcp" else _sdk_tool(there.server, name)
+        contract = getattr(hosts, "contract", None)
+        made = contract or _agreed(there, hosts, name, published)
+        found.append(ServedTool(name=name, contract=made, published=published, guarded=contract is not None))
+    return found
+
+
+def _registered(tool: Tool, published: Json) -> list[ServedTool]:
+    whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
+    if tool.dispatch is None:
+        return [whole]
+    # What clients are told of a tool behind a dispatcher, they are told by help.
+    behind = replace(whole, dispatch=tool.dispatch)
+    return [
+        replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
+        for way, sub in tool.dispatch.subs()
+    ]
+
+
+def _sdk_tool(server: Any, name: str) -> Any:
+    return server._tool_manager.get_tool(name)
+
+
+def _agreed(there: Served, hosts: Any, name: str, published: Json) -> Contract:
+    """What an unprotected host's tool takes: by its function, if agents are told the same; else as they are told."""
+    told = compile_json_schema(published, name=name)
+    adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever could act on it is not here
+            own: Contract = adapter.guarded(hosts).contract
+    except (ContractError, TypeError, AttributeError):
+        return told
+    same = _names(own) == _names(told)
+    return replace(own, name=name) if same else told
+
+
+def _names(contract: Contract) -> set[str]:
+    return {name for form in contract.shape.objects for name in form.names}
+
+
+def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
+    """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for something else."""
+    dispatch, way = cast("Dispatch", tool.dispatch), tool.way
+    if shape.raw or not shape.body.startswith(b"{") or not dispatch.own.isdisjoint(json.loads(shape.body)):
+        return None
+
+    def call(fields: Any) -> Any:
+        return dispatch.call(way, cast("Json", fields)) if isinstance(fields, dict) else fields
+
+    body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
+    law = replace(shape.law, means=call(shape.law.means), corrected=call(shape.law.corrected))
+    return replace(shape, body=body, law=law)

@@ -1,0 +1,1 @@
+"""Record real calls, and hold them to today's schema."""

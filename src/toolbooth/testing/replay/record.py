@@ -1,0 +1,146 @@
+"""Real calls, one JSON line each: written by an observer, read again by `replay.py`. The form of the file is here.
+
+A line says what was sent, as JSON, and what the boundary made of it. `redacted` says that secrets were left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from jiter import LosslessFloat
+
+from toolbooth.server.observe import CallRecord, Observer
+from toolbooth.server.redact import as_text
+from toolbooth.server.registry import ToolRegistry
+
+_MOST_FAULTS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """One line of a recording. All but the tool may be left out of a line that is written by hand."""
+
+    at: str | None = None
+    client: str | None = None
+    dispatcher: str | None = None
+    """The tool that was called, where it routed the call to `tool`."""
+    tool: str
+    outcome: str = "passed"
+    """For people: what is compared are the codes."""
+    repairs: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    redacted: bool = False
+    arguments: str | None = None
+    """JSON text; None where none could be read."""
+    values: str | None = None
+    """JSON text of what the tool would get, `null` where the call is refused; None where nobody has looked yet."""
+
+
+class BadRecording(ValueError):
+    """A file that is no recording, or not all of it; says which lines, and why."""
+
+
+def record_calls(
+    registry: ToolRegistry, path: str | Path, *, arguments: Literal["redacted", "whole"] = "redacted"
+) -> Observer:
+    """Have every call of `registry` added to a file, from now on.
+
+    The arguments are written without secrets unless they are asked for `"whole"`; a file that is made here can be read
+    by its owner alone. Several processes may write to the same file.
+    """
+    if arguments not in ("redacted", "whole"):
+        raise ValueError(f"arguments={arguments!r}: calls are recorded 'redacted' or 'whole'")
+    file = Path(path).absolute()
+    _append(file, "")  # a place that cannot be written to is told now, not with the first call
+
+    def record(call: CallRecord) -> None:
+        line = Recorded(
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            client=call.client,
+            dispatcher=call.dispatcher,
+            tool=call.tool,
+            outcome=call.outcome,
+            repairs=call.repairs,
+            problems=call.problems,
+            redacted=arguments == "redacted",
+            arguments=call.arguments,
+        )
+        _append(file, written(line))
+
+    return registry.observe(record, arguments=arguments)
+
+
+def _append(file: Path, line: str) -> None:
+    """One write to the end of the file: lines of several threads and processes stay whole."""
+    with open(file, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as end:
+        end.write(line.encode())
+
+
+def written(line: Recorded) -> str:
+    """A line of the file. What is JSON text already goes in as it is, with every digit that was sent."""
+    parts: list[str] = []
+    for name in (each.name for each in fields(line)):
+        value: Any = getattr(line, name)
+        if value is not None:
+            text = value if name in ("arguments", "values") else json.dumps(value, ensure_ascii=False)
+            parts.append(f'"{name}": {text}')
+    return "{" + ", ".join(parts) + "}\n"
+
+
+def read_calls(path: str | Path) -> dict[int, Recorded]:
+    """The calls of a recording, by the number of their line.
+
+    Raises:
+        BadRecording: with every line that is none, and why; or because there is none at all.
+    """
+    found: dict[int, Recorded] = {}
+    faults: list[str] = []
+    # By line feeds alone: text may hold other characters that end a line.
+    for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
+        if line.strip():
+            try:
+                found[number] = _recorded(line)
+            except ValueError as error:
+                faults.append(f"line {number}: {error}")
+    if len(faults) > _MOST_FAULTS:
+        faults[_MOST_FAULTS:] = [f"and {len(faults) - _MOST_FAULTS} lines more"]
+    if faults:
+        raise BadRecording(f"{path} is no recording of calls:\n" + "\n".join(faults))
+    if not found:
+        raise BadRecording(f"{path} holds no calls; record_calls(registry, {str(path)!r}) has them written there")
+    return found
+
+
+def _recorded(line: bytes) -> Recorded:
+    try:
+        table: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from None
+    if not isinstance(table, dict):
+        raise ValueError("not an object")
+    call = cast("dict[str, Any]", table)
+    if unknown := call.keys() - _KEYS.keys():
+        raise ValueError(f"no such key: {', '.join(sorted(unknown))}; there is {', '.join(_KEYS)}")
+    if "tool" not in call:
+        raise ValueError("the tool is missing")
+    for name, kind in _KEYS.items():
+        if name in call and not isinstance(call[name], kind):
+            raise ValueError(f"{name} should be of type {kind.__name__}, not {type(call[name]).__name__}")
+    for name in ("repairs", "problems"):
+        call[name] = tuple(map(str, call.get(name, ())))
+    for name in call.keys() & {"arguments", "values"}:
+        call[name] = as_text(call[name])
+    return Recorded(**call)
+
+
+_KEYS: dict[str, type] = {
+    **dict.fromkeys(("at", "client", "dispatcher", "tool", "outcome"), str),
+    **dict.fromkeys(("repairs", "problems"), list),
+    "redacted": bool,
+    **dict.fromkeys(("arguments", "values"), object),
+}

@@ -1,0 +1,261 @@
+"""A recording and a server go in; the calls that no longer mean the same come out. No tool is run.
+
+Compared is what the boundary makes of a call: whether it passes, is repaired or refused, and by which rules. Lines that
+`update` has written also hold the values that the tool would get, and these are compared too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from toolbooth.errors import Problem
+from toolbooth.jsonvalue import JsonPath, path_text, shorten
+from toolbooth.server.redact import HIDDEN, as_text
+from toolbooth.testing.replay.record import Recorded, read_calls, written
+from toolbooth.testing.replay.replay_judge import Judge, Judged
+
+VARIES = "[varies]"
+"""Stands for a value that is another one in each run, as of a `default_factory`. It is not compared."""
+
+_ECHO = 200
+_MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One call that no longer means the same."""
+
+    line: int
+    call: Recorded
+    before: str
+    after: str
+    details: tuple[str, ...]
+    advice: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Replay:
+    """What became of the calls of one recording; `print` it to read it."""
+
+    calls: int
+    changes: list[Change] = field(default_factory=list[Change])
+    redacted: int = 0
+    """Calls of which some values were left out when they were recorded: these values were not compared."""
+    unread: int = 0
+    """Calls that were recorded without arguments, because those could not be read."""
+
+    def __str__(self) -> str:
+        return "\n".join(_report(self))
+
+
+def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Replay:
+    """Compare what the boundary of `server` makes of recorded calls with what was made of them then.
+
+    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes what is made of them today into the
+    recording, the values for the tools included, as what later replays compare with.
+
+    Raises:
+        BadRecording: the file is no recording, or holds no calls.
+        NotProtected: no tool of `server` is behind the boundary.
+    """
+    calls = read_calls(path)
+    judge = Judge(server)
+    made = Replay(calls=len(calls))
+    kept: list[Recorded] = []
+    for line, call in calls.items():
+        gone = judge.missing(call)
+        if gone is not None:
+            made.changes.append(_gone(line, call, gone))
+        elif call.arguments is None or call.arguments == as_text(HIDDEN):
+            made.unread += 1
+            kept.append(call)
+        else:
+            today = judge.judged(call)
+            hidden = list(_hidden(json.loads(call.arguments))) if call.redacted else []
+            made.redacted += bool(hidden)
+            change = _compared(line, call, today, hidden)
+            made.changes += [change] if change else []
+            kept.append(_updated(call, today, judge.judged(call), hidden) if update else call)
+    if update:
+        Path(path).write_bytes("".join(map(written, kept)).encode())
+    return made
+
+
+def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath]) -> Recorded:
+    """The line for a call, from two runs: a value that is another one the second time will never be the same."""
+    repairs, problems = _codes(today.repairs), _codes(today.problems)
+    outcome = _outcome(problems, repairs).partition(" ")[0]
+    made = replace(call, outcome=outcome, repairs=repairs, problems=problems)
+    if any(_may_differ(each, call, hidden) for each in today.problems):
+        # Refused for a value that was left out: what became of the real one is known better by the record.
+        return call if _same_codes(call, today, hidden) else made
+    if today.values is None or again.values is None:
+        return replace(made, values="null")
+    return replace(made, values=as_text(_steady(json.loads(today.values), json.loads(again.values))))
+
+
+# --- comparing --------------------------------------------------------------------------------------------------
+
+
+def _compared(line: int, call: Recorded, today: Judged, hidden: list[JsonPath]) -> Change | None:
+    before = _outcome(call.problems, call.repairs)
+    if not _same_codes(call, today, hidden):
+        after = _outcome(_codes(today.problems), _codes(today.repairs))
+        told = [f"{each.where}: {each.message}" for each in today.problems]
+        told += [f"{each.where}: {each.code}" for each in today.repairs if each.code not in call.repairs]
+        advice = _advice(call, today)
+        return Change(line=line, call=call, before=before, after=after, details=tuple(told), advice=advice)
+    if call.values in (None, "null") or today.values is None:
+        return None
+    other = tuple(_differences(json.loads(call.values or ""), json.loads(today.values), ()))
+    advice = "The tool now gets something else for the same call."
+    return (
+        Change(line=line, call=call, before=before, after="other values", details=other, advice=advice)
+        if other
+        else None
+    )
+
+
+def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
+    then_problems, then_repairs = Counter(call.problems), Counter(call.repairs)
+    problems = Counter(each.code for each in today.problems if not _may_differ(each, call, hidden))
+    repairs = Counter(each.code for each in today.repairs if not _within(each.path, hidden))
+    if call.values is not None:  # written by an update, from what is in the file
+        return Counter(_codes(today.problems)) == then_problems and Counter(_codes(today.repairs)) == then_repairs
+    if hidden:
+        # Nobody knows what the real value came to; all else that is said today must have been said then.
+        return problems <= then_problems and repairs <= then_repairs
+    if call.dispatcher:
+        # What a dispatcher repaired of its own is in the record, and no longer in the arguments that it passed on.
+        return problems == then_problems and repairs <= then_repairs
+    return problems == then_problems and repairs == then_repairs
+
+
+def _may_differ(problem: Problem, call: Recorded, hidden: list[JsonPath]) -> bool:
+    """Whether a problem may come of a value that was left out, and so be another than the record's."""
+    if "nested-wrapper" in call.problems:  # the wrapper, which may be what was left out, explained what is missing
+        return bool(hidden) and (problem.code == "missing" or _within(problem.path, hidden))
+    return problem.code != "unknown-key" and _within(problem.path, hidden)
+
+
+def _advice(call: Recorded, today: Judged) -> str:
+    if today.problems and not call.problems:
+        return "Whoever sends this is refused from now on: go on accepting it, or tell them first."
+    if call.problems and not today.problems:
+        return "What was refused now reaches the tool: see that it may."
+    return "The same call is now answered in another way."
+
+
+def _gone(line: int, call: Recorded, words: str) -> Change:
+    before = _outcome(call.problems, call.repairs)
+    advice = "Whoever calls it is refused from now on: keep the name, or tell them first."
+    return Change(line=line, call=call, before=before, after="no such tool", details=(words,), advice=advice)
+
+
+def _outcome(problems: Iterable[str], repairs: Iterable[str]) -> str:
+    if codes := ", ".join(dict.fromkeys(problems)):
+        return f"refused ({codes})"
+    codes = ", ".join(dict.fromkeys(repairs))
+    return f"repaired ({codes})" if codes else "passed"
+
+
+def _codes(found: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(each.code for each in found)
+
+
+def _steady(one: Any, other: Any) -> Any:
+    """The value of two runs, with a mark where they differ."""
+    pairs = _paired(one, other)
+    if pairs is None or any(_ABSENT in pair for pair in pairs.values()):
+        return one if one == other else VARIES
+    if isinstance(one, list):
+        return [_steady(*pair) for pair in pairs.values()]
+    return {key: _steady(*pair) for key, pair in pairs.items()}
+
+
+def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[str]:
+    if before == VARIES or before is _ABSENT:  # a new field with a default: nothing was said of it, then or now
+        return
+    pairs = _paired(before, after)
+    if pairs is not None:
+        for step, pair in pairs.items():
+            yield from _differences(*pair, (*path, step))
+    elif _shown(before) != _shown(after):
+        yield f"{path_text(path)}: {_shown(before)} → {_shown(after)}"
+
+
+def _paired(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
+    """What stands at the same place of two objects, or of two arrays of one length; None for all else."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        first, second = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return {key: (first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in (*first, *second)}
+    if isinstance(one, list) and isinstance(other, list):
+        items, others = cast("list[Any]", one), cast("list[Any]", other)
+        return dict(enumerate(zip(items, others, strict=True))) if len(items) == len(others) else None
+    return None
+
+
+_ABSENT: Any = object()
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is _ABSENT else shorten(json.dumps(value, ensure_ascii=False), _ECHO)
+
+
+def _hidden(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """Where secrets were left out, also within JSON text."""
+    if value == HIDDEN:
+        yield path
+    elif isinstance(value, dict):
+        for key, each in cast("dict[str, Any]", value).items():
+            yield from _hidden(each, (*path, key))
+    elif isinstance(value, list):
+        for index, each in enumerate(cast("list[Any]", value)):
+            yield from _hidden(each, (*path, index))
+    elif isinstance(value, str) and HIDDEN in value and value.lstrip()[:1] in ("{", "[", '"'):
+        try:
+            yield from _hidden(json.loads(value), path)
+        except ValueError:
+            yield path
+
+
+def _within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
+    return any(path[: len(place)] == place for place in places)
+
+
+# --- the report -------------------------------------------------------------------------------------------------
+
+
+def _report(made: Replay) -> Iterator[str]:
+    for like in _alike(made.changes):
+        first, count = like[0], len(like)
+        lines = f"line {first.line}" + (f" and {count - 1} more" if count > 1 else "")
+        where = f"{first.call.tool} (by {first.call.dispatcher})" if first.call.dispatcher else first.call.tool
+        yield f"{where}: {first.before} → {first.after} ({lines})"
+        yield f"  sent {shorten(first.call.arguments or 'what could not be read', _ECHO)}"
+        yield from (f"  {shorten(each, _ECHO)}" for each in first.details[:_MOST_LINES])
+        yield f"  {first.advice}"
+        yield ""
+    yield _counted(made)
+
+
+def _alike(changes: Iterable[Change]) -> Iterable[list[Change]]:
+    groups: dict[tuple[Any, ...], list[Change]] = {}
+    for each in changes:
+        groups.setdefault((each.call.dispatcher, each.call.tool, each.before, each.after), []).append(each)
+    return groups.values()
+
+
+def _counted(made: Replay) -> str:
+    compared = made.calls - made.unread
+    said = [f"{compared - len(made.changes)} of {compared} calls mean the same."]
+    if made.redacted:
+        said.append(f"{made.redacted} hold redacted values, which were not compared.")
+    if made.unread:
+        said.append(f"{made.unread} were recorded without arguments and left out.")
+    return " ".join(said)

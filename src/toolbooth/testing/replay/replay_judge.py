@@ -1,0 +1,108 @@
+"""A recorded call and today's tools go in; what the boundary makes of the call comes out. No tool is run.
+
+The tools keep their contracts and lose their functions, so that the server's own way of calling, dispatchers and all,
+ends where the tool would begin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from toolbooth.adapters.connect import served
+from toolbooth.boundary.repairs import Repair
+from toolbooth.contract import Contract
+from toolbooth.errors import Problem
+from toolbooth.jsonvalue import near_name
+from toolbooth.server.redact import as_text
+from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.tool import Tool
+from toolbooth.server.wire_result import boundary_meta, problems_in, repairs_in
+from toolbooth.testing.replay.record import Recorded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the boundary makes of one call."""
+
+    repairs: tuple[Repair, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    values: str | None = None
+    """JSON text of what the tool would get; None where the call is refused."""
+
+
+class NotProtected(TypeError):
+    """No tool of a server is behind the boundary, so there is nothing to hold calls to."""
+
+
+class Judge:
+    """Today's tools, without what they do."""
+
+    def __init__(self, server: Any) -> None:
+        self._registry = ToolRegistry("replay")
+        self._got: dict[str, Any] = {}
+        tools = {**server.hidden, **server.tools} if isinstance(server, ToolRegistry) else _guarded(server)
+        for name, tool in tools.items():
+            self._registry.tools[name] = idle = self._idle(tool)
+            for _, sub in idle.dispatch.subs() if idle.dispatch is not None else ():
+                self._registry.tools[_place(sub.name, name)] = sub
+
+    def missing(self, call: Recorded) -> str | None:
+        """The words for a tool that is no longer there; None for one that is."""
+        known = self._registry.tools
+        if _place(call.tool, call.dispatcher) in known:
+            return None
+        near = near_name(call.tool, [name for name in known if "/" not in name])
+        behind = f" behind {call.dispatcher!r}" if call.dispatcher else ""
+        return f"there is no tool {call.tool!r}{behind}" + (f"; there is {near!r}" if near else "")
+
+    def judged(self, call: Recorded) -> Judged:
+        """What becomes of a call that has arguments, for a tool that is there."""
+        self._got = {}
+        body = (call.arguments or "").encode()
+        result = self._registry.dispatch_bytes(_place(call.tool, call.dispatcher), body)
+        told = boundary_meta(result.get("_meta"))
+        return Judged(
+            repairs=repairs_in(told),
+            problems=problems_in(told),
+            values=None if result["isError"] else as_text(to_jsonable_python(self._got, by_alias=True, fallback=_name)),
+        )
+
+    def _idle(self, tool: Tool) -> Tool:
+        subs = None if tool.dispatch is None else tool.dispatch.mapped(self._idle)
+        return replace(tool, function=self._taking(tool.contract), timeout=None, dispatch=subs)
+
+    def _taking(self, contract: Contract) -> Callable[..., str]:
+        """A function that takes what the tool would be called with, and does nothing."""
+        by_position = [param.name for param in contract.params if param.positional]
+        not_sent = {param.name for param in contract.params if param.injected}
+
+        def take(*args: Any, **keywords: Any) -> str:
+            given = {**dict(zip(by_position, args, strict=False)), **keywords}
+            self._got = {name: value for name, value in given.items() if name not in not_sent}
+            return ""
+
+        return take
+
+
+def _guarded(server: Any) -> Mapping[str, Tool]:
+    """The tools of another host that are behind the boundary."""
+    there = served(server)
+    contracts = asyncio.run(there.contracts())
+    if not contracts:
+        raise NotProtected(f"no tool of {there.name!r} is behind the boundary: protect(server) puts them there")
+    return {name: Tool(contract=replace(each, name=name), function=dict) for name, each in contracts.items()}
+
+
+def _place(tool: str, dispatcher: str | None) -> str:
+    """By what a tool is found; no name of a tool has a `/` in it."""
+    return f"{dispatcher}/{tool}" if dispatcher else tool
+
+
+def _name(value: Any) -> str:
+    """Stands for a value that has no JSON."""
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,107 @@
+"""A contract and a correct call go in; out comes what clients and models really send instead, each with its outcome.
+
+The outcome is what the law prescribes, derived from the declared types alone: not what the boundary does, so that the
+boundary can be held to it. Where the law leaves room (unions without a tag, the author's own code) nothing is said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolbooth.boundary.examine import MOST_PROBLEMS
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import path_text
+from toolbooth.shape import ObjectShape
+from toolbooth.testing.client.delivery import wire
+from toolbooth.testing.shapes.call_places import changed, look
+from toolbooth.testing.shapes.examples import example_arguments
+from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
+from toolbooth.testing.shapes.key_faults import is_near, key_faults, names_below
+from toolbooth.testing.shapes.value_faults import absent, value_faults
+
+
+def agent_shapes(contract: Contract, arguments: Mapping[str, Any] | None = None) -> list[AgentShape]:
+    """The shapes in which a correct call may arrive, the correct one first.
+
+    `arguments` are those of a correct call; without them, one is made from the schema (`example_arguments`).
+
+    Raises:
+        NotJson: the arguments hold what no client can send.
+        NoExample: no correct call could be made.
+    """
+    correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
+    draft = Draft(contract, correct)
+    every = [*_whole_call(draft), *value_faults(draft), *key_faults(draft)]
+    return list({shape.id: shape for shape in every}.values())
+
+
+def _whole_call(draft: Draft) -> Iterator[AgentShape]:
+    arguments = draft.arguments
+    yield draft.taken("correct", (), arguments)
+    if len(arguments) > 1:
+        yield draft.taken("key-order", (), dict(reversed(arguments.items())))
+    text = json.dumps(arguments)
+    yield draft.taken("arguments-text", (), text, [("json-text", "$")], raw=True)
+    yield draft.taken("arguments-text-twice", (), json.dumps(text), [("json-text", "$")], raw=True)
+    yield draft.refused("arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True)
+    form = draft.places[0].form if draft.places else None
+    required = None if form is None else _required(draft, form)
+    if form is not None and required is not None:
+        yield from _nothing_sent(draft, required)
+        if form.additional is None and arguments:
+            yield from _as_a_key(draft, form, required)
+    yield from _everywhere(draft)
+
+
+def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
+    """What must be sent; None where that is no plain matter of names (a field that a path leads to)."""
+    names = [name for name in form.names if form.fields[name].required]
+    return (
+        [("missing", path_text((name,))) for name in names]
+        if set(names) == {*draft.schema.get("required", ())}
+        else None
+    )
+
+
+def _nothing_sent(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
+    """Absent and null are {}; {} is what it is."""
+    for kind, sent in (("no-arguments", b""), ("null-arguments", b"null"), ("empty-arguments", b"{}")):
+        if required:
+            yield draft.refused(kind, (), sent, required, corrected=None)
+        elif kind != "empty-arguments":
+            yield draft.taken(kind, (), sent, means={})
+
+
+def _as_a_key(draft: Draft, form: ObjectShape, required: list[Found]) -> Iterator[AgentShape]:
+    """The arguments as the name of a key, and the whole call under the keys that a call has."""
+    text = json.dumps(draft.arguments)
+    declared = set(names_below(form))
+    if not is_near(text, declared):
+        yield draft.refused("arguments-as-key", (), {text: ""}, [("unknown-key", path_text((text,))), *required])
+    if not (is_near("name", declared) or is_near("arguments", declared)):
+        sent = {"name": draft.tool, "arguments": draft.arguments}
+        yield draft.refused("envelope", (), sent, [("unknown-key", "$.name"), ("nested-wrapper", "$.arguments")])
+
+
+def _everywhere(draft: Draft) -> Iterator[AgentShape]:
+    """The same fault at every place at once, as an adapter makes it."""
+    sent, repairs = draft.arguments, list[Found]()
+    for place in draft.places:
+        if place.form is not None and not place.form.exclusive_paths:
+            missing = {
+                key: None for key, field in absent(place) if not field.verbatim and "null" not in field.shape.types
+            }
+            if missing:
+                sent = changed(sent, place.path, {**look(sent, place.path), **missing})
+                repairs += [("null-optional", path_text((*place.path, key))) for key in missing]
+    if 1 < len(repairs) <= MOST_PROBLEMS:
+        yield draft.taken("nulls-everywhere", (), sent, repairs)
+    texts = [place for place in draft.places if place.path and isinstance(place.value, dict | list)]
+    texts = [place for place in texts if not (place.has_text or place.shape.json_text)]
+    if len(texts) > 1:
+        sent = draft.arguments
+        for place in reversed(texts):
+            sent = changed(sent, place.path, json.dumps(look(sent, place.path)))
+        yield draft.taken("json-text-everywhere", (), sent, [("json-text", path_text(place.path)) for place in texts])

@@ -1,0 +1,134 @@
+"""A correct call, place by place: which values stand where, and which of them can be read in one way only."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from toolbooth.jsonvalue import JsonPath
+from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One value of a correct call and what is declared there."""
+
+    path: JsonPath
+    value: Any
+    shape: Shape
+    field: Field | None = None
+    """None: the arguments themselves, an item, or further content of an open object."""
+    form: ObjectShape | None = None
+    """How an object must be read; None for all else, and where there is more than one way."""
+    items: ArrayShape | None = None
+    """The same for an array."""
+    holder: ObjectShape | None = None
+    """The form of the object that the value stands in, under a declared key."""
+    mixed: bool = False
+    """An object or array around it could have been something else: the author's validation speaks of that too."""
+
+    @property
+    def is_union(self) -> bool:
+        """Whether what stands here, or something around it, could have been something else."""
+        return self.mixed or len(self.shape.types - {"null"}) > 1 or len(self.shape.objects) > 1
+
+    @property
+    def optional(self) -> bool:
+        """Whether the value may be left out, and null and "" say that it is."""
+        return self.field is not None and not self.field.required and not self.field.verbatim
+
+    @property
+    def has_text(self) -> bool:
+        """Whether text is declared here."""
+        return "string" in self.shape.types
+
+    def takes(self, *kinds: str) -> bool:
+        """Whether any of these JSON types is declared here."""
+        return bool(self.shape.types & set(kinds))
+
+
+def places(shape: Shape, arguments: Any) -> list[Place]:
+    """Every place at which the law leaves one reading, the arguments themselves first; of arrays the first item."""
+    return list(_places(Place(path=(), value=arguments, shape=shape)))
+
+
+def _places(place: Place) -> Iterator[Place]:
+    shape, value = place.shape, place.value
+    if shape.opaque:
+        return
+    if isinstance(value, dict):
+        table = cast("dict[str, Any]", value)
+        form = form_of(shape.objects, table)
+        place = replace(place, form=form)
+        yield place
+        if form is not None and not form.exclusive_paths:
+            yield from _fields(place, form, table)
+    elif isinstance(value, list) and len(shape.arrays) == 1:
+        form, sent = shape.arrays[0], cast("list[Any]", value)
+        place = replace(place, items=form)
+        yield place
+        first = (*form.prefix, form.items)[0]
+        if sent and first is not None:
+            yield from _places(_below(place, 0, sent[0], first))
+    else:
+        yield place
+
+
+def _below(place: Place, step: str | int, value: Any, shape: Shape, field: Field | None = None) -> Place:
+    path, mixed = (*place.path, step), place.is_union
+    return Place(path=path, value=value, shape=shape, field=field, holder=place.form, mixed=mixed)
+
+
+def _fields(place: Place, form: ObjectShape, value: dict[str, Any]) -> Iterator[Place]:
+    tags = _tags(place.shape.objects)
+    for key, each in value.items():
+        declared = form.fields.get(key)
+        if declared is not None and key not in tags:
+            yield from _places(_below(place, key, each, declared.shape, declared))
+        elif declared is None and form.additional is not None and not form.fields:
+            yield from _places(_below(place, key, each, form.additional))
+
+
+def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
+    """The one form that an object has; in a union only a tag can tell."""
+    sent = [tag for tag in _tags(forms) if tag in value]
+    fitting = [form for form in forms if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)]
+    return fitting[0] if len(fitting) == 1 and (sent or len(forms) == 1) else None
+
+
+def _tags(forms: Sequence[ObjectShape]) -> set[str]:
+    """The keys that tell the forms of a union apart."""
+    if len(forms) < 2:
+        return set()
+    named = [{key for key, each in form.fields.items() if each.shape.constants is not None} for form in forms]
+    return set[str].intersection(*named)
+
+
+# --- a call with one thing changed ------------------------------------------------------------------------------
+
+
+def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
+    """The call with another value at one place."""
+    if not path:
+        return value
+    made = copy.deepcopy(arguments)
+    inner = made
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = value
+    return made
+
+
+def without(arguments: Any, path: JsonPath) -> Any:
+    """The call without one key."""
+    holder = look(arguments, path[:-1])
+    return changed(arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]})
+
+
+def look(arguments: Any, path: JsonPath) -> Any:
+    """The value at a place that is there."""
+    for step in path:
+        arguments = arguments[step]
+    return arguments

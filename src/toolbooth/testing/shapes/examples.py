@@ -1,0 +1,160 @@
+"""One correct call of a tool, made from its schema: the same each time, with as much in it as the schema declares.
+
+A value that differs from the default is taken where there is one, so that a field that gets lost makes a difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.errors import NoSuchExample, Unsatisfiable
+
+from toolbooth.boundary.accept import accept_bytes
+from toolbooth.contract import Contract
+from toolbooth.errors import ToolInputError
+from toolbooth.server.dispatch.example import scalar
+from toolbooth.testing.shapes.generate import Document, arguments_for, both
+
+_SEARCH = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=300,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""The same on every run and machine, the simplest values first."""
+
+
+class NoExample(LookupError):
+    """No correct call could be made from the schema alone; says what was tried last, and what to do."""
+
+
+def example_arguments(contract: Contract) -> dict[str, Any]:
+    """A correct call: what the schema gives as an example, or one made from it.
+
+    Raises:
+        NoExample: the author's validation refused whatever was made; the author must give an example.
+    """
+    refused = ""
+    for candidate in _candidates(contract):
+        refused = refusal_of(contract, candidate)
+        if not refused:
+            return candidate
+    raise NoExample(
+        f"{contract.name}: no correct call could be made from the schema; give one: "
+        f"examples={{{contract.name!r}: {{...}}}} (refused of the last one made: {refused or 'nothing was made'})"
+    )
+
+
+def refusal_of(contract: Contract, arguments: Any) -> str:
+    """Why a call is not correct; empty if it is."""
+    try:
+        repairs = accept_bytes(contract, json.dumps(arguments).encode())[1]
+    except ToolInputError as error:
+        return str(error)
+    return "; ".join(f"{each.where}: would have to be repaired ({each.code})" for each in repairs)
+
+
+def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
+    schema = contract.schema
+    yield from (each for each in schema.get("examples", ()) if isinstance(each, dict))
+    try:
+        yield _Maker(Document(schema)).make({"type": "object", **schema})
+    except RecursionError:  # it requires itself: there is no such call
+        return
+    for whole in (True, False):
+        try:
+            yield find(
+                arguments_for(schema, whole=whole),
+                lambda arguments: not refusal_of(contract, arguments),
+                settings=_SEARCH,
+            )
+        except (NoSuchExample, Unsatisfiable):
+            continue
+
+
+class _Maker:
+    """Makes one value for each schema of a document; what recurs is left out where it may be."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
+        above |= _references(schema)
+        written = self._resolved(schema)
+        given = written.get("examples") or [written[key] for key in ("example", "const") if key in written]
+        if given:
+            return given[0]
+        if "enum" in written:
+            return next((each for each in written["enum"] if each != written.get("default")), written["enum"][0])
+        kind = written.get("type", "string")
+        kind = kind if isinstance(kind, str) else next((each for each in kind if each != "null"), "null")
+        if kind == "object":
+            return self._object(written, above)
+        if kind == "array":
+            return self._array(written, above)
+        if written.get("contentMediaType") == "application/json":
+            return self._json(written, above)
+        return _matching(written) if kind == "string" and "pattern" in written else scalar(kind, written)
+
+    def _resolved(self, schema: Any) -> dict[str, Any]:
+        """The schema with what it refers to; of alternatives the first that is not null."""
+        written = self.document.resolved(schema)
+        for key in ("anyOf", "oneOf"):
+            options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
+            written = both(written, self._resolved(options[0])) if options else written
+        return written
+
+    def _object(self, schema: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
+        fields, required = schema.get("properties", {}), schema.get("required", ())
+        made = {
+            key: self.make(each, above)
+            for key, each in fields.items()
+            if key in required or not _references(each) & above
+        }
+        further = schema.get("additionalProperties")
+        if isinstance(further, Mapping) and not fields:
+            made["key"] = self.make(further, above)
+        return made
+
+    def _array(self, schema: Mapping[str, Any], above: frozenset[str]) -> list[Any]:
+        items, least = schema.get("items", {}), schema.get("minItems", 0)
+        prefix = [self.make(each, above) for each in schema.get("prefixItems", ())]
+        if prefix or items is False:
+            return prefix
+        count = least if _references(items) & above else max(least, min(1, schema.get("maxItems", 1)))
+        return [self.make(items, above) for _ in range(count)]
+
+    def _json(self, schema: Mapping[str, Any], above: frozenset[str]) -> str:
+        """JSON text: as the description has it, or as the schema of its content says."""
+        _, found, rest = str(schema.get("description", "")).partition("e.g. ")
+        try:
+            return json.dumps(json.JSONDecoder().raw_decode(rest if found else "")[0])
+        except ValueError:
+            return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
+
+
+def _references(schema: Any) -> frozenset[str]:
+    """What a schema refers to, in place or by its items."""
+    if not isinstance(schema, Mapping):
+        return frozenset()
+    written = cast("Mapping[str, Any]", schema)
+    parts = [written.get("items"), *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ()))]
+    own = [written["$ref"]] if "$ref" in written else []
+    return frozenset(own).union(*map(_references, parts))
+
+
+def _matching(schema: Mapping[str, Any]) -> str:
+    try:
+        found = find(
+            arguments_for({"properties": {"text": {"type": "string", **schema}}, "required": ["text"]}),
+            lambda _: True,
+            settings=_SEARCH,
+        )
+    except (NoSuchExample, Unsatisfiable):
+        return "text"
+    return found["text"]

@@ -1,0 +1,261 @@
+"""A JSON Schema goes in; a Hypothesis strategy for what it admits comes out.
+
+Made for the schemas that we publish and for those that hosts do. What is built may be too wide here and there (`not`,
+`if`, `contains`): the schema itself has the last word on every value. As at the boundary, an object that declares
+properties and is silent on others has no others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC
+from functools import partial
+from typing import Any, cast
+
+import jsonschema_rs
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from toolbooth.jsonvalue import Schema, resolve_pointer
+
+Values = SearchStrategy[Any]
+
+DEEP = 4
+"""Levels below which only what is required is made; as many again, and nothing is."""
+
+_OBJECT = ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "propertyNames")
+_ARRAY = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")
+_NUMBER = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_TEXT = ("minLength", "maxLength", "pattern", "format")
+_CHOICES = ("anyOf", "oneOf")
+_KINDS = ("string", "integer", "number", "boolean", "null", "array", "object")
+
+_TRICKY = ("", "5", "1.5", "true", "null", "None", "[1]", '{"a": 1}', " a ", "é😀", "2026-01-02")
+"""Text that is easily taken for something else."""
+
+_texts = st.text(max_size=8) | st.sampled_from(_TRICKY)
+_numbers = st.floats(-1e9, 1e9, width=32) | st.integers(-(10**6), 10**6)
+_scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | _numbers | _texts
+# "Anything" ends soon: where a client must be told a type for every node, it has to (`publish.ANY_ITEMS`).
+_anything = (
+    _scalars | st.lists(_texts | _numbers | st.booleans(), max_size=3) | st.dictionaries(_texts, _scalars, max_size=3)
+)
+
+_FORMATS: dict[str, SearchStrategy[str]] = {
+    "date": st.dates().map(lambda day: day.isoformat()),
+    "date-time": st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
+    "time": st.times(timezones=st.just(UTC)).map(lambda moment: moment.isoformat()),
+    "duration": st.integers(1, 99).map("P{}D".format),
+    "uuid": st.uuids().map(str),
+    "email": st.integers(0, 99).map("ann{}@example.org".format),
+    "uri": st.integers(0, 99).map("https://example.org/{}".format),
+    "hostname": st.integers(0, 99).map("h{}.example.org".format),
+    "ipv4": st.ip_addresses(v=4).map(str),
+    "ipv6": st.ip_addresses(v=6).map(str),
+    "base64": st.binary(max_size=6).map(lambda data: b64encode(data).decode()),
+}
+
+
+def arguments_for(schema: Schema, *, whole: bool = False) -> SearchStrategy[dict[str, Any]]:
+    """Arguments that the schema admits; `whole`: with every field that it declares."""
+    maker = _Maker(Document(schema), whole=whole)
+    admits = jsonschema_rs.validator_for(dict(schema)).is_valid
+    made = maker.make({"type": "object", **schema, **({} if _is_open(schema) else _CLOSED)}, 0)
+    return made.filter(lambda value: isinstance(value, dict) and admits(value))
+
+
+_CLOSED = {"additionalProperties": False}
+
+
+def _is_open(schema: Schema) -> bool:
+    return any(key in schema for key in ("additionalProperties", "patternProperties", "$ref", *_CHOICES, "allOf"))
+
+
+class Document:
+    """One schema document, whose parts can be read with what they refer to."""
+
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+
+    def resolved(self, schema: Any) -> dict[str, Any]:
+        """What a schema says, with what it refers to and all of `allOf` in one."""
+        written = dict(cast("Schema", schema)) if isinstance(schema, Mapping) else {}
+        parts = [self.resolved(each) for each in written.pop("allOf", ())]
+        if isinstance(ref := written.pop("$ref", None), str):
+            parts.append(self.resolved(resolve_pointer(self.root, ref)))
+        for part in parts:
+            written = both(written, part)
+        return written
+
+
+class _Maker:
+    """Makes the strategies of one schema document."""
+
+    def __init__(self, document: Document, *, whole: bool) -> None:
+        self.document = document
+        self.whole = whole
+
+    def make(self, schema: Any, depth: int) -> Values:
+        if schema is False or depth > 2 * DEEP:
+            return st.nothing()
+        written = self.document.resolved(schema)
+        for key in _CHOICES:
+            if key in written:
+                base = {name: value for name, value in written.items() if name != key}
+                return st.one_of(
+                    [self.make(both(base, self.document.resolved(option)), depth) for option in written[key]]
+                )
+        if "const" in written or "enum" in written:
+            fits = jsonschema_rs.validator_for({**written, "$defs": self.document.root.get("$defs", {})}).is_valid
+            choices = [each for each in written.get("enum", [written.get("const")]) if fits(each)]
+            return st.sampled_from(choices) if choices else st.nothing()
+        kinds = _kinds(written)
+        return st.one_of([self._of(kind, written, depth) for kind in kinds]) if kinds else _anything
+
+    def _of(self, kind: str, schema: Schema, depth: int) -> Values:
+        if kind == "object":
+            return self._object(schema, depth)
+        if kind == "array":
+            return self._array(schema, depth)
+        if kind == "string" and schema.get("contentMediaType") == "application/json":
+            return self.make(schema.get("contentSchema", True), depth + 1).map(json.dumps)
+        makers = {"string": _string, "integer": _integer, "number": _number}
+        if kind in makers:
+            return makers[kind](schema)
+        return st.booleans() if kind == "boolean" else st.none()
+
+    def _object(self, schema: Schema, depth: int) -> Values:
+        fields = {key: self.make(each, depth + 1) for key, each in schema.get("properties", {}).items()}
+        required = {key: fields[key] for key in schema.get("required", ()) if key in fields}
+        others = {key: each for key, each in fields.items() if key not in required and not each.is_empty}
+        if self.whole and depth < DEEP:
+            required, others = {**required, **others}, {}
+        declared = st.fixed_dictionaries(required, optional=others if depth < DEEP else {})
+        further = self._further(schema, depth)
+        if further is None:
+            return declared
+        least = max(0, schema.get("minProperties", 0) - len(required))
+        if not least and (depth >= DEEP or further.is_empty):
+            return declared
+        keys = self._keys(schema).filter(lambda key: key not in fields)
+        more = st.dictionaries(keys, further, min_size=least, max_size=max(least, schema.get("maxProperties", 2)))
+        return st.tuples(declared, more).map(lambda parts: {**parts[1], **parts[0]})
+
+    def _further(self, schema: Schema, depth: int) -> Values | None:
+        """What an undeclared key may hold; None: there are none."""
+        patterns = list(schema.get("patternProperties", {}).values())
+        extra = schema.get("additionalProperties", "properties" not in schema and not patterns)
+        if patterns:
+            return st.one_of([self.make(each, depth + 1) for each in patterns])
+        return None if extra is False else self.make(extra, depth + 1)
+
+    def _keys(self, schema: Schema) -> SearchStrategy[str]:
+        patterns = list(schema.get("patternProperties", {}))
+        if patterns:
+            return st.one_of([_matching(each) for each in patterns])
+        names = schema.get("propertyNames")
+        return st.text(min_size=1, max_size=6) if names is None else self.make({"type": "string", **names}, 0)
+
+    def _array(self, schema: Schema, depth: int) -> Values:
+        prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
+        items = self.make(schema.get("items", not prefix), depth + 1)
+        least = max(0, schema.get("minItems", 0) - len(prefix))
+        if items.is_empty and least:
+            return st.nothing()
+        some = 0 if depth >= DEEP or items.is_empty else least + 2
+        most = max(least, min(some, schema.get("maxItems", some + len(prefix)) - len(prefix)))
+        unique = _identity if schema.get("uniqueItems") else None
+        further = st.lists(items, min_size=least or int(self.whole and most > 0), max_size=most, unique_by=unique)
+        return st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]]) if prefix else further
+
+
+def _kinds(schema: Schema) -> list[str]:
+    said = schema.get("type")
+    if said is None:
+        hints = {"object": _OBJECT, "array": _ARRAY, "number": _NUMBER, "string": _TEXT}
+        return [kind for kind, keys in hints.items() if any(key in schema for key in keys)][:1]
+    kinds = [said] if isinstance(said, str) else list(said)
+    return [*kinds, "null"] if schema.get("nullable") is True and "null" not in kinds else kinds
+
+
+def both(left: Schema, right: Schema) -> dict[str, Any]:
+    """One schema for two: what is said of the same thing twice holds twice."""
+    made = {**left, **right}
+    for key in left.keys() & right.keys():
+        one, other = left[key], right[key]
+        if key in ("properties", "patternProperties", "$defs"):
+            shared = {name: {"allOf": [one[name], other[name]]} for name in one.keys() & other.keys()}
+            made[key] = {**one, **other, **shared}
+        elif key == "required":
+            made[key] = list(dict.fromkeys([*one, *other]))
+        elif key == "type":
+            made[key] = [kind for kind in _KINDS if kind in one and kind in other] if one != other else one
+        elif key in ("items", "additionalProperties") and one != other:
+            made[key] = {"allOf": [one, other]}
+        elif key in ("description", "title", "default"):
+            made[key] = one
+    return made
+
+
+def _identity(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+# --- scalars ----------------------------------------------------------------------------------------------------
+
+
+def _string(schema: Schema) -> Values:
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if "pattern" in schema:
+        made = _matching(schema["pattern"])
+    elif schema.get("format") in _FORMATS:
+        made = _FORMATS[schema["format"]]
+    else:
+        made = _texts if not least and most is None else st.text(min_size=least, max_size=most or least + 8)
+    return made.filter(partial(_has_length, least, most))
+
+
+def _has_length(least: int, most: int | None, text: str) -> bool:
+    return least <= len(text) and (most is None or len(text) <= most)
+
+
+def _matching(pattern: str) -> SearchStrategy[str]:
+    try:
+        return st.from_regex(re.compile(pattern, re.ASCII))
+    except re.error:  # another dialect: the schema itself must find out
+        return st.text(max_size=20)
+
+
+def _integer(schema: Schema) -> Values:
+    least, most = _bounds(schema, step=1)
+    low = -(10**15) if least is None else math.ceil(least)
+    high = max(10**15, low) if most is None else math.floor(most)
+    if low > high:
+        return st.nothing()
+    step = schema.get("multipleOf", 1)
+    if step != 1:
+        return st.integers(math.ceil(low / step), math.floor(high / step)).map(lambda count: count * step)
+    # 1.0 is an integer: it is the same JSON number.
+    whole = st.integers(low, high)
+    return whole | whole.map(float) if abs(low) < 2**53 > abs(high) else whole
+
+
+def _number(schema: Schema) -> Values:
+    least, most = _bounds(schema, step=0)
+    low = -1e9 if least is None else float(least)
+    high = max(1e9, low) if most is None else float(most)
+    whole = _integer({"minimum": low, "maximum": high, "multipleOf": schema.get("multipleOf", 1)})
+    return whole if "multipleOf" in schema or low > high else whole | st.floats(low, high, allow_nan=False)
+
+
+def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
+    """The least and the most; past an exclusive bound by one step, or left to the schema."""
+    lows = [schema[key] + (step if key != "minimum" else 0) for key in ("minimum", "exclusiveMinimum") if key in schema]
+    highs = [
+        schema[key] - (step if key != "maximum" else 0) for key in ("maximum", "exclusiveMaximum") if key in schema
+    ]
+    return max(lows, default=None), min(highs, default=None)

@@ -1,0 +1,224 @@
+"""What goes wrong with one value: text for what is none, another JSON type, something for nothing.
+
+Each fault says what is sent instead of the value, and what the law makes of that by the declared type alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from toolbooth.jsonvalue import path_text
+from toolbooth.shape import Field
+from toolbooth.testing.shapes.call_places import Place, changed, without
+from toolbooth.testing.shapes.expected import AgentShape, Draft
+
+SECONDS = 1763164800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is sent instead of a value."""
+
+    kind: str
+    value: Any
+    repairs: tuple[str, ...] = ()
+    problem: str = ""
+    means: Literal["the same", "nothing", "null"] = "the same"
+
+
+def value_faults(draft: Draft) -> Iterator[AgentShape]:
+    """Every fault of every value."""
+    for place in draft.places:
+        if place.path:
+            for fault in _faults(place):
+                yield _shape(draft, place, fault)
+            yield from _number_bytes(draft, place)
+        if place.form is not None and not place.form.exclusive_paths:
+            yield from _left_out(draft, place)
+
+
+def _shape(draft: Draft, place: Place, fault: Fault) -> AgentShape:
+    path = path_text(place.path)
+    sent = changed(draft.arguments, place.path, fault.value)
+    if fault.problem:
+        said = None if place.mixed and fault.problem == "invalid" else [(fault.problem, path)]
+        return draft.refused(fault.kind, place.path, sent, said, corrected=None)
+    means = draft.arguments
+    if fault.means != "the same":
+        null = fault.means == "null"
+        means = changed(draft.arguments, place.path, None) if null else without(draft.arguments, place.path)
+    return draft.taken(fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means)
+
+
+def _left_out(draft: Draft, place: Place) -> Iterator[AgentShape]:
+    """Something sent for an optional field that the correct call leaves out."""
+    for key, field in absent(place):
+        path = (*place.path, key)
+        there = Place(path=path, value=None, shape=field.shape, field=field)
+        for fault in _nothings(there):
+            filled = changed(draft.arguments, place.path, {**place.value, key: fault.value})
+            if fault.problem:
+                yield draft.refused(fault.kind, path, filled, [(fault.problem, path_text(path))], corrected=None)
+            else:
+                means = changed(draft.arguments, place.path, {**place.value, key: None})
+                means = means if fault.means == "null" else draft.arguments
+                yield draft.taken(
+                    fault.kind, path, filled, [(code, path_text(path)) for code in fault.repairs], means=means
+                )
+
+
+def absent(place: Place) -> Iterator[tuple[str, Field]]:
+    """The optional fields that an object leaves out, but for those of a group of which nothing is sent."""
+    assert place.form is not None
+    declared = place.form.fields
+    sent = [declared[key] for key in place.value if key in declared]
+    groups = {field.model_path[:-1] for field in sent}
+    for key in place.form.names:
+        field = declared[key]
+        if not (field.required or field.shape.opaque or field in sent) and (
+            len(field.model_path) < 2 or field.model_path[:-1] in groups
+        ):
+            yield key, field
+
+
+def _faults(place: Place) -> Iterator[Fault]:
+    value = place.value
+    if isinstance(value, dict | list):
+        yield from _container(place)
+    if isinstance(value, dict) and not place.takes("string", "integer", "number"):
+        yield Fault(kind="scalar-for-object", value="251", problem="wrong-type")
+    if isinstance(value, list):
+        yield from _list(place, cast("list[Any]", value))
+    if isinstance(value, bool):
+        yield from _boolean(place, value=value)
+    elif isinstance(value, int | float):
+        yield from _number(place, value)
+    elif isinstance(value, str) and not place.shape.json_text:
+        yield from _text(place, value)
+    if value is not None and not isinstance(value, dict | list) and not place.takes("array"):
+        yield Fault(kind="list-for-scalar", value=[value], problem="wrong-type")
+    if place.field is None and not place.takes("null"):
+        yield Fault(kind="null-item", value=None, problem="wrong-type")
+    yield from _nothings(place)
+
+
+def _container(place: Place) -> Iterator[Fault]:
+    """JSON text, where no text is declared, can mean only what it holds."""
+    text = json.dumps(place.value)
+    if place.shape.json_text:
+        yield Fault(kind="json-text", value=text)
+    elif not place.has_text:
+        yield Fault(kind="json-text", value=text, repairs=("json-text",))
+        yield Fault(kind="json-text-twice", value=json.dumps(text), repairs=("json-text",))
+        yield Fault(kind="cut-text", value=text[:-1], problem="wrong-type")
+        if "'" in (python := repr(place.value)):
+            yield Fault(kind="python-text", value=python, problem="wrong-type")
+
+
+def _list(place: Place, value: list[Any]) -> Iterator[Fault]:
+    texts = [each for each in value if isinstance(each, str) and each]
+    if len(value) > 1 and len(texts) == len(value) and not place.has_text:
+        yield Fault(kind="comma-text", value=",".join(texts), problem="wrong-type")
+    if value and not place.takes("object"):
+        yield Fault(kind="object-for-list", value=dict(enumerate(value)), problem="wrong-type")
+    first = value[0] if value else None
+    alone = isinstance(first, dict) or (isinstance(first, str) and first not in ("", "null") and not _holds_list(first))
+    if alone and not place.takes("string", "object"):
+        yield Fault(kind="item-for-list", value=first, problem="wrong-type")
+
+
+def _holds_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list | str)
+    except ValueError:
+        return False
+
+
+def _boolean(place: Place, *, value: bool) -> Iterator[Fault]:
+    if not place.has_text:
+        yield _as_text(place, value)
+        yield Fault(kind="yes-for-boolean", value="yes", problem="wrong-type")
+        yield Fault(kind="python-boolean", value=str(value), problem="wrong-type")
+    if not place.takes("integer", "number"):
+        yield Fault(kind="number-for-boolean", value=int(value), problem="wrong-type")
+
+
+def _number(place: Place, value: float) -> Iterator[Fault]:
+    if not place.has_text:
+        yield _as_text(place, value)
+    if not place.takes("boolean"):
+        yield Fault(kind="true-for-number", value=True, problem="wrong-type")
+
+
+def _as_text(place: Place, value: Any) -> Fault:
+    text = json.dumps(value)
+    if place.shape.strict:
+        return Fault(kind="scalar-text", value=text, problem="wrong-type")
+    return Fault(kind="scalar-text", value=text, repairs=("scalar-text",))
+
+
+def _text(place: Place, value: str) -> Iterator[Fault]:
+    shape = place.shape
+    if shape.temporal:
+        yield Fault(kind="number-text-for-date", value=str(SECONDS), problem="wrong-type")
+    if not place.takes("integer", "number"):
+        kind = "number-for-date" if shape.temporal else "number-for-text"
+        yield Fault(kind=kind, value=SECONDS, problem="wrong-type")
+    if shape.types > {"string", "null"} or not (shape.temporal or shape.constants):
+        return
+    if shape.temporal:
+        yield Fault(kind="words-for-date", value="next Friday", problem="invalid")
+    elif value.swapcase() not in (shape.constants or ()):
+        yield Fault(kind="enum-case", value=value.swapcase(), problem="invalid")
+        yield Fault(kind="enum-quoted", value=json.dumps(value), problem="invalid")
+    if "" not in (shape.constants or ()):
+        yield Fault(kind="empty-date-or-enum", value="", problem="invalid")
+
+
+def _nothings(place: Place) -> Iterator[Fault]:
+    """Something sent for nothing: what it means depends on whether the field may be left out."""
+    if place.field is None or place.shape.opaque:
+        return
+    nullable = place.takes("null")
+    if not nullable and place.optional:
+        yield Fault(kind="null-optional", value=None, repairs=("null-optional",), means="nothing")
+    elif not nullable:
+        yield Fault(kind="null-required", value=None, problem="wrong-type")
+    if place.has_text:
+        return
+    if place.optional:
+        yield Fault(kind="empty-optional", value="", repairs=("empty-optional",), means="nothing")
+        yield _null_text(place, nullable=nullable)
+    else:
+        yield Fault(kind="empty-required", value="", problem="wrong-type")
+    yield Fault(kind="none-text", value="None", problem="wrong-type")
+    yield Fault(kind="placeholder", value="OMIT", problem="wrong-type")
+
+
+def _null_text(place: Place, *, nullable: bool) -> Fault:
+    read = () if place.shape.json_text else ("json-text",)
+    if nullable:
+        return Fault(kind="null-text", value="null", repairs=read, means="null")
+    return Fault(kind="null-text", value="null", repairs=(*read, "null-optional"), means="nothing")
+
+
+def _number_bytes(draft: Draft, place: Place) -> Iterator[AgentShape]:
+    """Numbers that only bytes can show."""
+    value, path = place.value, path_text(place.path)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if isinstance(value, int) and abs(value) < 2**53 and not place.takes("number"):
+        yield draft.taken("whole-float", place.path, _written(draft, place, f"{value}.0"))
+    yield draft.refused("nan", place.path, _written(draft, place, "NaN"), [("not-json", "$")], corrected=None)
+    if not place.shape.decimal:  # a Decimal can hold it
+        overflow = _written(draft, place, "1e999")
+        yield draft.refused("overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True)
+
+
+def _written(draft: Draft, place: Place, literal: str) -> bytes:
+    """The call with a number that is written in its own way."""
+    mark = "\0a number\0"
+    return json.dumps(changed(draft.arguments, place.path, mark)).replace(json.dumps(mark), literal).encode()

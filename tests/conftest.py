@@ -1,0 +1,88 @@
+"""For all tests: which are long, how many examples are tried, their order, their processes."""
+
+import random
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+
+HERE = Path(__file__).resolve().parent
+
+LONG: dict[str, set[str]] = {
+    # A new project, made and served in processes of its own.
+    "django/test_stock.py": {"test_a_stock_project_is_served"},
+    # The shape corpus over every transport, revision and host.
+    "matrix/test_matrix.py": {"test_every_call_ends_as_the_corpus_and_the_docs_say"},
+    # A thousand calls of each of six servers, in this process and over HTTP.
+    "testing/test_call.py": {"test_a_thousand_random_calls_are_answered_as_over_http"},
+    # Hundreds of Hypothesis examples, which no profile makes fewer: their number is asserted.
+    "testing/test_honesty.py": {
+        "test_our_own_schemas_are_honest",
+        "test_those_of_the_inventory_are",
+    },
+    # pytest with our plugin on all tools of the inventory.
+    "testing/test_kit_finds.py": {
+        "test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent",
+        "test_the_protected_servers_pass",
+    },
+}
+"""The tests that `make test` leaves to `make check`, by file."""
+
+EXAMPLES = {"quick": 0.2, "thorough": 20}
+"""Hypothesis profiles, and by what each multiplies the examples that a test asks for."""
+FEWEST = 10
+
+for profile in EXAMPLES:
+    settings.register_profile(profile)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write half a surrogate pair as an escape: some tests log one, and xdist cannot send it."""
+    report = yield
+    shown = [(name, text.encode(errors="backslashreplace")) for name, text in report.sections]
+    report.sections = [(name, text.decode()) for name, text in shown]
+    return report
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="Run the tests in random order.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: left to `make check`, by tests/conftest.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """With `-n auto`, one process for a few tests: every worker would collect what one can run."""
+    few = config.option.keyword or any(".py" in word for word in config.args)
+    return 0 if few else None
+
+
+# Before pytest itself leaves out what `-m` does not want.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        file = item.path.relative_to(HERE).as_posix()
+        if getattr(item, "originalname", None) in LONG.get(file, ()):
+            item.add_marker(pytest.mark.long)
+    scale_examples(items)
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+
+
+def scale_examples(items: list[pytest.Item]) -> None:
+    """Multiply the examples of each Hypothesis test by the factor of the chosen profile.
+
+    A profile alone changes only the tests without settings of their own. Hypothesis has no public
+    way to change the settings of a test; its own pytest plugin does it in this way too.
+    """
+    factor = EXAMPLES.get(settings.get_current_profile_name(), 1)
+    tests = {item.function for item in items if isinstance(item, pytest.Function)}
+    for test in filter(is_hypothesis_test, tests):
+        asked = test._hypothesis_internal_use_settings
+        number = max(round(asked.max_examples * factor), min(FEWEST, asked.max_examples))
+        test._hypothesis_internal_use_settings = settings(asked, max_examples=number)

@@ -1,0 +1,131 @@
+"""Long results of hand-written tools."""
+
+import json
+
+import pytest
+from pydantic import BaseModel
+
+from odd.models import Log
+from results_api import joined, pages_of, serving
+from toolbooth.content import Text
+from toolbooth.django.decorators import mcp_tool
+
+
+@pytest.fixture
+def serve(settings_of, ann, monkeypatch):
+    return serving(settings_of, ann, monkeypatch)
+
+
+def test_what_a_query_returns_is_asked_for_again(serve):
+    @mcp_tool(annotations={"readOnlyHint": True})
+    def numbers(upto: int, step: float = 1.0):
+        Log.objects.create(line="ran")
+        return {"upto": upto, "numbers": [number * step for number in range(upto)]}
+
+    call = serve()
+    assert call("numbers", upto=2).value == {"upto": 2, "numbers": [0.0, 1.0]}
+    pages = pages_of(call, "numbers", call("numbers", upto="3000", step=0.5))
+    assert joined(pages) == call("numbers", upto=3000, step=0.5, mode="full").text
+    assert Log.objects.count() == len(pages) + 2
+
+
+def test_what_any_other_function_returns_is_kept(serve):
+    @mcp_tool
+    def numbers(upto: int):
+        Log.objects.create(line="ran")
+        yield from range(upto)
+
+    call = serve()
+    first = call("numbers", upto=3000)
+    assert list(first.value) == ["results", "continuation"]
+    pages = pages_of(call, "numbers", first)
+    assert [number for page in pages for number in page["results"]] == list(range(3000))
+    assert Log.objects.count() == 1
+    assert call("numbers", upto=3000, mode="summary").value["count"] == 3000
+
+
+def test_text_that_a_function_returns_comes_in_pieces(serve):
+    @mcp_tool
+    def poem() -> str:
+        return "Rosen, Tulpen, Nelken. Grüße!\n" * 400
+
+    call = serve()
+    first = call("poem")
+    assert first.value["continuation"]["note"].endswith(
+        "To go on, make the same call with continuation_token instead of its fields."
+    )
+    assert joined(pages_of(call, "poem", first)) == poem()
+    assert call("poem", mode="full").text == poem()
+    assert call("poem", mode="summary").value["sample"].startswith("Rosen")
+    assert "- $.mode: must be one of summary, page, full" in call("poem", mode="all").text
+
+
+class Report(BaseModel):
+    title: str
+    rows: list[int]
+
+
+class Closed(BaseModel, extra="forbid"):
+    rows: list[int]
+
+
+def test_a_page_is_what_a_tool_declares_or_the_result_is_whole(serve):
+    @mcp_tool
+    def report() -> Report:
+        return Report(title="all", rows=list(range(3000)))
+
+    @mcp_tool
+    def odd_report(words: int) -> Report:
+        return Report(title="x" * words, rows=[1])
+
+    @mcp_tool
+    def closed() -> Closed:
+        return Closed(rows=list(range(3000)))
+
+    @mcp_tool
+    def table() -> dict[str, str]:
+        return {str(number): "x" for number in range(3000)}
+
+    call = serve()
+    assert joined(pages_of(call, "report", call("report"))) == report().model_dump_json()
+    assert call("odd_report", words=9000).value == odd_report(9000).model_dump()
+    assert call("closed").value == closed().model_dump()
+    assert call("table").value == table()
+    assert "there is no field" in call("closed", mode="full").text.replace("argument", "field")
+
+
+def test_content_of_a_tools_own_making_is_left_alone(serve):
+    @mcp_tool
+    def pieces():
+        return [Text(text="x" * 9000), "y"]
+
+    @mcp_tool
+    def nothing():
+        return None
+
+    @mcp_tool
+    async def later():
+        yield "x" * 9000
+
+    call = serve()
+    assert call("pieces").text == "x" * 9000 + "\ny"
+    assert call("nothing").text == "null"
+    assert call("later").text == json.dumps(["x" * 9000])
+
+
+def test_an_argument_of_the_tools_own_stays_its_own(serve):
+    @mcp_tool
+    def paint(mode: str, continuation_token: str = "none"):
+        return {"mode": mode, "token": continuation_token, "rows": list(range(3000))}
+
+    call = serve()
+    made = call("paint", mode="summary", continuation_token="own").value
+    assert (made["mode"], made["token"], len(made["rows"])) == ("summary", "own", 3000)
+
+
+def test_what_cannot_be_sent_is_told_as_before(serve):
+    @mcp_tool
+    def broken():
+        return {"what": object()}
+
+    assert serve()("broken").is_error

@@ -1,0 +1,97 @@
+"""A row of the table: a tool, the calls made to it, and what comes of each."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+Tool = Callable[..., Any]
+Json_ = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """Arguments as sent, and the whole MCP tool result."""
+
+    sent: str
+    result: Json_
+    by_host: bool = False
+
+    @property
+    def text(self) -> str:
+        return self.result["content"][0]["text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One case: `make` builds the tool afresh, so that nothing counts over from another test."""
+
+    number: int
+    case: str
+    make: Callable[[], Tool]
+    calls: tuple[Call, ...]
+
+    @property
+    def id(self) -> str:
+        return f"{self.number:02}-{self.case.replace(' ', '_')}"
+
+
+def rows_into(table: list[Row]) -> Callable[..., Callable[[Callable[[], Tool]], Callable[[], Tool]]]:
+    """The decorator `row(number, case, *calls)`, which adds to this table."""
+
+    def row(number: int, case: str, *calls: Call) -> Callable[[Callable[[], Tool]], Callable[[], Tool]]:
+        def add(make: Callable[[], Tool]) -> Callable[[], Tool]:
+            table.append(Row(number=number, case=case, make=make, calls=calls))
+            return make
+
+        return add
+
+    return row
+
+
+def gets(sent: str, text: str, *repairs: str) -> Call:
+    """The tool is called; each repair is written `code path`."""
+    result: Json_ = {"content": [{"type": "text", "text": text}], "isError": False}
+    if repairs:
+        made = [dict(zip(("code", "path"), repair.split(" "), strict=True)) for repair in repairs]
+        result["_meta"] = {"toolbooth": {"repairs": made}}
+    return Call(sent=sent, result=result)
+
+
+def refused(
+    sent: str,
+    *problems: tuple[str, str, str],
+    declared: Iterable[str] = (),
+    within: str = "",
+    edits: Iterable[str] = (),
+    instead: Json_ | None = None,
+) -> Call:
+    """The tool is not called; each problem is its code, its path and what the agent reads."""
+    head = f"Refused: {len(problems)} problem{'s' * (len(problems) > 1)} in the arguments of 'tool'. Nothing was done."
+    lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
+    where = f" of {within}" if within else ""
+    lines += [f"Declared fields{where}: {', '.join(map(json.dumps, declared))}."] if declared else []
+    lines += [f"Send instead: {json.dumps(instead, separators=(',', ':'))}"] if instead is not None else []
+    lines += ["To correct it: " + "; ".join(edits) + "."] if edits and instead is None else []
+    data: Json_ = {
+        "code": -32602,
+        "problems": [dict(zip(("code", "path", "message"), problem, strict=True)) for problem in problems],
+    }
+    data |= {"edits": list(edits)} if edits else {}
+    data |= {"corrected": instead} if instead is not None else {}
+    content = [{"type": "text", "text": "\n".join(lines)}]
+    return Call(sent=sent, result={"content": content, "isError": True, "_meta": {"toolbooth": data}})
+
+
+def by_host(call: Call) -> Call:
+    """The same call, decided by a plain host before the function is reached."""
+    return replace(call, by_host=True)
+
+
+def missing(name: str) -> tuple[str, str, str]:
+    return ("missing", f"$.{name}", "is required, but was not sent")
+
+
+def shown(value: Any) -> str:
+    """What a model holds, by Python type, and which of it was sent."""
+    return f"{value!r} sent={sorted(value.model_fields_set)}"

@@ -1,0 +1,159 @@
+"""What `respond` says to bytes that are no request, or no JSON."""
+
+import asyncio
+import json
+
+import pytest
+
+from respond_messages import META, answer, error_of, message, result_of, routed, shop, tool_call
+from toolbooth.server.respond import respond
+from toolbooth.server.revisions import CLIENT_KEY, SERVER_KEY
+
+# --- what is not a request ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "request_id", "words"),
+    [
+        (b"[]", None, "the message is a batch; send one JSON-RPC object"),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', None, "the message is a batch; send one JSON-RPC object"),
+        (b'"ping"', None, "the message is not an object; send one JSON-RPC object"),
+        (b"null", None, "the message is not an object; send one JSON-RPC object"),
+        (b"{}", None, 'a request has "jsonrpc": "2.0" and a method'),
+        (b'{"id": 1, "method": "ping"}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (b'{"jsonrpc": "2.0", "id": "a"}', "a", 'a request has "jsonrpc": "2.0" and a method'),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": null}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+    ],
+    ids=[
+        "empty-batch",
+        "batch",
+        "string",
+        "null",
+        "empty",
+        "no-version",
+        "old",
+        "no-method",
+        "method-5",
+        "null-method",
+    ],
+)
+def test_a_malformed_envelope_is_an_invalid_request(body, request_id, words):
+    assert error_of(shop(), body, {}) == (400, request_id, {"code": -32600, "message": words})
+
+
+@pytest.mark.parametrize("request_id", [0, -1, 2**63, -(2**63), 2**64 - 1, "", "a", "é", "0"], ids=str)
+def test_an_id_comes_back_as_it_was_sent(request_id):
+    assert answer(shop(), message("ping", id=request_id)) == (200, {"jsonrpc": "2.0", "id": request_id, "result": {}})
+
+
+@pytest.mark.parametrize("request_id", [None, True, 1.5, 1e300, [], {}, 2**64, -(2**63) - 1], ids=str)
+def test_an_id_of_another_kind_is_refused_and_not_repeated(request_id):
+    error = {"code": -32600, "message": "an id is a string or an integer of 64 bits"}
+    assert error_of(shop(), message("ping", id=request_id), {}) == (400, None, error)
+
+
+@pytest.mark.parametrize("params", [[], [1], "x", 5, True, False, 0, ""], ids=repr)
+def test_params_that_are_not_an_object_are_refused(params):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": params}).encode()
+    assert error_of(shop(), body) == (200, 1, {"code": -32602, "message": "params must be an object"})
+
+
+def test_params_may_be_null_or_absent():
+    assert answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": null}')[0] == 200
+    assert answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')[0] == 200
+
+
+def test_an_unknown_method_is_named_as_far_as_it_is_short():
+    error = {"code": -32601, "message": f"there is no method {'x' * 80!r} here"}
+    assert error_of(shop(), message("x" * 1000)) == (200, 1, error)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ad", "there is no tool 'ad'; did you mean 'add'?"),
+        ("zzz", "there is no tool 'zzz'"),
+        (None, "params.name must be the name of a tool"),
+        (5, "params.name must be the name of a tool"),
+        (["add"], "params.name must be the name of a tool"),
+    ],
+    ids=str,
+)
+def test_an_unknown_tool_is_a_protocol_error_that_says_which_may_be_meant(name, words):
+    assert error_of(shop(), tool_call(name, {})) == (200, 1, {"code": -32602, "message": words})
+
+
+# --- what is not JSON ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "request_id"),
+    [
+        (b"", None),
+        (b"{", None),
+        (b"\xff", None),
+        (b"[" * 100_000, None),
+        (b'{"jsonrpc": "2.0", "id": 5, "id": 6, "method": "ping"}', 6),
+        (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"x": NaN}}', 5),
+        (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', None),
+        (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [NaN]}', 5),
+        (b"[NaN]", None),
+    ],
+    ids=["empty", "cut", "bytes", "deep", "duplicate-id", "nan", "surrogate-id", "call-without-params", "batch"],
+)
+def test_a_body_that_cannot_be_read_is_a_parse_error(body, request_id):
+    status, found_id, error = error_of(shop(), body, {})
+    assert (status, found_id, error["code"]) == (400, request_id, -32700)
+    assert error["message"].startswith("Parse error: ")
+
+
+UNREADABLE = {
+    "duplicate-key": (b'{"a": 1, "a": 2}', "duplicate-key"),
+    "duplicate-by-escape": (b'{"a": 1, "\\u0061": 2}', "duplicate-key"),
+    "nan": (b'{"a": NaN}', "not-json"),
+    "bad-utf8": (b'{"a": "\xff"}', "not-json"),
+    "half-surrogate": (b'{"a": "\\ud800"}', "not-json"),
+    "endless-integer": (b'{"a": ' + b"9" * 4301 + b"}", "lossy-number"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code"), UNREADABLE.values(), ids=UNREADABLE)
+def test_arguments_that_cannot_be_read_are_refused_to_the_one_who_sent_them(arguments, code):
+    registry = shop()
+    records = []
+    registry.observe(records.append)
+    body = b'{"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": "add", "arguments": %s}}'
+    reply = asyncio.run(respond(registry, body % arguments))
+    found = json.loads(reply.body)
+    problems = found["result"]["_meta"]["toolbooth"]["problems"]
+    assert (reply.status, found["id"], found["result"]["isError"]) == (200, "x", True)
+    assert [(each["code"], each["path"]) for each in problems] == [(code, "$")]
+    assert [(each.tool, each.outcome, each.problems) for each in records] == [("add", "refused", (code,))]
+
+
+def test_an_unreadable_call_of_a_stateless_client_is_complete_and_recorded_under_its_name():
+    registry, records = shop(), []
+    registry.observe(records.append)
+    meta = json.dumps({**META, CLIENT_KEY: {"name": "me", "version": "1"}}).encode()
+    body = (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "_meta": %s, "arguments": %s}}'
+    )
+    result = result_of(registry, body % (meta, b'{"a": 1, "a": 2}'), routed("tools/call", "add"))
+    assert [record.client for record in records] == ["me", "me"]  # sync and async
+    assert (result["isError"], result["resultType"]) == (True, "complete")
+    assert result["_meta"].keys() == {"toolbooth", SERVER_KEY}
+
+
+def test_an_unreadable_call_is_a_protocol_error_where_refusals_are():
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": NaN}}}'
+    status, request_id, error = error_of(shop(errors="protocol"), body, {})
+    assert (status, request_id, error["code"]) == (200, 1, -32602)
+    assert [each["code"] for each in error["data"]["toolbooth"]["problems"]] == ["not-json"]
+
+
+def test_an_unreadable_call_of_an_unknown_tool_is_told_that_it_is_unknown():
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ad\\ud800", "arguments": NaN}}'
+    words = "there is no tool 'ad\\ud800'"
+    assert error_of(shop(), body) == (200, 1, {"code": -32602, "message": words})

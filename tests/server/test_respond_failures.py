@@ -1,0 +1,256 @@
+"""Calls that are refused, and tools that go wrong: what the caller is told, and what is logged."""
+
+import asyncio
+import json
+import logging
+import threading
+from typing import Any
+
+import pytest
+
+from respond_messages import META, error_of, message, result_of, routed, shop, text, tool_call
+from toolbooth import ToolError, ToolRegistry, handle_arguments
+from toolbooth.content import Text
+from toolbooth.server.respond import respond
+
+# --- refusals -----------------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_is_the_boundarys_own_as_a_result():
+    registry = shop()
+    arguments = {"data": {"a": 1}}
+    expected = handle_arguments(registry.tools["add"].contract, arguments)
+    assert expected["isError"] is True
+    assert result_of(registry, tool_call("add", arguments)) == expected
+
+
+@pytest.mark.parametrize(("headers", "status"), [(None, 200), ({}, 200), (routed("tools/call", "add"), 400)], ids=str)
+def test_a_refusal_is_a_json_rpc_error_where_the_registry_says_so(headers, status):
+    registry = shop(errors="protocol")
+    arguments = {"data": {"a": 1}}
+    shown = handle_arguments(registry.tools["add"].contract, arguments)
+    data = {"toolbooth": shown["_meta"]["toolbooth"]}
+    assert data["toolbooth"]["corrected"] == {"a": 1}
+    body = tool_call("add", arguments, **({"_meta": META} if status == 400 else {}))
+    error = {"code": -32602, "message": shown["content"][0]["text"], "data": data}
+    assert error_of(registry, body, headers) == (status, 1, error)
+
+
+def test_a_correction_keeps_an_integer_of_any_size():
+    found = result_of(shop(), tool_call("add", {"data": {"a": 10**30}}))
+    assert found["_meta"]["toolbooth"]["corrected"] == {"a": 10**30}
+
+
+@pytest.mark.parametrize("arguments", [None, {}, "{}", "null", [], 0, "x", True], ids=repr)
+def test_arguments_of_any_type_are_judged_as_the_boundary_judges_them(arguments):
+    registry = shop()
+    expected = handle_arguments(registry.tools["add"].contract, arguments)
+    assert result_of(registry, tool_call("add", arguments)) == expected
+
+
+def test_arguments_may_be_absent():
+    registry = ToolRegistry("shop")
+    registry.tool(name="seven")(lambda: 7)
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "seven"}}'
+    assert result_of(registry, body) == text("7")
+
+
+# --- tools that go wrong ------------------------------------------------------------------------------------------
+
+
+def test_a_tool_error_is_shown_with_its_details():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def buy() -> str:
+        raise ToolError("buy", "sold out", {"left": 0})
+
+    expected = {**text("Tool 'buy' failed: sold out", error=True), "structuredContent": {"details": {"left": 0}}}
+    assert result_of(registry, tool_call("buy")) == expected
+
+
+@pytest.mark.parametrize("details", [object(), "\ud800", {object(): 1}], ids=["object", "surrogate", "key"])
+def test_a_tool_error_is_shown_even_if_its_details_cannot_be(details, caplog):
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def buy() -> str:
+        raise ToolError("buy", "sold out", details)
+
+    assert result_of(registry, tool_call("buy")) == text("Tool 'buy' failed: sold out", error=True)
+    assert {record.getMessage() for record in caplog.records} == {"tool 'buy' failed with details that cannot be sent"}
+
+
+def test_a_tool_error_keeps_an_integer_of_any_size_and_loses_no_more_than_a_surrogate():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def big() -> str:
+        raise ToolError("big", "much", 10**30)
+
+    @registry.tool
+    def half() -> str:
+        raise ToolError("half", "a\ud800b")
+
+    assert result_of(registry, tool_call("big"))["structuredContent"] == {"details": 10**30}
+    assert result_of(registry, tool_call("half")) == text("Tool 'half' failed: a?b", error=True)
+
+
+def raise_key_error() -> str:
+    return {}["secret"]
+
+
+async def raise_key_error_async() -> str:
+    return {}["secret"]
+
+
+def raise_stop() -> str:
+    return next(iter([]))
+
+
+def leave() -> str:
+    raise SystemExit(3)
+
+
+async def leave_async() -> str:
+    raise SystemExit(3)
+
+
+async def await_cancelled() -> str:
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    task.cancel()
+    await task
+    return "never"
+
+
+RAISING = [raise_key_error, raise_key_error_async, raise_stop, leave, leave_async, await_cancelled]
+
+
+@pytest.mark.parametrize("function", RAISING, ids=lambda function: function.__name__)
+def test_any_other_exception_is_masked_and_logged(function, caplog):
+    registry = ToolRegistry("shop")
+    registry.tool(name="buy")(function)
+    assert result_of(registry, tool_call("buy")) == text("Tool 'buy' failed unexpectedly.", error=True)
+    logged = {(record.name, record.levelno, record.getMessage()) for record in caplog.records}
+    assert logged == {("toolbooth.server", logging.ERROR, "tool 'buy' failed")}
+    assert all(record.exc_info for record in caplog.records)
+
+
+def test_an_async_tool_past_its_time_is_stopped():
+    registry = ToolRegistry("shop", timeout=0.01)
+    stopped = []
+
+    @registry.tool
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append(True)
+
+    expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True)
+    assert result_of(registry, tool_call("wait")) == expected
+    assert stopped == [True, True]
+
+
+def test_a_sync_tool_past_its_time_may_still_complete():
+    registry = ToolRegistry("shop")
+    let_go = threading.Event()
+
+    @registry.tool(timeout=0.01)
+    def wait() -> None:
+        let_go.wait(30)
+
+    async def ask() -> Any:
+        async with asyncio.timeout(10):
+            return json.loads((await respond(registry, tool_call("wait"))).body)["result"]
+
+    try:
+        expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it may still complete", error=True)
+        assert asyncio.run(ask()) == expected
+    finally:
+        let_go.set()
+
+
+@pytest.mark.parametrize("limit", [None, 30], ids=["unlimited", "limited"])
+def test_a_tools_own_time_out_is_not_taken_for_the_limit(limit, caplog):
+    registry = ToolRegistry("shop", timeout=limit)
+
+    @registry.tool
+    async def wait() -> None:
+        raise TimeoutError("the database did not answer")
+
+    assert result_of(registry, tool_call("wait")) == text("Tool 'wait' failed unexpectedly.", error=True)
+
+
+def test_a_tool_in_time_is_not_touched_by_its_limit():
+    assert result_of(shop(timeout=30), tool_call("add", {"a": 1})) == text("1")
+
+
+def test_hanging_sync_tools_do_not_hold_up_the_others():
+    registry = shop()
+    let_go = threading.Event()
+    started = threading.Semaphore(0)
+
+    @registry.tool
+    def hang() -> None:
+        started.release()
+        let_go.wait(30)
+
+    async def ask() -> Any:
+        async with asyncio.timeout(20):
+            hanging = [asyncio.ensure_future(respond(registry, tool_call("hang"))) for _ in range(20)]
+            for _ in hanging:
+                await asyncio.to_thread(started.acquire)
+            reply = await respond(registry, tool_call("add", {"a": 1}))
+            let_go.set()
+            await asyncio.gather(*hanging)
+            return json.loads(reply.body)["result"]
+
+    try:
+        assert asyncio.run(ask()) == text("1")
+    finally:
+        let_go.set()
+
+
+class Unsendable:
+    """Nothing that JSON has."""
+
+
+UNSENDABLE = {
+    "object": Unsendable(),
+    "nested-object": {"a": [Unsendable()]},
+    "half-surrogate": "\ud800",
+    "half-surrogate-in-content": [Text(text="a"), Text(text="\ud800")],
+}
+
+
+@pytest.mark.parametrize("value", UNSENDABLE.values(), ids=UNSENDABLE)
+def test_a_value_that_cannot_be_sent_is_no_crash_but_a_tool_that_ran_to_its_end(value, caplog):
+    registry = ToolRegistry("shop")
+    records = []
+    registry.observe(records.append)
+    registry.tool(name="buy")(lambda: value)
+    words = (
+        "The tool ran to its end, but what it returned cannot be sent. "
+        "Do not call it again without looking at what it did."
+    )
+    assert result_of(registry, tool_call("buy")) == text(words, error=True)
+    assert {record.getMessage() for record in caplog.records} == {"tool 'buy' returned what cannot be sent"}
+    assert [record.outcome for record in records] == ["failed", "failed"]
+
+
+def test_a_fault_of_the_server_itself_is_answered_and_logged(caplog):
+    class Odd:
+        @classmethod
+        def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+            raise LookupError("no schema today")
+
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def odd() -> Odd:
+        return Odd()
+
+    error = {"code": -32603, "message": "the server failed; its log says how"}
+    assert error_of(registry, message("tools/list"), {}) == (200, 1, error)
+    assert {record.getMessage() for record in caplog.records} == {"the server failed"}

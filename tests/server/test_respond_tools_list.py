@@ -1,0 +1,64 @@
+"""`tools/list`: its pages, and their cursors."""
+
+import base64
+
+import pytest
+
+from respond_messages import error_of, message, result_of, shop
+from toolbooth import ToolRegistry
+
+
+def test_a_long_list_comes_in_pages_and_every_tool_once():
+    registry = ToolRegistry("shop", page_size=2)
+    for name in "edcba":
+        registry.tool(name=name)(lambda: None)
+    pages, params = [], {}
+    while params is not None:
+        page = result_of(registry, message("tools/list", params))
+        pages.append([tool["name"] for tool in page["tools"]])
+        params = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
+    assert pages == [["e", "d"], ["c", "b"], ["a"]]
+
+
+def test_a_full_last_page_has_no_next_one():
+    registry = ToolRegistry("shop", page_size=1)
+    registry.tool(name="only")(lambda: None)
+    assert result_of(registry, message("tools/list")).keys() == {"tools"}
+
+
+def cursor_of(words: str) -> str:
+    return base64.urlsafe_b64encode(words.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["nonsense", "é", 2, [], "", *map(cursor_of, ["0", "-2", "3", "4", "x", "9" * 5000])],
+    ids=[
+        "text",
+        "non-ascii",
+        "number",
+        "array",
+        "empty",
+        "start",
+        "negative",
+        "inside-a-page",
+        "past-the-end",
+        "word",
+        "endless",
+    ],
+)
+def test_a_cursor_that_was_not_given_out_is_refused(cursor):
+    registry = ToolRegistry("shop", page_size=2)
+    for name in "abcd":
+        registry.tool(name=name)(lambda: None)
+    error = {"code": -32602, "message": "the cursor is not one that this server gave out"}
+    assert error_of(registry, message("tools/list", {"cursor": cursor})) == (200, 1, error)
+
+
+def test_a_list_is_encoded_once_and_again_after_a_registration():
+    registry = shop()
+    first = registry.encoded_listing(0)
+    assert registry.encoded_listing(0) is first
+    registry.tool(name="late")(lambda: None)
+    names = [tool["name"] for tool in result_of(registry, message("tools/list"))["tools"]]
+    assert names == ["add", "echo", "late"]

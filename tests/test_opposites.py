@@ -1,0 +1,138 @@
+"""A corrected call never replaces a name by its opposite: names are matched by spelling, not by similarity."""
+
+import json
+
+import pytest
+from pydantic import BaseModel, create_model
+
+from toolbooth import Unpack, compile_function, compile_json_schema, compile_model, handle_arguments, handle_bytes
+
+OPPOSITES = """
+from_account to_account        source_account target_account   sender_id receiver_id       from_date to_date
+start_date end_date            start_time end_time             start_at stop_at            first_row last_row
+min_price max_price            min_age max_age                 minimum maximum             lower_bound upper_bound
+price_lt price_gt              size_lte size_gte               before_id after_id          created_before created_after
+include_tags exclude_tags      includes excludes               include exclude             allow deny
+allowlist denylist             whitelist blacklist             accept reject               accepted rejected
+enable disable                 enabled disabled                is_active is_inactive       active inactive
+visible invisible              valid invalid                   read unread                 known unknown
+lock unlock                    subscribe unsubscribe           encrypt decrypt             follow unfollow
+install uninstall              publish unpublish               mount unmount               do undo
+pack unpack                    load unload                     bind unbind                 block unblock
+credit debit                   credit_amount debit_amount      buy_price sell_price        income outcome
+import_path export_path        input_file output_file          upload_url download_url     inbound outbound
+increase decrease              increment decrement             ascending descending        asc desc
+add_users remove_users         append prepend                  push_to pull_from           attach detach
+parent_id patient_id           left right                      left_side right_side        top_margin bottom_margin
+open_at close_at               public_key private_key          internal_id external_id     billing_at shipping_at
+on_success on_failure          with_tax without_tax            pre_hook post_hook          positive negative
+"""
+
+PAIRS = [
+    (words[index], words[index + 1])
+    for line in OPPOSITES.splitlines()
+    for words in [line.split()]
+    for index in range(0, len(words), 2)
+]
+DIRECTED = [pair for one, other in PAIRS for pair in [(one, other), (other, one)]]
+
+
+def test_there_are_at_least_sixty_pairs():
+    assert len(set(map(frozenset, PAIRS))) >= 60
+
+
+class Inner(BaseModel):
+    street: str = ""
+
+
+def told(contract, sent):
+    """A refusal's own part, once it is clear that it is one, for values and for bytes."""
+    results = [handle_arguments(contract, sent), handle_bytes(contract, json.dumps(sent).encode())]
+    assert [each["isError"] for each in results] == [True, True]
+    assert results[0] == results[1]
+    return results[0]["_meta"]["toolbooth"]
+
+
+def schema(name):
+    return {"type": "object", "properties": {name: {"type": "string"}, "amount": {"type": "integer"}}}
+
+
+def scalars(name):
+    """Contracts that take this name as text, from every source."""
+    model = create_model("Model", **{name: (str, ""), "amount": (int, 0)})
+    namespace = {"Model": model, "Unpack": Unpack, "Annotated": __import__("typing").Annotated}
+    exec(f"def tool({name}: str = '', amount: int = 0): ...\ndef flat(m: Annotated[Model, Unpack()]): ...", namespace)
+    yield compile_function(namespace["tool"])
+    yield compile_function(namespace["flat"])
+    yield compile_model(model, function=lambda **values: values, name="tool")
+    yield compile_json_schema(schema(name), function=lambda arguments: arguments, name="tool")
+
+
+@pytest.mark.parametrize(("declared", "sent"), DIRECTED)
+def test_text_is_not_moved_to_the_opposite_name(declared, sent):
+    for contract in scalars(declared):
+        for arguments in [
+            {sent: "MINE-1", "amount": 500},
+            {sent: "MINE-1"},
+            {"data": {sent: "MINE-1", "amount": 500}},
+            {"data": {sent: "MINE-1"}, "amount": 500},
+        ]:
+            found = told(contract, arguments)
+            assert "corrected" not in found
+            assert not any("rename" in edit or f".{declared}" in edit for edit in found.get("edits", ()))
+
+
+@pytest.mark.parametrize(("declared", "sent"), DIRECTED)
+def test_an_object_is_not_moved_to_the_opposite_name(declared, sent):
+    model = create_model("Model", **{declared: (Inner, Inner()), "amount": (int, 0)})
+    contract = compile_model(model, function=lambda **values: values, name="tool")
+    for arguments in [
+        {sent: {"street": "Dam 1"}},
+        {sent: json.dumps({"street": "Dam 1"}), "amount": 1},
+        {"data": {sent: {"street": "Dam 1"}}},
+        {f"{sent}.street": "Dam 1"},
+        {f"{sent}[street]": "Dam 1"},
+    ]:
+        found = told(contract, arguments)
+        assert "corrected" not in found
+        assert not any(f".{declared}" in edit for edit in found.get("edits", ()))
+
+
+@pytest.mark.parametrize(("declared", "sent"), DIRECTED)
+def test_the_same_slip_in_every_row_is_not_corrected_either(declared, sent):
+    row = create_model("Row", **{declared: (str, "")})
+    model = create_model("Model", rows=(list[row], ...))
+    contract = compile_model(model, function=lambda **values: values, name="tool")
+    found = told(contract, {"rows": [{sent: "MINE-1"}, {sent: "MINE-2"}]})
+    assert (found.get("corrected"), found.get("edits")) == (None, None)
+
+
+@pytest.mark.parametrize(("declared", "sent"), DIRECTED)
+def test_a_field_does_not_wander_from_one_object_into_its_opposite(declared, sent):
+    here = create_model("Here", account=(str, ...))
+    there = create_model("There", account=(str, ...), iban=(str, ""))
+    model = create_model("Model", **{sent: (here, ...), declared: (there, ...)})
+    contract = compile_model(model, function=lambda **values: values, name="tool")
+    found = told(contract, {sent: {"account": "a", "iban": "X"}, declared: {"account": "b"}})
+    assert (found.get("corrected"), found.get("edits")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("true", "1"), ("false", "0"), ("[true]", "[1]"), ('{"a": false}', '{"a": 0}')]
+)
+def test_a_boolean_and_a_number_are_two_values_for_one_field(one, other):
+    contract = compile_json_schema(
+        {"type": "object", "properties": {"x": {}}}, function=lambda arguments: arguments, name="tool"
+    )
+    for first, second in [(one, other), (other, one)]:
+        result = handle_bytes(contract, f'{{"params": {{"x": {first}}}, "x": {second}}}'.encode())
+        assert "corrected" not in result["_meta"]["toolbooth"]
+
+
+@pytest.mark.parametrize("value", ["true", "1", "1.0", "null", '"a"', "[1, true]", '{"a": [false]}'])
+def test_the_same_value_twice_is_one_value(value):
+    contract = compile_json_schema(
+        {"type": "object", "properties": {"x": {}}}, function=lambda arguments: arguments, name="tool"
+    )
+    result = handle_bytes(contract, f'{{"params": {{"x": {value}}}, "x": {value}}}'.encode())
+    assert result["_meta"]["toolbooth"]["corrected"] == {"x": json.loads(value)}
