@@ -77,12 +77,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def scale_examples(items: list[pytest.Item]) -> None:
     """Multiply the examples of each Hypothesis test by the factor of the chosen profile.
 
+    Only the thorough profile chooses its examples at random. The others choose the same ones in
+    every run: a check that fails must fail again, and coverage must not depend on luck.
     A profile alone changes only the tests without settings of their own. Hypothesis has no public
     way to change the settings of a test; its own pytest plugin does it in this way too.
     """
-    factor = EXAMPLES.get(settings.get_current_profile_name(), 1)
+    profile = settings.get_current_profile_name()
+    factor = EXAMPLES.get(profile, 1)
+    same = profile != "thorough"
     tests = {item.function for item in items if isinstance(item, pytest.Function)}
     for test in filter(is_hypothesis_test, tests):
         asked = test._hypothesis_internal_use_settings
         number = max(round(asked.max_examples * factor), min(FEWEST, asked.max_examples))
-        test._hypothesis_internal_use_settings = settings(asked, max_examples=number)
+        test._hypothesis_internal_use_settings = settings(
+            asked, max_examples=number, derandomize=same, database=None if same else asked.database
+        )

@@ -89,6 +89,22 @@ def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_gues
     assert refused(order, sent) == (corrected, edits)
 
 
+@pytest.mark.parametrize(
+    ("sent", "corrected", "edits"),
+    [
+        pytest.param(
+            {**SENT, "zip": "3000"},
+            {"name": "Ann", "address": {"city": "Bern", "zip": "3000"}},
+            ["move $.zip to $.address.zip"],
+            id="free",
+        ),
+        pytest.param({**SENT, "city": "Basel"}, None, [], id="taken"),
+    ],
+)
+def test_a_field_of_the_only_inner_object_moves_there_unless_it_was_sent_already(sent, corrected, edits):
+    assert refused(order, sent) == (corrected, edits)
+
+
 def test_an_object_in_another_case_is_corrected_with_what_is_in_another_case_inside_it():
     def tool(person: Person): ...
 
