@@ -1,7 +1,7 @@
 """What is measured: tools as authors write them, and the calls that agents make to them.
 
-Every case is its own floor: `to_json(TypeAdapter(function).validate_json(body))`, which checks no undeclared keys, no
-duplicates, no exact numbers, repairs nothing and explains nothing.
+Every case is its own floor: `to_json(TypeAdapter(function).validate_json(body))`, which checks no
+undeclared keys, no duplicates, no exact numbers, repairs nothing and explains nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Case:
     goal: float | None = None
     refusal_goal: float | None = None
     plain: tuple[Function, bytes] | None = None
-    """The floor's function and body, where Pydantic alone cannot take this call: the same, not unpacked."""
+    """The floor's function and body, where Pydantic alone cannot take this call: the same, not
+    unpacked.
+    """
 
 
 def sent(value: Any) -> bytes:
@@ -98,7 +100,12 @@ def echo_records(records: list[Record], dry_run: bool = False) -> list[Record]:
 
 
 OFFER: Json = {"title": "Annual report", "quantity": 12, "price": 9.5, "urgent": True}
-ADDRESS: Json = {"street": "Oudegracht 12", "city": "Utrecht", "postcode": "3511 AB", "country": "NL"}
+ADDRESS: Json = {
+    "street": "Oudegracht 12",
+    "city": "Utrecht",
+    "postcode": "3511 AB",
+    "country": "NL",
+}
 PERSON: Json = {
     "email": "ann@example.org",
     "first_name": "Ann",
@@ -161,7 +168,10 @@ FLAT = Case(
         "typo in one key": sent(misspelt(OFFER, "quantity", "quantty")),
         "wrong type": sent({**OFFER, "quantity": True}),
     },
-    repaired={"a number as text": sent({**OFFER, "quantity": "12"}), "all as JSON text": sent(json.dumps(OFFER))},
+    repaired={
+        "a number as text": sent({**OFFER, "quantity": "12"}),
+        "all as JSON text": sent(json.dumps(OFFER)),
+    },
 )
 
 NESTED = Case(
@@ -175,7 +185,11 @@ NESTED = Case(
         "typo in one key": sent({**CONTACT, "contact": _postcode_misspelt(PERSON)}),
         "wrong type": sent({**CONTACT, "contact": {**PERSON, "age": True}}),
     },
-    repaired={"nested part as JSON text": sent({**CONTACT, "contact": {**PERSON, "address": json.dumps(ADDRESS)}})},
+    repaired={
+        "nested part as JSON text": sent(
+            {**CONTACT, "contact": {**PERSON, "address": json.dumps(ADDRESS)}}
+        )
+    },
 )
 
 BATCH = Case(
@@ -192,23 +206,44 @@ BATCH = Case(
         "typo in every record": sent(in_every_record(_postcode_misspelt)),
     },
     repaired={
-        "nested part as JSON text": sent(in_one_record(lambda each: {**each, "address": json.dumps(ADDRESS)})),
+        "nested part as JSON text": sent(
+            in_one_record(lambda each: {**each, "address": json.dumps(ADDRESS)})
+        ),
         "all records as JSON text": sent({**RECORDS, "records": json.dumps(RECORDS["records"])}),
     },
 )
 
 IN_TEXT = (
     Case(name="flat, answer in text", function=make_offer_in_text, exact=FLAT.exact, goal=2.75),
-    Case(name="contact, answer in text", function=create_contact_in_text, exact=NESTED.exact, goal=2.3),
-    Case(name="records, answer in text", function=import_records_in_text, exact=BATCH.exact, goal=2.0),
+    Case(
+        name="contact, answer in text",
+        function=create_contact_in_text,
+        exact=NESTED.exact,
+        goal=2.3,
+    ),
+    Case(
+        name="records, answer in text", function=import_records_in_text, exact=BATCH.exact, goal=2.0
+    ),
 )
 
 
 # Python's `json.dumps` puts spaces in and escapes what is not ASCII; most clients do neither.
 SPACED = (
-    Case(name="flat, with spaces", function=make_offer, exact=json.dumps(OFFER).encode(), goal=2.75),
-    Case(name="contact, with spaces", function=create_contact, exact=json.dumps(CONTACT).encode(), goal=2.3),
-    Case(name="records, with spaces", function=import_records, exact=json.dumps(RECORDS).encode(), goal=2.0),
+    Case(
+        name="flat, with spaces", function=make_offer, exact=json.dumps(OFFER).encode(), goal=2.75
+    ),
+    Case(
+        name="contact, with spaces",
+        function=create_contact,
+        exact=json.dumps(CONTACT).encode(),
+        goal=2.3,
+    ),
+    Case(
+        name="records, with spaces",
+        function=import_records,
+        exact=json.dumps(RECORDS).encode(),
+        goal=2.0,
+    ),
 )
 
 
@@ -283,13 +318,20 @@ def add_lines(lines: list[Line]) -> Json:
 
 def _lines(price: str) -> bytes:
     """JSON numbers of any length, which `json.dumps` would not write."""
-    each = ",".join(f'{{"sku":"S-{number}","quantity":{number},"price":{price % number}}}' for number in range(500))
+    each = ",".join(
+        f'{{"sku":"S-{number}","quantity":{number},"price":{price % number}}}'
+        for number in range(500)
+    )
     return f'{{"lines":[{each}]}}'.encode()
 
 
 SHIPPING: Json = {"express": True, "weight": 2.5}
 ORDER: Json = {"contact": PERSON, "address": ADDRESS, **SHIPPING}
-FLAT_ORDER: Json = {**PERSON, **{f"ship_{name}": each for name, each in ADDRESS.items()}, **SHIPPING}
+FLAT_ORDER: Json = {
+    **PERSON,
+    **{f"ship_{name}": each for name, each in ADDRESS.items()},
+    **SHIPPING,
+}
 
 FURTHER = (
     Case(
@@ -314,7 +356,9 @@ FURTHER = (
         plain=(plain_order, sent(ORDER)),
     ),
     Case(name="500 Decimals, 2 places", function=add_lines, exact=_lines("%d.25")),
-    Case(name="500 Decimals, 21 digits", function=add_lines, exact=_lines("12345678901234567%03d.5")),
+    Case(
+        name="500 Decimals, 21 digits", function=add_lines, exact=_lines("12345678901234567%03d.5")
+    ),
     Case(name="records, all sent back", function=echo_records, exact=BATCH.exact),
 )
 

@@ -51,13 +51,17 @@ def _calls(case: Case) -> list[Row]:
     for (group, kind), body in calls_of(case).items():
         came_of_it = outcome(handle_bytes(contract, body))
         if came_of_it != group:
-            raise AssertionError(f"{case.name}, {kind}: {came_of_it}, not {group}; the figure would mean nothing")
+            raise AssertionError(
+                f"{case.name}, {kind}: {came_of_it}, not {group}; the figure would mean nothing"
+            )
         tasks[group, kind] = lambda body=body: handle_bytes(contract, body)
     timings = compare(tasks, "floor")
     floor = timings.pop("floor")
     goals = {"exact": case.goal, "refused": case.refusal_goal}
     return [
-        at_most(group, f"{case.name}: {kind}" if kind else case.name, goals.get(group), timing, floor)
+        at_most(
+            group, f"{case.name}: {kind}" if kind else case.name, goals.get(group), timing, floor
+        )
         for (group, kind), timing in timings.items()
     ]
 
@@ -70,7 +74,9 @@ def outcome(result: dict[str, Any]) -> Outcome:
 
 
 def _registration(case: Case) -> list[Row]:
-    """A tool made ready: compiled and published; and so far that the first call, which compiles the gate, is done."""
+    """A tool made ready: compiled and published; and so far that the first call, which compiles the
+    gate, is done.
+    """
 
     def published() -> object:
         return input_schema(compile_function(case.function))
@@ -83,9 +89,15 @@ def _registration(case: Case) -> list[Row]:
         adapter = TypeAdapter(case.function)
         return adapter.json_schema()
 
-    names = {"published": f"{case.name}: compiled and published", "ready": f"{case.name}: and called once"}
+    names = {
+        "published": f"{case.name}: compiled and published",
+        "ready": f"{case.name}: and called once",
+    }
     timings = compare({"floor": floor, "published": published, "ready": ready}, "floor")
-    return [at_most("registration", name, None, timings[task], timings["floor"]) for task, name in names.items()]
+    return [
+        at_most("registration", name, None, timings[task], timings["floor"])
+        for task, name in names.items()
+    ]
 
 
 def _imports() -> list[Row]:
@@ -127,7 +139,9 @@ SUITE = Suite(
         "import": "Import (against pydantic)",
     },
     panels=(
-        Panel(title="Exact calls ÷ to_json(TypeAdapter(tool).validate_json(body))", groups=("exact",)),
+        Panel(
+            title="Exact calls ÷ to_json(TypeAdapter(tool).validate_json(body))", groups=("exact",)
+        ),
         Panel(
             title="Refused and repaired calls ÷ the exact call's floor (logarithmic)",
             groups=("refused", "repaired"),

@@ -1,7 +1,8 @@
-"""The gateway over HTTP -> rows of figures: a call against the same REST call in the same process, and other gateways.
+"""The gateway over HTTP -> rows of figures: a call against the same REST call in the same process,
+and other gateways.
 
-A figure counts only if the call was a whole REST call: authentication, permission and throttle asked once each, and for
-every create a row with all of its fields, its foreign key and its tags.
+A figure counts only if the call was a whole REST call: authentication, permission and throttle
+asked once each, and for every create a row with all of its fields, its foreign key and its tags.
 """
 
 from __future__ import annotations
@@ -27,8 +28,13 @@ SLICE = 0.05
 
 MANY = 1000
 CALL_GOAL = 1.25
-LISTS = {"open": ("unfiltered", 0.005, MANY), "of models": ("filtered for the caller", 0.060, MANY - 1)}
-"""By the permissions of the views: what the list is called, what it may take, how many tools it has."""
+LISTS = {
+    "open": ("unfiltered", 0.005, MANY),
+    "of models": ("filtered for the caller", 0.060, MANY - 1),
+}
+"""By the permissions of the views: what the list is called, what it may take, how many tools it
+has.
+"""
 
 PEER = "frisian"
 PEER_NAME = django_peer.NAME
@@ -48,10 +54,15 @@ NEW: dict[str, Any] = {
 REST = {
     "retrieve": Exchange(method="GET", path=f"/api/contacts/{ONE}/"),
     "list": Exchange(method="GET", path="/api/contacts/"),
-    "create": Exchange(method="POST", path="/api/contacts/", body=json.dumps(NEW).encode(), status=201),
+    "create": Exchange(
+        method="POST", path="/api/contacts/", body=json.dumps(NEW).encode(), status=201
+    ),
 }
 ARGUMENTS: dict[str, dict[str, Any]] = {"retrieve": {"id": ONE}, "list": {}, "create": NEW}
-MCP = {call: over_mcp("tools/call", name=f"contacts__{call}", arguments=each) for call, each in ARGUMENTS.items()}
+MCP = {
+    call: over_mcp("tools/call", name=f"contacts__{call}", arguments=each)
+    for call, each in ARGUMENTS.items()
+}
 LISTING = over_mcp("tools/list")
 
 EVERY = ("authentication", "permission", "throttle")
@@ -113,15 +124,22 @@ def _check_refusals(server: DjangoServer) -> None:
 
 def _wanted() -> list[Key]:
     calls = [
-        (server, way, call) for server in ("gunicorn", "uvicorn", PEER) for way in ("REST", "MCP") for call in REST
+        (server, way, call)
+        for server in ("gunicorn", "uvicorn", PEER)
+        for way in ("REST", "MCP")
+        for call in REST
     ]
     many = [("toolbooth, open", way, "retrieve") for way in ("REST", "MCP")]
-    lists = [(f"{gateway}, {each}", "MCP", "tools") for each in LISTS for gateway in ("toolbooth", PEER)]
+    lists = [
+        (f"{gateway}, {each}", "MCP", "tools") for each in LISTS for gateway in ("toolbooth", PEER)
+    ]
     return calls + many + lists
 
 
 def _clock(server: DjangoServer, way: str, call: str) -> Clock:
-    """A clock for one kind of request to one server, whose answers are checked before, and whose work every time."""
+    """A clock for one kind of request to one server, whose answers are checked before, and whose
+    work every time.
+    """
     if call == "tools":
         _check_list(server)
         return _listing_clock(server)
@@ -161,14 +179,18 @@ def _check_answer(server: DjangoServer, way: str, call: str, answer: Any) -> Non
             return
     except KeyError:
         pass
-    raise AssertionError(f"{server.project}, {way}, {call}: {answer}; the figure would mean nothing")
+    raise AssertionError(
+        f"{server.project}, {way}, {call}: {answer}; the figure would mean nothing"
+    )
 
 
 def _check_list(server: DjangoServer) -> None:
     tools = len(server.ask(LISTING)["result"]["tools"])
     wanted = LISTS[server.project.permissions][2]
     if tools != wanted:
-        raise AssertionError(f"{server.project}: {tools} tools, not {wanted}; the figure would mean nothing")
+        raise AssertionError(
+            f"{server.project}: {tools} tools, not {wanted}; the figure would mean nothing"
+        )
 
 
 def _listing_clock(server: DjangoServer) -> Clock:
@@ -186,12 +208,21 @@ def _call_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
     for server in ("gunicorn", "uvicorn"):
         for call in REST:
             yield _over_rest(found, server, call, server, f"{server}: {call}", CALL_GOAL)
-    yield _over_rest(found, "toolbooth, open", "retrieve", "gunicorn", f"gunicorn: retrieve, {MANY:,} tools", None)
+    yield _over_rest(
+        found,
+        "toolbooth, open",
+        "retrieve",
+        "gunicorn",
+        f"gunicorn: retrieve, {MANY:,} tools",
+        None,
+    )
     for call in REST:
         yield _over_rest(found, PEER, call, "theirs", f"{PEER_NAME}: {call}", None)
 
 
-def _over_rest(found: dict[Key, list[float]], server: str, call: str, group: str, name: str, goal: float | None) -> Row:
+def _over_rest(
+    found: dict[Key, list[float]], server: str, call: str, group: str, name: str, goal: float | None
+) -> Row:
     timings = against({way: found[server, way, call] for way in ("REST", "MCP")}, "REST")
     return at_most(group, name, goal, timings["MCP"], timings["REST"])
 
@@ -212,5 +243,7 @@ def _peer_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         for each, (words, _, _) in LISTS.items()
     }
     for name, (ours, theirs, call) in pairs.items():
-        timings = against({"ours": found[ours, "MCP", call], "theirs": found[theirs, "MCP", call]}, "ours")
+        timings = against(
+            {"ours": found[ours, "MCP", call], "theirs": found[theirs, "MCP", call]}, "ours"
+        )
         yield at_least("peer", name, None, timings["ours"], timings["theirs"])

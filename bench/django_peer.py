@@ -12,4 +12,11 @@ NAME = f"frisian-mcp {VERSION}"
 
 def python() -> Path:
     """The interpreter that has it; it is installed where it is not there yet."""
-    return set_up("frisian", f"frisian-mcp=={VERSION}", "Django", "djangorestframework", "django-filter", "gunicorn")
+    return set_up(
+        "frisian",
+        f"frisian-mcp=={VERSION}",
+        "Django",
+        "djangorestframework",
+        "django-filter",
+        "gunicorn",
+    )

@@ -1,4 +1,6 @@
-"""The project of the bench in a server of its own, with a database of its own, and a client that loads it."""
+"""The project of the bench in a server of its own, with a database of its own, and a client that
+loads it.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,17 @@ from load import HERE, META, SERVER_CPU, VERSION, cpu_seconds, message, pin
 
 SETTINGS = "servers.django_project.settings"
 FURTHER = 165
-"""Resources of six tools each. With contacts, and companies and tags that can only be read: 1,000 tools."""
+"""Resources of six tools each. With contacts, and companies and tags that can only be read: 1,000
+tools.
+"""
 
 PATIENCE = 300
 """Seconds that the first answer may take on a loaded machine, with a thousand tools to be made."""
 
 CALLERS = {"gunicorn": 2, "uvicorn": 1}
-"""One waits while another is served, so that a worker does not fall asleep; in uvicorn two would fight over the GIL."""
+"""One waits while another is served, so that a worker does not fall asleep; in uvicorn two would
+fight over the GIL.
+"""
 
 _CONTACTS = "django_project_contact"
 
@@ -74,7 +80,9 @@ class Project:
 
     def start(self, *command: str, **how: Any) -> subprocess.Popen[bytes]:
         """A Python process with the project in its environment."""
-        return subprocess.Popen([self.python, "-m", *command], cwd=HERE, env=self.environment, **how)
+        return subprocess.Popen(
+            [self.python, "-m", *command], cwd=HERE, env=self.environment, **how
+        )
 
     def manage(self, *command: str) -> str:
         """What a command of the project prints."""
@@ -89,7 +97,12 @@ class Project:
         if self.server == "uvicorn":
             return ["servers.django_asgi", str(number)]
         gunicorn = ["gunicorn", "--worker-class=sync", "--workers=1", f"--timeout={PATIENCE}"]
-        return [*gunicorn, "--log-level=error", f"--bind=fd://{number}", "django.core.wsgi:get_wsgi_application()"]
+        return [
+            *gunicorn,
+            "--log-level=error",
+            f"--bind=fd://{number}",
+            "django.core.wsgi:get_wsgi_application()",
+        ]
 
 
 class DjangoServer:
@@ -105,13 +118,17 @@ class DjangoServer:
             pin(SERVER_CPU, self._process.pid)
             # They wait in the backlog until the server is there to accept them.
             address = listening.getsockname()
-            self._clients = [HTTPConnection(*address, timeout=PATIENCE) for _ in range(CALLERS[project.server])]
+            self._clients = [
+                HTTPConnection(*address, timeout=PATIENCE) for _ in range(CALLERS[project.server])
+            ]
             self._clients[0].connect()
 
     @cached_property
     def _worker(self) -> int:
         """The process that answers: gunicorn's only child, or uvicorn itself."""
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        children = (
+            Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        )
         return int(children[0]) if children else self._process.pid
 
     def ask(self, exchange: Exchange) -> Any:
@@ -136,8 +153,14 @@ class DjangoServer:
         answer = client.getresponse()
         body = answer.read()
         if answer.status != exchange.status:
-            raise AssertionError(f"{self.project}, {exchange}: answered {answer.status} {body[:2000]!r}")
-        return json.loads(body) if answer.getheader("Content-Type", "").startswith("application/json") else body
+            raise AssertionError(
+                f"{self.project}, {exchange}: answered {answer.status} {body[:2000]!r}"
+            )
+        return (
+            json.loads(body)
+            if answer.getheader("Content-Type", "").startswith("application/json")
+            else body
+        )
 
     def asked(self) -> dict[str, int]:
         """How often authentication, permissions and the throttle were asked since the last time."""
@@ -145,18 +168,27 @@ class DjangoServer:
 
     def created(self, like: dict[str, Any]) -> int:
         """How many whole rows were made of these fields, with their tags; they are deleted."""
-        with closing(sqlite3.connect(self.project.database, timeout=PATIENCE)) as database, database:
+        with (
+            closing(sqlite3.connect(self.project.database, timeout=PATIENCE)) as database,
+            database,
+        ):
             columns = {name: each for name, each in like.items() if not isinstance(each, list)}
             columns["company_id"] = columns.pop("company").replace("-", "")
             where = " AND ".join(f"{name} = ?" for name in columns)
-            rows = database.execute(f"SELECT id FROM {_CONTACTS} WHERE {where}", [*columns.values()]).fetchall()
+            rows = database.execute(
+                f"SELECT id FROM {_CONTACTS} WHERE {where}", [*columns.values()]
+            ).fetchall()
             tags = len(like["tags"])
             for row in rows:
-                found = database.execute(f"DELETE FROM {_CONTACTS}_tags WHERE contact_id = ?", row).rowcount
+                found = database.execute(
+                    f"DELETE FROM {_CONTACTS}_tags WHERE contact_id = ?", row
+                ).rowcount
                 database.execute(f"DELETE FROM {_CONTACTS} WHERE id = ?", row)
                 if found != tags:
                     raise AssertionError(f"{self.project}: a row with {found} tags, not {tags}")
-            blank = database.execute(f"SELECT count(*) FROM {_CONTACTS} WHERE email = ''").fetchone()[0]
+            blank = database.execute(
+                f"SELECT count(*) FROM {_CONTACTS} WHERE email = ''"
+            ).fetchone()[0]
         if blank:
             raise AssertionError(f"{self.project}: {blank} blank rows")
         return len(rows)
@@ -184,4 +216,6 @@ def over_mcp(method: str, user: str | None = "ann", status: int = 200, **params:
         **named,
     }
     body = message(method, **params, _meta=META)
-    return Exchange(method="POST", path="/mcp", body=body, headers=headers, user=user, status=status)
+    return Exchange(
+        method="POST", path="/mcp", body=body, headers=headers, user=user, status=status
+    )

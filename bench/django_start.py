@@ -1,4 +1,6 @@
-"""What the gateway costs within a process -> rows of figures: the boundary's share of a call, and the start."""
+"""What the gateway costs within a process -> rows of figures: the boundary's share of a call, and
+the start.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +33,17 @@ def shares(tell: Tell) -> list[Row]:
     for call, figures in found.items():
         timing = Timing(**figures)
         whole = Timing(seconds=timing.seconds / timing.ratio, ratio=1, low=1, high=1)
-        percent = replace(timing, ratio=timing.ratio * 100, low=timing.low * 100, high=timing.high * 100)
+        percent = replace(
+            timing, ratio=timing.ratio * 100, low=timing.low * 100, high=timing.high * 100
+        )
         rows.append(at_most("share", f"{call}, in per cent", SHARE_GOAL, percent, whole))
     return rows
 
 
 def starts(tell: Tell) -> list[Row]:
-    """A new process up to its first answer, with a thousand tools, against the same project without a gateway."""
+    """A new process up to its first answer, with a thousand tools, against the same project without
+    a gateway.
+    """
     with TemporaryDirectory() as home:
         clocks = {gateway: _start_clock(Path(home), gateway) for gateway in ("none", *NAMES)}
         found = readings(clocks, ROUNDS, counting(tell, "start", ROUNDS))
@@ -63,7 +69,9 @@ def _project() -> Iterator[Project]:
 
 
 def _start_clock(home: Path, gateway: str) -> Clock:
-    project = Project(database=home / f"{gateway}.sqlite3", gateway=gateway, resources=FURTHER, permissions="open")
+    project = Project(
+        database=home / f"{gateway}.sqlite3", gateway=gateway, resources=FURTHER, permissions="open"
+    )
     project.manage("seed")
 
     def read() -> float:

@@ -1,4 +1,6 @@
-"""The Django gateway: a call over MCP against the same REST call, and beside the strongest other gateway."""
+"""The Django gateway: a call over MCP against the same REST call, and beside the strongest other
+gateway.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from figures import Panel, Row, Suite, Tell
 def measured(tell: Tell) -> list[Row]:
     """Every figure of the suite."""
     if sys.platform != "linux":
-        raise SystemExit("The django suite pins processes to CPUs and reads their CPU clocks: it needs Linux.")
+        raise SystemExit(
+            "The django suite pins processes to CPUs and reads their CPU clocks: it needs Linux."
+        )
     tell(f"setting up {PEER_NAME}")
     django_peer.python()
     return [row for part in (over_http, shares, starts) for row in part(tell)]
@@ -40,9 +44,17 @@ SUITE = Suite(
         Panel(title="The boundary's share of a call (less is better)", groups=("share",)),
         Panel(title=f"Times less CPU than {PEER_NAME} (more is better)", groups=("peer",)),
         Panel(
-            title="A process up to its first answer ÷ the same without a gateway (less is better)", groups=("start",)
+            title="A process up to its first answer ÷ the same without a gateway (less is better)",
+            groups=("start",),
         ),
     ),
-    packages=("toolbooth", "Django", "djangorestframework", "drf-spectacular", "gunicorn", "uvicorn"),
+    packages=(
+        "toolbooth",
+        "Django",
+        "djangorestframework",
+        "drf-spectacular",
+        "gunicorn",
+        "uvicorn",
+    ),
     measured=measured,
 )

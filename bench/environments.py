@@ -1,4 +1,6 @@
-"""Environments of their own under `.bench/`, for what must not stand beside Toolbooth: each is installed once."""
+"""Environments of their own under `.bench/`, for what must not stand beside Toolbooth: each is
+installed once.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
-"""Everything that is not named in full comes in Toolbooth's own versions: the same Django, the same REST framework."""
+"""Everything that is not named in full comes in Toolbooth's own versions: the same Django, the same
+REST framework.
+"""
 
 
 def set_up(name: str, *packages: str) -> Path:
@@ -22,7 +26,16 @@ def set_up(name: str, *packages: str) -> Path:
         return python
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-qq", "--disable-pip-version-check"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*pip, "-c", CONSTRAINTS, *packages], check=True)
     ready.write_text(wanted)
     return python

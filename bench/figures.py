@@ -1,4 +1,6 @@
-"""What a suite is, and what it gives: rows of figures, each one cost against another of the same run."""
+"""What a suite is, and what it gives: rows of figures, each one cost against another of the same
+run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ Tell = Callable[[str], None]
 class Row:
     """One figure: the ratio of a cost to its floor, with the spread of that ratio.
 
-    Where the goal is `at_least`, the ratio is the other way round: how many times less Toolbooth costs.
+    Where the goal is `at_least`, the ratio is the other way round: how many times less Toolbooth
+    costs.
     """
 
     group: str

@@ -1,6 +1,8 @@
-"""Servers in processes of their own, and the clients that load them: raw bytes, since only the server's work counts.
+"""Servers in processes of their own, and the clients that load them: raw bytes, since only the
+server's work counts.
 
-A process is asked for its CPU time through the kernel's clock for it, which counts nanoseconds and every thread.
+A process is asked for its CPU time through the kernel's clock for it, which counts nanoseconds and
+every thread.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ def request(method: str, **params: Any) -> bytes:
 
 def message(method: str, **params: Any) -> bytes:
     """One JSON-RPC request."""
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, separators=(",", ":")).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, separators=(",", ":")
+    ).encode()
 
 
 class Process:
@@ -102,7 +106,9 @@ class HttpServer:
         return json.loads(body), len(head) + 4 + length
 
     def load(self, sent: bytes, size: int, count: int) -> float:
-        """CPU seconds of the server per request, over `count` of them on all connections; a reply has `size` bytes."""
+        """CPU seconds of the server per request, over `count` of them on all connections; a reply
+        has `size` bytes.
+        """
         before = self.process.cpu()
         with selectors.DefaultSelector() as selector:
             for connection in self._connections[:count]:
@@ -141,7 +147,9 @@ class StdioServer:
         self.process = Process(host, tools, "stdio", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         pin(CLIENT_CPU, self.process.pipes.pid)
         info = {"name": "bench", "version": "1"}
-        self.ask(message("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=info))
+        self.ask(
+            message("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=info)
+        )
         self._send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
     def _send(self, line: bytes) -> None:
@@ -186,9 +194,13 @@ def client_pinned() -> Iterator[None]:
 
 
 def cpu_seconds(process: int) -> float:
-    """What a process has used so far, in all threads. What runs now is not yet in it: wait until it is idle."""
+    """What a process has used so far, in all threads. What runs now is not yet in it: wait until it
+    is idle.
+    """
     time.sleep(IDLE)
-    return time.clock_gettime((~process << 3) | 2)  # what clock_getcpuclockid(3) gives for a process
+    return time.clock_gettime(
+        (~process << 3) | 2
+    )  # what clock_getcpuclockid(3) gives for a process
 
 
 def pin(cpu: int, process: int) -> None:

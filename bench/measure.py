@@ -1,7 +1,9 @@
-"""How time is taken: CPU, best of many rounds, everything that is compared interleaved in random order.
+"""How time is taken: CPU, best of many rounds, everything that is compared interleaved in random
+order.
 
-Wall time says little on a shared machine, and neither does a figure without its neighbour from the same minute. So
-only ratios are compared, each with the quartiles of the ratio within one round as its spread.
+Wall time says little on a shared machine, and neither does a figure without its neighbour from the
+same minute. So only ratios are compared, each with the quartiles of the ratio within one round as
+its spread.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ Clock = Callable[[], float]
 ROUNDS = 60
 FEWEST_ROUNDS = 8
 SLICE = 0.004
-"""CPU seconds of one task in one round: long against the clock, short against the other work on the machine."""
+"""CPU seconds of one task in one round: long against the clock, short against the other work on the
+machine.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +76,9 @@ def against(found: Mapping[Key, list[float]], floor: Key) -> dict[Key, Timing]:
 
 
 def _timing(times: list[float], floor: list[float]) -> Timing:
-    low, _, high = quantiles((mine / theirs for mine, theirs in zip(times, floor, strict=True)), n=4)
+    low, _, high = quantiles(
+        (mine / theirs for mine, theirs in zip(times, floor, strict=True)), n=4
+    )
     return Timing(seconds=min(times), ratio=min(times) / min(floor), low=low, high=high)
 
 

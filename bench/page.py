@@ -1,4 +1,6 @@
-"""Rows -> the table of figures in the suite's page of the documentation, so that it says what the last run found."""
+"""Rows -> the table of figures in the suite's page of the documentation, so that it says what the
+last run found.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,20 @@ def write(suite: Suite, rows: list[Row], when: str) -> None:
 
 def _table(suite: Suite, rows: list[Row], when: str) -> str:
     """Those that have goals; or all of them, where the page is to tell the whole."""
-    lines = [f"Run of {when}:", "", f"| | figure | {'of' if suite.whole else 'spread'} | goal |", "|---|---|---|---|"]
+    lines = [
+        f"Run of {when}:",
+        "",
+        f"| | figure | {'of' if suite.whole else 'spread'} | goal |",
+        "|---|---|---|---|",
+    ]
     for group, title in suite.groups.items():
-        shown = [row for row in rows if row.group == group and (suite.whole or row.goal is not None)]
+        shown = [
+            row for row in rows if row.group == group and (suite.whole or row.goal is not None)
+        ]
         lines += [f"| **{title}** | | | |"] * bool(shown)
-        lines += [f"| {row.name} | {_figure(row)} | {_beside(row)} | {goal_of(row)} |" for row in shown]
+        lines += [
+            f"| {row.name} | {_figure(row)} | {_beside(row)} | {goal_of(row)} |" for row in shown
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -35,15 +35,24 @@ def draw(suite: Suite, rows: list[Row], path: Path) -> None:
 def _panel(axes: Axes, title: str, rows: list[Row]) -> None:
     places = range(len(rows))
     ratios = [row.ratio for row in rows]
-    spread = [[max(0, row.ratio - row.low) for row in rows], [max(0, row.high - row.ratio) for row in rows]]
+    spread = [
+        [max(0, row.ratio - row.low) for row in rows],
+        [max(0, row.high - row.ratio) for row in rows],
+    ]
     axes.barh(places, ratios, color=[_colour(row) for row in rows], height=0.66)
-    axes.errorbar(ratios, places, xerr=spread, fmt="none", ecolor="black", elinewidth=0.9, capsize=2)
+    axes.errorbar(
+        ratios, places, xerr=spread, fmt="none", ecolor="black", elinewidth=0.9, capsize=2
+    )
     furthest = max(max(row.high, row.ratio, row.goal or 0) for row in rows)
     for place, row in enumerate(rows):
         if row.goal is not None:
-            axes.plot([row.goal] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.2, zorder=4)
+            axes.plot(
+                [row.goal] * 2, [place - 0.45, place + 0.45], color="black", linewidth=2.2, zorder=4
+            )
         end = max(row.ratio, row.high, row.goal or 0)
-        axes.annotate(_words(row), (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(
+            _words(row), (end, place), (6, 0), textcoords="offset points", va="center", fontsize=8
+        )
     axes.axvline(1, color="#444444", linewidth=0.8, linestyle=":")
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold")
     axes.set_yticks(list(places), [_label(row) for row in rows], fontsize=9)
@@ -87,6 +96,15 @@ def _legend() -> list[Patch | Line2D]:
         Patch(color=MET, label="goal met"),
         Patch(color=MISSED, label="goal missed"),
         Patch(color=OTHER, label="no goal set"),
-        Line2D([], [], color="black", linewidth=2.2, marker="|", linestyle="none", markersize=12, label="goal"),
+        Line2D(
+            [],
+            [],
+            color="black",
+            linewidth=2.2,
+            marker="|",
+            linestyle="none",
+            markersize=12,
+            label="goal",
+        ),
         Line2D([], [], color="black", linewidth=0.9, label="middle half of the rounds"),
     ]

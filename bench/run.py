@@ -1,13 +1,13 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `server` against other servers, `django` against REST framework alone, and
-`tokens` counts what gateways publish and answer. Each prints a table, writes `results/<suite>.json` and `.png`, and
-puts its figures into its page in `docs/`. A missed goal is said, not failed: figures from a loaded machine are no
-reason to stop anybody.
+`core` is held against Pydantic alone, `server` against other servers, `django` against REST
+framework alone, and `tokens` counts what gateways publish and answer. Each prints a table, writes
+`results/<suite>.json` and `.png`, and puts its figures into its page in `docs/`. A missed goal is
+said, not failed: figures from a loaded machine are no reason to stop anybody.
 
-`python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in one key"` for a
-wrong call; `--profile server` for a call through our server, a registration, and the import; `--profile django` for
-calls through the gateway and the same over REST.
+`python bench/run.py --profile flat` shows where the time goes instead; `--profile records "typo in
+one key"` for a wrong call; `--profile server` for a call through our server, a registration, and
+the import; `--profile django` for calls through the gateway and the same over REST.
 """
 
 from __future__ import annotations
@@ -35,13 +35,19 @@ from server_stages import profile_server
 from stages import profile
 
 RESULTS = Path(__file__).parent / "results"
-SUITES = {suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE, token_suite.SUITE)}
+SUITES = {
+    suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE, token_suite.SUITE)
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all by default")
-    parser.add_argument("--profile", nargs="+", metavar=("CASE", "CALL"), help="show where the time of a call goes")
+    parser.add_argument(
+        "suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all by default"
+    )
+    parser.add_argument(
+        "--profile", nargs="+", metavar=("CASE", "CALL"), help="show where the time of a call goes"
+    )
     chosen = parser.parse_args()
     unknown = [name for name in chosen.suites if name not in SUITES]
     if unknown:
@@ -81,7 +87,9 @@ def _print_table(suite: Suite, rows: list[Row]) -> None:
             spread = f"{row.low:.2f}–{row.high:.2f}"
             verdict = {None: "", True: "  met", False: "  MISSED"}[row.met]
             costs = f"{row.cost:>9,.1f}{row.floor:>12,.1f} {row.unit}"
-            print(f"  {row.name:<58}{row.ratio:>7.2f}  {spread:<14}{costs}{goal_of(row):>7}{verdict}")
+            print(
+                f"  {row.name:<58}{row.ratio:>7.2f}  {spread:<14}{costs}{goal_of(row):>7}{verdict}"
+            )
     missed = [row for row in rows if row.met is False]
     with_goals = sum(row.goal is not None for row in rows)
     print(f"\n{suite.name}: {with_goals - len(missed)} of {with_goals} goals met.")
@@ -110,7 +118,10 @@ def _version(package: str) -> str | None:
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
     """Four digits: more would be noise."""
-    return {name: float(f"{each:.4g}") if isinstance(each, float) else each for name, each in figures.items()}
+    return {
+        name: float(f"{each:.4g}") if isinstance(each, float) else each
+        for name, each in figures.items()
+    }
 
 
 if __name__ == "__main__":

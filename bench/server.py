@@ -1,4 +1,6 @@
-"""Servers side by side: ours, the official SDK and FastMCP, with the same tools and the same bytes sent to each."""
+"""Servers side by side: ours, the official SDK and FastMCP, with the same tools and the same bytes
+sent to each.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,14 @@ from starting import imports, protection, registration
 def measured(tell: Tell) -> list[Row]:
     """Every figure of the suite."""
     if sys.platform != "linux":
-        raise SystemExit("The server suite pins processes to CPUs and reads their CPU clocks: it needs Linux.")
-    return [row for part in (over_http, over_stdio, registration, protection, imports) for row in part(tell)]
+        raise SystemExit(
+            "The server suite pins processes to CPUs and reads their CPU clocks: it needs Linux."
+        )
+    return [
+        row
+        for part in (over_http, over_stdio, registration, protection, imports)
+        for row in part(tell)
+    ]
 
 
 SUITE = Suite(
@@ -36,8 +44,13 @@ SUITE = Suite(
             logarithmic=True,
         ),
         Panel(title="Bounds (less is better)", groups=("bounds",)),
-        Panel(title="Registration of one tool ÷ official SDK (less is better)", groups=("registration",)),
-        Panel(title="A call with protect() ÷ the same without (less is better)", groups=("protect",)),
+        Panel(
+            title="Registration of one tool ÷ official SDK (less is better)",
+            groups=("registration",),
+        ),
+        Panel(
+            title="A call with protect() ÷ the same without (less is better)", groups=("protect",)
+        ),
         Panel(title="Import (less is better)", groups=("import",)),
     ),
     packages=("toolbooth", "pydantic", "mcp", "fastmcp", "uvicorn", "uvloop", "httptools"),

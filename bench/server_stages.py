@@ -1,4 +1,6 @@
-"""Where the time of our own server goes: a call through the ASGI application, a registration, the import."""
+"""Where the time of our own server goes: a call through the ASGI application, a registration, the
+import.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def _profile_call(kind: str) -> None:
     """One call through the ASGI application, without HTTP: its stages, then its functions."""
     registry = ours.registry([KINDS[kind][0](kind)])
     tool = registry.find(kind)
-    head, _, body = request("tools/call", name=kind, arguments=ARGUMENTS[kind]).partition(b"\r\n\r\n")
+    head, _, body = request("tools/call", name=kind, arguments=ARGUMENTS[kind]).partition(
+        b"\r\n\r\n"
+    )
     pairs = [line.split(b": ", 1) for line in head.split(b"\r\n")[1:]]
     scope = {
         "type": "http",
@@ -110,7 +114,9 @@ def _profile_registration(kind: str) -> None:
 
 
 def _profile_import() -> None:
-    """Modules by their own time, then by all that they bring in; whatever is imported first pays for what is shared."""
+    """Modules by their own time, then by all that they bring in; whatever is imported first pays
+    for what is shared.
+    """
     best: dict[str, tuple[int, int]] = {}
     for _ in range(BEST_OF):
         command = [sys.executable, "-X", "importtime", "-c", IMPORTS["ours"]]

@@ -1,4 +1,6 @@
-"""Calls to servers -> rows of figures: HTTP by the CPU time of the server's process, stdio by the round trip."""
+"""Calls to servers -> rows of figures: HTTP by the CPU time of the server's process, stdio by the
+round trip.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,18 @@ LESS = {
     "nested_sync": {"official_sdk": 3, "fastmcp_with_lookup": 5},
     "flat_sync": {"official_sdk": None, "fastmcp_with_lookup": None},
 }
-"""How many times less CPU than these hosts a call is to take. The nested call is judged, the flat one shown."""
+"""How many times less CPU than these hosts a call is to take. The nested call is judged, the flat
+one shown.
+"""
 
 OVER_EMPTY = {"nested": 3, "flat": None}
 PROTECTED = {
     "official_sdk_protected": ("official_sdk", 1.15),
     "fastmcp_protected": ("fastmcp_with_lookup", 1.10),
 }
-"""What `protect` may add. It sets FastMCP's schema lookup too, so the fair floor is FastMCP that has one."""
+"""What `protect` may add. It sets FastMCP's schema lookup too, so the fair floor is FastMCP that
+has one.
+"""
 
 MANY = 1000
 MANY_GOAL = 1.1
@@ -52,8 +58,8 @@ LIST_GOAL = 100
 MEMORY_GOAL = 0.7
 STDIO_GOALS = {"official_sdk": 8, "stock_fastmcp": None}
 TRIPS = ("wall time", "CPU of both ends")
-"""What a round trip over stdio is measured by. Both ends share a CPU, so on a quiet machine the two are the same; the
-second, which does not depend on that, is judged."""
+"""What a round trip over stdio is measured by. Both ends share a CPU, so on a quiet machine the two
+are the same; the second, which does not depend on that, is judged."""
 
 Key = tuple[str, str]
 """A server and what is asked of it."""
@@ -64,22 +70,40 @@ def over_http(tell: Tell) -> list[Row]:
     with client_pinned(), _running() as servers:
         clocks = {key: _clock(servers[key[0]], key[1]) for key in _wanted()}
         found = readings(clocks, HTTP_ROUNDS, counting(tell, "HTTP", HTTP_ROUNDS), HTTP_SECONDS)
-        sizes = {name: servers[name].process.resident() / 1e6 for name in (f"ours {MANY}", f"official_sdk {MANY}")}
-    return [*_call_rows(found), *_protect_rows(found), *_many_rows(found), _memory_row(*sizes.values())]
+        sizes = {
+            name: servers[name].process.resident() / 1e6
+            for name in (f"ours {MANY}", f"official_sdk {MANY}")
+        }
+    return [
+        *_call_rows(found),
+        *_protect_rows(found),
+        *_many_rows(found),
+        _memory_row(*sizes.values()),
+    ]
 
 
 def over_stdio(tell: Tell) -> list[Row]:
     """The round trip of one call over pipes."""
     with client_pinned(), ExitStack() as stack:
-        servers = {host: stack.enter_context(closing(StdioServer(host))) for host in ("ours", *STDIO_GOALS)}
-        clocks = {(host, what): _trip_clock(server, what) for host, server in servers.items() for what in TRIPS}
+        servers = {
+            host: stack.enter_context(closing(StdioServer(host))) for host in ("ours", *STDIO_GOALS)
+        }
+        clocks = {
+            (host, what): _trip_clock(server, what)
+            for host, server in servers.items()
+            for what in TRIPS
+        }
         found = readings(clocks, STDIO_ROUNDS, counting(tell, "stdio", STDIO_ROUNDS))
     rows: list[Row] = []
     for what in TRIPS:
         timings = _against_ours(found, what)
         for host, goal in STDIO_GOALS.items():
             judged = goal if what == "CPU of both ends" else None
-            rows.append(at_least("stdio", f"stdio, {what}: {NAMES[host]}", judged, timings["ours"], timings[host]))
+            rows.append(
+                at_least(
+                    "stdio", f"stdio, {what}: {NAMES[host]}", judged, timings["ours"], timings[host]
+                )
+            )
     return rows
 
 
@@ -112,14 +136,18 @@ def _wanted() -> list[Key]:
 
 
 def _clock(server: HttpServer, call: str) -> Clock:
-    """A clock for one request to one server; what it answers is looked at once, its size every time."""
+    """A clock for one request to one server; what it answers is looked at once, its size every
+    time.
+    """
     params = {} if call == "list" else {"name": call, "arguments": ARGUMENTS[call]}
     sent = request("tools/list" if call == "list" else "tools/call", **params)
     answer, size = server.ask(sent)
     if server.name != FLOOR and not _right(call, answer["result"]):
         raise AssertionError(f"{server.name}, {call}: {answer}; the figure would mean nothing")
     warm = min(server.load(sent, size, CONNECTIONS) for _ in range(3))
-    count = max(3, round(SLICE / warm))  # one long request may or may not pay for a garbage collection
+    count = max(
+        3, round(SLICE / warm)
+    )  # one long request may or may not pay for a garbage collection
     return lambda: server.load(sent, size, count)
 
 
@@ -139,10 +167,14 @@ def _call_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         group = "sync" if sync else "async"
         timings = _against_ours(found, call)
         for host, goal in hosts.items():
-            yield at_least(group, f"{group} tool, {kind}: {NAMES[host]}", goal, timings["ours"], timings[host])
+            yield at_least(
+                group, f"{group} tool, {kind}: {NAMES[host]}", goal, timings["ours"], timings[host]
+            )
     for call, goal in OVER_EMPTY.items():
         timings = against({host: found[host, call] for host in ("ours", FLOOR)}, FLOOR)
-        yield at_most("bounds", f"async call, {call} ÷ {NAMES[FLOOR]}", goal, timings["ours"], timings[FLOOR])
+        yield at_most(
+            "bounds", f"async call, {call} ÷ {NAMES[FLOOR]}", goal, timings["ours"], timings[FLOOR]
+        )
 
 
 def _protect_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
@@ -150,7 +182,9 @@ def _protect_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         for call in ("nested", "flat"):
             timings = against({each: found[each, call] for each in (host, floor)}, floor)
             name = f"over HTTP, {call}: {NAMES[floor]}"
-            yield at_most("protect", name, goal if call == "nested" else None, timings[host], timings[floor])
+            yield at_most(
+                "protect", name, goal if call == "nested" else None, timings[host], timings[floor]
+            )
 
 
 def _many_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
@@ -160,7 +194,11 @@ def _many_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
     yield at_most("bounds", name, MANY_GOAL, timings[many], timings["ours"])
     timings = against({host: found[host, "list"] for host in (many, theirs)}, many)
     yield at_least(
-        "list", f"list of {MANY:,} tools: {NAMES['official_sdk']}", LIST_GOAL, timings[many], timings[theirs]
+        "list",
+        f"list of {MANY:,} tools: {NAMES['official_sdk']}",
+        LIST_GOAL,
+        timings[many],
+        timings[theirs],
     )
 
 

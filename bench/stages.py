@@ -19,13 +19,17 @@ PROFILED_SECONDS = 0.5
 
 
 def profile(name: str, kind: str) -> None:
-    """Print where a call of the case `name` spends its time; `kind` is one of its wrong calls, or empty."""
+    """Print where a call of the case `name` spends its time; `kind` is one of its wrong calls, or
+    empty.
+    """
     case = next((each for each in EVERY if each.name == name), None)
     if case is None:
         raise SystemExit("no such case; there are: " + ", ".join(repr(each.name) for each in EVERY))
     bodies = {kind: body for (_, kind), body in calls_of(case).items()}
     if kind not in bodies:
-        raise SystemExit("no such call; there are: " + ", ".join(repr(each) for each in bodies if each))
+        raise SystemExit(
+            "no such call; there are: " + ", ".join(repr(each) for each in bodies if each)
+        )
     contract = compile_function(case.function)
     handle_bytes(contract, bodies[kind])
     if not kind:
@@ -52,7 +56,9 @@ def _by_stage(contract: Contract, body: bytes, floor: Task) -> None:
     for name in ("floor", *stages):
         print(f"{name:<14}{timings[name].seconds * 1e6:>9.2f}{timings[name].ratio:>10.2f}")
     print(f"{'between them':<14}{between * 1e6:>9.2f}{between / timings['floor'].seconds:>10.2f}")
-    print(f"{'handle_bytes':<14}{timings['handle_bytes'].seconds * 1e6:>9.2f}{timings['handle_bytes'].ratio:>10.2f}\n")
+    print(
+        f"{'handle_bytes':<14}{timings['handle_bytes'].seconds * 1e6:>9.2f}{timings['handle_bytes'].ratio:>10.2f}\n"
+    )
 
 
 def _by_function(contract: Contract, body: bytes) -> None:

@@ -1,4 +1,5 @@
-"""What is paid before the first call -> rows of figures: importing a server, and registering tools with it.
+"""What is paid before the first call -> rows of figures: importing a server, and registering tools
+with it.
 
 And `protect` within one process, where no HTTP stands beside it.
 """
@@ -30,9 +31,14 @@ CALLS = 60
 """Calls within the process for one reading."""
 
 SDK = "official SDK"
-KINDS: dict[str, tuple[Callable[[str], Function], Any]] = {"flat": (flat, OFFER), "nested": (nested, CONTACT)}
+KINDS: dict[str, tuple[Callable[[str], Function], Any]] = {
+    "flat": (flat, OFFER),
+    "nested": (nested, CONTACT),
+}
 REGISTRATION_GOALS = {"flat": 0.4, "nested": 0.8}
-"""For a tool that is registered, and for one that is listed too: the SDK writes its schemas when it registers."""
+"""For a tool that is registered, and for one that is listed too: the SDK writes its schemas when it
+registers.
+"""
 
 PROTECTED: dict[str, tuple[Callable[[list[Function]], Any], Callable[[Any], Any]]] = {
     SDK: (official_sdk.server, mcp_sdk.protect),
@@ -53,7 +59,9 @@ def registration(tell: Tell) -> list[Row]:
     """Time per tool, each with functions and models that no host has seen."""
     rows: list[Row] = []
     for kind, (fresh, arguments) in KINDS.items():
-        clocks = {name: _registration_clock(maker, fresh) for name, maker in _makers(arguments).items()}
+        clocks = {
+            name: _registration_clock(maker, fresh) for name, maker in _makers(arguments).items()
+        }
         found = readings(clocks, ROUNDS, counting(tell, f"registration, {kind}", ROUNDS))
         timings = against(found, SDK)
         goals = dict.fromkeys(("registered", "and listed"), REGISTRATION_GOALS[kind])
@@ -94,14 +102,21 @@ def _registration_clock(maker: Maker, fresh: Callable[[str], Function]) -> Clock
 
 
 def protection(tell: Tell) -> list[Row]:
-    """A call within the process: the server's own `call_tool`, which is a small part of a call from a client."""
+    """A call within the process: the server's own `call_tool`, which is a small part of a call from
+    a client.
+    """
     rows: list[Row] = []
     for host, (build, protect) in PROTECTED.items():
         for kind, (fresh, arguments) in KINDS.items():
-            servers = {"plain": build([fresh("tool")]), "protected": protect(build([fresh("tool")]))}
+            servers = {
+                "plain": build([fresh("tool")]),
+                "protected": protect(build([fresh("tool")])),
+            }
             tell(f"protect, {host}, {kind}")
             with asyncio.Runner() as runner:
-                clocks = {name: _call_clock(runner, server, arguments) for name, server in servers.items()}
+                clocks = {
+                    name: _call_clock(runner, server, arguments) for name, server in servers.items()
+                }
                 timings = against(readings(clocks, ROUNDS), "plain")
             name = f"call_tool, {kind}: {host}"
             rows.append(at_most("protect", name, None, timings["protected"], timings["plain"]))
@@ -121,7 +136,9 @@ def _call_clock(runner: asyncio.Runner, server: Any, arguments: Any) -> Clock:
 
 
 def imports(tell: Tell) -> list[Row]:
-    """The import statement by itself, and the whole process without what the bare interpreter takes."""
+    """The import statement by itself, and the whole process without what the bare interpreter
+    takes.
+    """
     clocks: dict[tuple[str, str], Clock] = {}
     for name, code in IMPORTS.items():
         clocks["statement", name] = _statement_clock(code)
@@ -129,18 +146,27 @@ def imports(tell: Tell) -> list[Row]:
     found = readings(clocks, IMPORT_ROUNDS, counting(tell, "import", IMPORT_ROUNDS))
     # Best of the bare ones: taking a noisy one off would make noise of the rest.
     bare = {"statement": 0.0, "process": min(found["process", "bare"])}
-    found = {(what, name): [each - bare[what] for each in times] for (what, name), times in found.items()}
+    found = {
+        (what, name): [each - bare[what] for each in times] for (what, name), times in found.items()
+    }
     rows = [_import_row(found["statement", "ours"])]
-    for what, words in (("statement", "the statement alone"), ("process", "whole process, less a bare one")):
+    for what, words in (
+        ("statement", "the statement alone"),
+        ("process", "whole process, less a bare one"),
+    ):
         for host in (SDK, "FastMCP"):
             timings = against({name: found[what, name] for name in ("ours", host)}, host)
-            rows.append(at_most("import", f"{words} ÷ {host}", None, timings["ours"], timings[host]))
+            rows.append(
+                at_most("import", f"{words} ÷ {host}", None, timings["ours"], timings[host])
+            )
     return rows
 
 
 def _import_row(times: list[float]) -> Row:
     timings = against({"ours": times, "allowed": [IMPORT_SECONDS] * len(times)}, "allowed")
-    return at_most("bounds", f"import ÷ {IMPORT_SECONDS * 1000:g} ms", 1, timings["ours"], timings["allowed"])
+    return at_most(
+        "bounds", f"import ÷ {IMPORT_SECONDS * 1000:g} ms", 1, timings["ours"], timings["allowed"]
+    )
 
 
 def _statement_clock(code: str) -> Clock:
@@ -148,7 +174,9 @@ def _statement_clock(code: str) -> Clock:
     timed = f"import time; start = time.process_time(); {code}; print(time.process_time() - start)"
 
     def read() -> float:
-        return float(subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True).stdout)
+        return float(
+            subprocess.run([sys.executable, "-c", timed], check=True, capture_output=True).stdout
+        )
 
     read()  # once before it counts, as in `process_clock`
     return read

@@ -1,4 +1,6 @@
-"""A call through a dispatcher against the same call by the tool's own name -> rows of figures, in CPU time."""
+"""A call through a dispatcher against the same call by the tool's own name -> rows of figures, in
+CPU time.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,13 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "resource": ("contacts", {}),
     "app": ("django_project", {"resource": "contacts"}),
 }
-"""By the setting: the dispatcher that leads to contacts, and what it must be told beside the action."""
+"""By the setting: the dispatcher that leads to contacts, and what it must be told beside the
+action.
+"""
 
 Key = tuple[int, str, str, bool]
-"""How many actions, how they are dispatched, the call, and whether it goes through the dispatcher."""
+"""How many actions, how they are dispatched, the call, and whether it goes through the dispatcher.
+"""
 
 OFFER = {"title": "Tea", "quantity": 2, "price": 3.5, "urgent": False}
 
@@ -65,7 +70,9 @@ def _clocks(server: DjangoServer, way: str) -> Iterator[tuple[tuple[str, bool], 
     dispatcher, more = WAYS[way]
     for call in CALLS:
         direct = over_mcp("tools/call", name=f"contacts__{call}", arguments=ARGUMENTS[call])
-        through = over_mcp("tools/call", name=dispatcher, arguments={**more, "action": call, **ARGUMENTS[call]})
+        through = over_mcp(
+            "tools/call", name=dispatcher, arguments={**more, "action": call, **ARGUMENTS[call]}
+        )
         for each in (direct, through):
             _check(server, call, each)
         count = max(3, round(SLICE / min(server.cpu(direct, 5) for _ in range(3))))
@@ -97,11 +104,16 @@ def _plain(tell: Tell) -> Iterator[Row]:
     for actions in (10, 1700):
         tell(f"a registry of {actions} tools")
         registry = _registry([flat_sync(f"tool_{number}") for number in range(actions)])
-        direct, through = json.dumps(OFFER).encode(), json.dumps({"action": "tool_3", **OFFER}).encode()
+        direct, through = (
+            json.dumps(OFFER).encode(),
+            json.dumps({"action": "tool_3", **OFFER}).encode(),
+        )
         if registry.dispatch_bytes("tool_3", direct) != registry.dispatch_bytes("all", through):
             raise AssertionError("the figure would mean nothing")
         tasks: dict[str, Task] = {
-            "direct": lambda registry=registry, body=direct: registry.dispatch_bytes("tool_3", body),
+            "direct": lambda registry=registry, body=direct: registry.dispatch_bytes(
+                "tool_3", body
+            ),
             "through": lambda registry=registry, body=through: registry.dispatch_bytes("all", body),
         }
         timings = compare(tasks, "direct")

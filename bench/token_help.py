@@ -1,4 +1,6 @@
-"""Everything that dispatchers tell by help, walked by asking as an agent would ask, and how much of it are types."""
+"""Everything that dispatchers tell by help, walked by asking as an agent would ask, and how much of
+it are types.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from token_server import Served
 
 Json = dict[str, Any]
 Fields = dict[str, dict[str, Json]]
-"""By the name of the flat tool, then of the field: the JSON Schema that help gives of it; {} where it only names it."""
+"""By the name of the flat tool, then of the field: the JSON Schema that help gives of it; {} where
+it only names it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +23,8 @@ class Told:
 
     fields: Fields
     tree: str
-    """The answer for the first dispatcher that holds several resources, or else the first of all."""
+    """The answer for the first dispatcher that holds several resources, or else the first of all.
+    """
     resource: str
     action: str | None
     """None where help does not go so deep."""
@@ -38,10 +43,14 @@ def ours(served: Served) -> Told:
             shown.setdefault("resource", text)
             for action in actions:
                 asked = {**way, "action": action, "help": True}
-                fields[f"{resource or name}__{action}"], text = _whole(served, name, "fields", asked)
+                fields[f"{resource or name}__{action}"], text = _whole(
+                    served, name, "fields", asked
+                )
                 if action == "create":
                     shown.setdefault("action", text)
-    return Told(fields=fields, tree=shown["tree"], resource=shown["resource"], action=shown["action"])
+    return Told(
+        fields=fields, tree=shown["tree"], resource=shown["resource"], action=shown["action"]
+    )
 
 
 def _whole(served: Served, name: str, key: str, asked: Json) -> tuple[Json, str]:
@@ -56,7 +65,9 @@ def _whole(served: Served, name: str, key: str, asked: Json) -> tuple[Json, str]
 
 
 def theirs(served: Served) -> Told:
-    """frisian-mcp's groups: the tree, and of each resource the names of what its actions require. There is no more."""
+    """frisian-mcp's groups: the tree, and of each resource the names of what its actions require.
+    There is no more.
+    """
     fields: Fields = {}
     shown: dict[str, str] = {}
     for name in served.tools:
@@ -92,5 +103,9 @@ def typed(flat: dict[str, Json], told: Told) -> Iterator[tuple[str, str, bool]]:
 def _within(schema: Any, told: Any) -> bool:
     """Whether one schema says at least what the other says."""
     if isinstance(schema, dict) and isinstance(told, dict):
-        return all(name in told and _within(each, told[name]) for name, each in schema.items() if name != "description")
+        return all(
+            name in told and _within(each, told[name])
+            for name, each in schema.items()
+            if name != "description"
+        )
     return schema == told

@@ -21,7 +21,8 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def results(served: Served) -> dict[str, list[str]]:
-    """The texts that each call is answered with, one for each time it must be made; none where it does not work.
+    """The texts that each call is answered with, one for each time it must be made; none where it
+    does not work.
 
     Every id is made the same one: random ones differ in tokens.
     """
@@ -73,7 +74,9 @@ def _key(served: Served) -> str:
 def _right(served: Served, action: str, **arguments: Any) -> Answer:
     answer = _call(served, action, **arguments)
     if answer.is_error:
-        raise AssertionError(f"{served.surface}, {action}: {answer.text}; the figure would mean nothing")
+        raise AssertionError(
+            f"{served.surface}, {action}: {answer.text}; the figure would mean nothing"
+        )
     return answer
 
 

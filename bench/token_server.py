@@ -1,4 +1,6 @@
-"""One API behind one gateway, in processes of its own, and what it answers: bytes, and what a model reads of them."""
+"""One API behind one gateway, in processes of its own, and what it answers: bytes, and what a model
+reads of them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ PATIENCE = 300
 AUTHORIZATION = "Basic " + base64.b64encode(b"ann:demo").decode()
 
 Dispatch = str | dict[str, list[str]] | None
-"""The setting of a gateway: none (flat), one dispatcher a resource or an app, or named groups of resources."""
+"""The setting of a gateway: none (flat), one dispatcher a resource or an app, or named groups of
+resources.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +80,16 @@ class Served:
         self._stack = ExitStack()
         self._own = Path(self._stack.enter_context(TemporaryDirectory()))
         self._take_rows()
-        gunicorn = ["gunicorn", "--worker-class=sync", "--workers=1", f"--timeout={PATIENCE}", "--log-level=error"]
-        address = self._serve(*gunicorn, "--bind=fd://{}", "django.core.wsgi:get_wsgi_application()")
+        gunicorn = [
+            "gunicorn",
+            "--worker-class=sync",
+            "--workers=1",
+            f"--timeout={PATIENCE}",
+            "--log-level=error",
+        ]
+        address = self._serve(
+            *gunicorn, "--bind=fd://{}", "django.core.wsgi:get_wsgi_application()"
+        )
         if surface.gateway == "openapi":
             schema = self._own / "schema.json"
             self._manage("spectacular", "--format=openapi-json", f"--file={schema}")
@@ -104,7 +116,9 @@ class Served:
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": SETTINGS,
-            "PYTHONPATH": os.pathsep.join((str(EXAMPLE), str(self._home), os.environ.get("PYTHONPATH", ""))),
+            "PYTHONPATH": os.pathsep.join(
+                (str(EXAMPLE), str(self._home), os.environ.get("PYTHONPATH", ""))
+            ),
             "BENCH_DATABASE": str(self._database),
             "BENCH_GATEWAY": "none" if gateway == "openapi" else gateway,
             "BENCH_API": self.surface.api,
@@ -119,12 +133,16 @@ class Served:
 
     def _manage(self, *command: str) -> None:
         line = [self._python, "-m", "django", *command]
-        ran = subprocess.run(line, cwd=HERE, env=self._environment, capture_output=True, check=False)
+        ran = subprocess.run(
+            line, cwd=HERE, env=self._environment, capture_output=True, check=False
+        )
         if ran.returncode:
             raise RuntimeError(f"{self.surface}: {' '.join(command)} failed\n{ran.stderr.decode()}")
 
     def _serve(self, *command: str) -> tuple[str, int]:
-        """Start a module that serves on a socket, whose number goes where the braces are; its address."""
+        """Start a module that serves on a socket, whose number goes where the braces are; its
+        address.
+        """
         with socket.create_server(("127.0.0.1", 0)) as listening:
             number = listening.fileno()
             process = subprocess.Popen(
@@ -153,7 +171,9 @@ class Served:
         answer = self._client.getresponse()
         body = answer.read()
         if answer.status != 200:
-            raise AssertionError(f"{self.surface}, {method}: answered {answer.status} {body[:2000]!r}")
+            raise AssertionError(
+                f"{self.surface}, {method}: answered {answer.status} {body[:2000]!r}"
+            )
         return Answer(body)
 
     def call(self, name: str, **arguments: Any) -> Answer:

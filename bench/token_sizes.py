@@ -1,4 +1,6 @@
-"""What each gateway publishes, tells and answers -> rows of figures: bytes as they came, and the tokens of them."""
+"""What each gateway publishes, tells and answers -> rows of figures: bytes as they came, and the
+tokens of them.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ SALES = ("companies", "contacts", "deals", "notes", "tags")
 GROUPS: dict[str, dict[str, dict[str, list[str]]]] = {
     "crm": {"resource": {name: [name] for name in SALES}, "app": {"sales": list(SALES)}},
     "wide": {
-        "resource": {f"{app}_{noun}": [f"{app}_{noun}"] for app in wide.APPS for noun in wide.NOUNS},
+        "resource": {
+            f"{app}_{noun}": [f"{app}_{noun}"] for app in wide.APPS for noun in wide.NOUNS
+        },
         "app": {app: [f"{app}_{noun}" for noun in wide.NOUNS] for app in wide.APPS},
     },
 }
@@ -56,7 +60,11 @@ class Seen:
         """What clients give to a model: name, description and schema of each tool."""
         shown = ("name", "description", "inputSchema")
         return [
-            json.dumps({key: tool[key] for key in shown if key in tool}, separators=(",", ":"), ensure_ascii=False)
+            json.dumps(
+                {key: tool[key] for key in shown if key in tool},
+                separators=(",", ":"),
+                ensure_ascii=False,
+            )
             for tool in self.tools.values()
         ]
 
@@ -77,14 +85,20 @@ def sizes(tell: Tell) -> list[Row]:
 def _wanted() -> Iterator[Key]:
     for api in APIS:
         yield from ((api, gateway, "flat") for gateway in NAMES)
-        yield from ((api, gateway, way) for gateway in ("toolbooth", "frisian") for way in ("resource", "app"))
+        yield from (
+            (api, gateway, way)
+            for gateway in ("toolbooth", "frisian")
+            for way in ("resource", "app")
+        )
     yield "wide", "toolbooth", "groups"
 
 
 def _seen(key: Key, home: Path, tell: Tell) -> Seen:
     api, gateway, way = key
     tell(f"{APIS[api]}, {NAMES[gateway]}, {way}")
-    with closing(Served(Surface(api=api, gateway=gateway, dispatch=_setting(*key)), home)) as served:
+    with closing(
+        Served(Surface(api=api, gateway=gateway, dispatch=_setting(*key)), home)
+    ) as served:
         _check(key, served)
         walk = WALKS[gateway] if way == "app" or (api, way) == ("crm", "resource") else None
         return Seen(
@@ -98,7 +112,11 @@ def _seen(key: Key, home: Path, tell: Tell) -> Seen:
 def _setting(api: str, gateway: str, way: str) -> Dispatch:
     if way == "flat":
         return None
-    return GROUPS[api]["app" if way == "groups" else way] if gateway == "frisian" or way == "groups" else way
+    return (
+        GROUPS[api]["app" if way == "groups" else way]
+        if gateway == "frisian" or way == "groups"
+        else way
+    )
 
 
 def _check(key: Key, served: Served) -> None:
@@ -119,14 +137,25 @@ def _list_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
         floor = (api, "frisian", "app" if way == "groups" else way)
         dispatched = way != "flat"
         if dispatched:
-            words = {"resource": "one a resource", "app": "one an app", "groups": "named groups"}[way]
-            name = f"{APIS[api]}, {len(each.tools)} dispatcher{'s' * (len(each.tools) > 1)}, {words}"
+            words = {"resource": "one a resource", "app": "one an app", "groups": "named groups"}[
+                way
+            ]
+            name = (
+                f"{APIS[api]}, {len(each.tools)} dispatcher{'s' * (len(each.tools) > 1)}, {words}"
+            )
         else:
             name = f"{APIS[api]}: {NAMES[gateway]}"
         goal = None if gateway == "openapi" else DISPATCHED_GOAL if dispatched else FLAT_GOAL
         group = "dispatched" if dispatched else "flat"
         yield _row(group, name, goal, each.bytes, seen[floor].bytes, "B")
-        yield _row(f"{group}, given", f"{name}, tokens", None, counted[api, gateway, way], counted[floor], "tokens")
+        yield _row(
+            f"{group}, given",
+            f"{name}, tokens",
+            None,
+            counted[api, gateway, way],
+            counted[floor],
+            "tokens",
+        )
 
 
 def _help_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
@@ -154,9 +183,18 @@ def _result_rows(seen: dict[Key, Seen]) -> Iterator[Row]:
     for gateway in ("toolbooth", "openapi"):
         for call, texts in answers[gateway].items():
             if texts:
-                yield from _texts("results", f"{call}: {NAMES[gateway]}", texts, answers["frisian"][call])
+                yield from _texts(
+                    "results", f"{call}: {NAMES[gateway]}", texts, answers["frisian"][call]
+                )
     beside = beside_ids(answers["toolbooth"][f"{ROWS} rows created"])
-    yield _row("ids", f"{ROWS} rows created: bytes beside their ids ÷ {BESIDE_IDS}", 1, beside, BESIDE_IDS, "B")
+    yield _row(
+        "ids",
+        f"{ROWS} rows created: bytes beside their ids ÷ {BESIDE_IDS}",
+        1,
+        beside,
+        BESIDE_IDS,
+        "B",
+    )
 
 
 def _texts(group: str, name: str, mine: list[str], theirs: list[str]) -> Iterator[Row]:
@@ -167,7 +205,14 @@ def _texts(group: str, name: str, mine: list[str], theirs: list[str]) -> Iterato
 
 
 def _row(
-    group: str, name: str, goal: float | None, cost: int, floor: int, unit: Unit, *, at_least: bool = False
+    group: str,
+    name: str,
+    goal: float | None,
+    cost: int,
+    floor: int,
+    unit: Unit,
+    *,
+    at_least: bool = False,
 ) -> Row:
     ratio = cost / floor
     return Row(

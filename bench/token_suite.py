@@ -1,4 +1,6 @@
-"""What an agent's context pays: tools/list, help and results of three gateways, and what a dispatcher costs a call."""
+"""What an agent's context pays: tools/list, help and results of three gateways, and what a
+dispatcher costs a call.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from token_sizes import sizes
 def measured(tell: Tell) -> list[Row]:
     """Every figure of the suite."""
     if sys.platform != "linux":
-        raise SystemExit("The tokens suite pins processes to CPUs and reads their CPU clocks: it needs Linux.")
+        raise SystemExit(
+            "The tokens suite pins processes to CPUs and reads their CPU clocks: it needs Linux."
+        )
     return [*sizes(tell), *calls(tell)]
 
 
@@ -44,15 +48,27 @@ SUITE = Suite(
             title=f"tools/list, dispatched ÷ {PEER} with as many groups (less is better)",
             groups=("dispatched", "dispatched, given"),
         ),
-        Panel(title="Fields whose type help tells ÷ all fields (more is better)", groups=("typed",)),
+        Panel(
+            title="Fields whose type help tells ÷ all fields (more is better)", groups=("typed",)
+        ),
         Panel(title=f"One answer of help ÷ {PEER} (less is better)", groups=("help",)),
         Panel(
             title="What one create takes to be learned ÷ Toolbooth's own flat list (less is better)",
             groups=("learning",),
         ),
         Panel(title=f"Typical results ÷ {PEER} (less is better)", groups=("results", "ids")),
-        Panel(title="A call through a dispatcher ÷ the same call by name (less is better)", groups=("calls", "plain")),
+        Panel(
+            title="A call through a dispatcher ÷ the same call by name (less is better)",
+            groups=("calls", "plain"),
+        ),
     ),
-    packages=("toolbooth", "fastmcp", "Django", "djangorestframework", "drf-spectacular", "django-filter"),
+    packages=(
+        "toolbooth",
+        "fastmcp",
+        "Django",
+        "djangorestframework",
+        "drf-spectacular",
+        "django-filter",
+    ),
     measured=measured,
 )

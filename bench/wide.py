@@ -1,10 +1,12 @@
-"""Writes a Django project of 1,700 REST actions in plain source; `python bench/wide.py DIRECTORY` to read it.
+"""Writes a Django project of 1,700 REST actions in plain source; `python bench/wide.py DIRECTORY`
+to read it.
 
-Seventeen apps of a hundred actions each. An app has 14 resources with all six actions, 8 of which have a POST action
-of their own besides, and 4 resources that can only be listed and read. What a resource holds is drawn from one palette
-by a seeded random: 4 to 11 fields (text, addresses, numbers, decimals, dates, choices, JSON), up to two foreign keys
-and a many-to-many relation, some help texts. Lists come in pages; every other one takes filters (with ranges on
-numbers and dates), search and ordering.
+Seventeen apps of a hundred actions each. An app has 14 resources with all six actions, 8 of which
+have a POST action of their own besides, and 4 resources that can only be listed and read. What a
+resource holds is drawn from one palette by a seeded random: 4 to 11 fields (text, addresses,
+numbers, decimals, dates, choices, JSON), up to two foreign keys and a many-to-many relation, some
+help texts. Lists come in pages; every other one takes filters (with ranges on numbers and dates),
+search and ordering.
 """
 
 from __future__ import annotations
@@ -106,11 +108,14 @@ def write(home: Path) -> None:
     drawn = random.Random(ACTIONS)
     for app in APPS:
         resources = {
-            noun: _fields(drawn, [_class(app, each) for each in NOUNS[:number]]) for number, noun in enumerate(NOUNS)
+            noun: _fields(drawn, [_class(app, each) for each in NOUNS[:number]])
+            for number, noun in enumerate(NOUNS)
         }
         (home / app).mkdir(parents=True)
         (home / app / "__init__.py").write_text("")
-        (home / app / "models.py").write_text(_MODELS + "".join(_model(app, *each) for each in resources.items()))
+        (home / app / "models.py").write_text(
+            _MODELS + "".join(_model(app, *each) for each in resources.items())
+        )
         (home / app / "api.py").write_text(
             _API.format(app=app) + "".join(_view(app, *each) for each in resources.items())
         )
@@ -151,12 +156,18 @@ def _view(app: str, noun: str, fields: Fields) -> str:
         said=f"{noun.capitalize()} of {app}.",
         filters="" if number % 2 else _filters(fields),
         reason=_REASON.format(name=_class(app, noun)) if number < len(OWN_ACTIONS) else "",
-        action=_ACTION.format(name=_class(app, noun), action=OWN_ACTIONS[number]) if number < len(OWN_ACTIONS) else "",
+        action=_ACTION.format(name=_class(app, noun), action=OWN_ACTIONS[number])
+        if number < len(OWN_ACTIONS)
+        else "",
     )
 
 
 def _filters(fields: Fields) -> str:
-    by = {name: ["exact", "gte", "lte"] if name in RANGED else ["exact"] for name in FILTERED if name in fields}
+    by = {
+        name: ["exact", "gte", "lte"] if name in RANGED else ["exact"]
+        for name in FILTERED
+        if name in fields
+    }
     search = [name for name in SEARCHED if name in fields]
     order = [name for name in ORDERED if name in fields]
     return _FILTERS.format(by=by, search=search, order=order)

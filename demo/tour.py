@@ -1,6 +1,7 @@
 """A tour in the terminal: the same tool, called the way real clients call it, right and wrong.
 
-For each call it prints the arguments as sent, and then the values the tool received or the message the agent gets.
+For each call it prints the arguments as sent, and then the values the tool received or the message
+the agent gets.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ def create_contact(
     return f"created {contact.email}"
 
 
-GOOD = {"email": "ann@example.org", "first_name": "Ann", "address": {"street": "Dam 1", "city": "Utrecht"}}
+GOOD = {
+    "email": "ann@example.org",
+    "first_name": "Ann",
+    "address": {"street": "Dam 1", "city": "Utrecht"},
+}
 
 CALLS: list[tuple[str, Any]] = [
     ("A correct call", GOOD),
@@ -62,7 +67,10 @@ CALLS: list[tuple[str, Any]] = [
         {"Email": "ann@example.org", "firstName": "Ann", "street": "Dam 1", "city": "Utrecht"},
     ),
     ("A wrapper one level down", {**GOOD, "address": {"attributes": GOOD["address"]}}),
-    ("A type that would have to be guessed, and a value the model refuses", {**GOOD, "age": -1, "tags": "vip"}),
+    (
+        "A type that would have to be guessed, and a value the model refuses",
+        {**GOOD, "age": -1, "tags": "vip"},
+    ),
     ("The same key twice", b'{"email": "ann@example.org", "email": "bob@example.org"}'),
 ]
 
@@ -70,13 +78,17 @@ CALLS: list[tuple[str, Any]] = [
 def main() -> None:
     tool = compile_function(create_contact)
     click.secho("Toolbooth: one tool, nine calls", bold=True)
-    click.echo("The tool takes a Contact with a nested Address, tags and labels. Agents see flat fields:\n")
+    click.echo(
+        "The tool takes a Contact with a nested Address, tags and labels. Agents see flat fields:\n"
+    )
     click.echo(json.dumps(input_schema(tool)["properties"], indent=2))
     for number, (title, sent) in enumerate(CALLS, 1):
         body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
         RECEIVED.clear()
         show(f"{number}. {title}", body.decode(), handle_bytes(tool, body))
-    click.echo("\nNo call lost anything: each one reached the tool whole, or was refused with what to send instead.")
+    click.echo(
+        "\nNo call lost anything: each one reached the tool whole, or was refused with what to send instead."
+    )
 
 
 def show(title: str, sent: str, result: dict[str, Any]) -> None:

@@ -1,4 +1,6 @@
-"""Each provider's SDK in an environment of its own, in `.oracle/`: some need MCP's SDK 1.x, some 2.x."""
+"""Each provider's SDK in an environment of its own, in `.oracle/`: some need MCP's SDK 1.x, some
+2.x.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ PINS: dict[str, tuple[str, ...]] = {
         "openai==3.49.0",
     ),
 }
-"""By runner (converters/with_*.py). What is not pinned here is as in constraints.txt, if it is there."""
+"""By runner (converters/with_*.py). What is not pinned here is as in constraints.txt, if it is
+there.
+"""
 
 NAME = re.compile(r"[\w.-]+")
 
@@ -45,7 +49,9 @@ def set_up() -> None:
 def convert(runner: str, tools: dict[str, Any]) -> dict[str, Any]:
     """What came of each tool: by way of converting, then by tool."""
     command = [str(_python(runner)), str(CONVERTERS / f"with_{runner}.py")]
-    done = subprocess.run(command, input=json.dumps(tools), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, input=json.dumps(tools), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RuntimeError(f"{runner} broke off:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout)
@@ -56,9 +62,20 @@ def _install(runner: str) -> None:
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     (home / "constraints.txt").write_text(_wanted(runner))
-    pip = [sys.executable, "-m", "pip", "--python", _python(runner), "install", "-qq", "--disable-pip-version-check"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        _python(runner),
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+    ]
     # Not compiled ahead: most of what is installed is never imported.
-    subprocess.run([*pip, "--no-compile", "-c", home / "constraints.txt", *PINS[runner]], check=True)
+    subprocess.run(
+        [*pip, "--no-compile", "-c", home / "constraints.txt", *PINS[runner]], check=True
+    )
     (home / "ready").write_text(_wanted(runner))
 
 

@@ -1,4 +1,6 @@
-"""Right calls of every tool in examples/: what must be left out is, and what may be sent is, in one of them."""
+"""Right calls of every tool in examples/: what must be left out is, and what may be sent is, in one
+of them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ TEA = {"sku": "TEA-004", "name": "Assam 100 g", "category": "tea", "price": 5.25
 ADDRESS = {"street": "Kade 2", "city": "Delft", "postcode": "2611 AA", "country": "NL"}
 SUPPLIER = {"name": "Kade Thee", "email": "post@kade.example", "address": ADDRESS}
 LINE = {"sku": "TEA-004", "quantity": 24, "unit_cost": "2.60"}
-MISSION = {"target_id": ID, "mission_type": "recon", "name": "Doors", "goal": "A list of open ports"}
+MISSION = {
+    "target_id": ID,
+    "mission_type": "recon",
+    "name": "Doors",
+    "goal": "A list of open ports",
+}
 ACTION = {"mission_id": ID, "action_type": "recon", "technique": "port scan"}
 
 INVENTORY: dict[str, list[dict[str, Any]]] = {
@@ -34,11 +41,23 @@ INVENTORY: dict[str, list[dict[str, Any]]] = {
     ],
     "adjust_stock": [
         {"sku": "TEA-004", "change": -2, "reason": "sale"},
-        {"sku": "TEA-004", "change": 1, "reason": "return", "moved_on": "2026-09-01", "note": "Dented"},
+        {
+            "sku": "TEA-004",
+            "change": 1,
+            "reason": "return",
+            "moved_on": "2026-09-01",
+            "note": "Dented",
+        },
     ],
-    "list_movements": [{"sku": "TEA-004"}, {"sku": "TEA-004", "from": "2026-08-01", "to": "2026-09-01", "limit": 5}],
+    "list_movements": [
+        {"sku": "TEA-004"},
+        {"sku": "TEA-004", "from": "2026-08-01", "to": "2026-09-01", "limit": 5},
+    ],
     "list_low_stock": [{}, {"category": "coffee", "count_orders": False}],
-    "forecast_stock": [{}, {"days": 14, "history_days": 28, "category": "tea", "as_of": "2026-09-01"}],
+    "forecast_stock": [
+        {},
+        {"days": 14, "history_days": 28, "category": "tea", "as_of": "2026-09-01"},
+    ],
     "create_supplier": [SUPPLIER, {**SUPPLIER, "lead_days": 3}],
     "list_suppliers": [{}, {"search_query": "thee", "country": "NL"}],
     "create_purchase_order": [
@@ -58,7 +77,13 @@ INVENTORY: dict[str, list[dict[str, Any]]] = {
     "cancel_purchase_order": [{"number": 1}, {"number": 2}],
     "list_orders": [
         {},
-        {"status": ["open", "received"], "supplier_id": 2, "from": "2026-08-01", "to": "2026-09-01", "limit": 5},
+        {
+            "status": ["open", "received"],
+            "supplier_id": 2,
+            "from": "2026-08-01",
+            "to": "2026-09-01",
+            "limit": 5,
+        },
     ],
 }
 
@@ -103,7 +128,13 @@ RECON: dict[str, list[dict[str, Any]]] = {
     ],
     "search_techniques": [
         {},
-        {"success_only": True, "mission_type": "recon", "min_success_rate": 0.5, "min_usage_count": 2, "limit": 5},
+        {
+            "success_only": True,
+            "mission_type": "recon",
+            "min_success_rate": 0.5,
+            "min_usage_count": 2,
+            "limit": 5,
+        },
     ],
     "get_technique_stats": [{"technique": "port scan"}, {"technique": "x"}],
     "create_target": [
@@ -120,7 +151,13 @@ RECON: dict[str, list[dict[str, Any]]] = {
     ],
     "update_target_status": [
         {"target_id": ID, "status": "blocked"},
-        {"target_id": ID, "status": "active", "risk_level": "high", "title": "Shop", "notes": "Ours"},
+        {
+            "target_id": ID,
+            "status": "active",
+            "risk_level": "high",
+            "title": "Shop",
+            "notes": "Ours",
+        },
     ],
     "get_target_summary": [{"target_id": ID}, {"target_id": ID.upper()}],
     "search_targets": [
@@ -134,7 +171,10 @@ RECON: dict[str, list[dict[str, Any]]] = {
             "offset": 10,
         },
     ],
-    "get_target_context": [{"target_id": ID}, {"target_id": ID, "version_id": ID, "include_history": True}],
+    "get_target_context": [
+        {"target_id": ID},
+        {"target_id": ID, "version_id": ID, "include_history": True},
+    ],
     "update_target_context": [
         {"target_id": ID, "user_context": "A shop"},
         {

@@ -1,10 +1,12 @@
-"""What a conversion did to a schema, decided by values: what it still admits, and what it no longer does.
+"""What a conversion did to a schema, decided by values: what it still admits, and what it no longer
+does.
 
 raises   the converter raised.
 loses    it made a schema that admits a value that the published one excludes.
 rejects  it made a schema that excludes a right call, or the call did not arrive as it was sent.
 
-None of them: unchanged, whatever the schema's text. `format` is no constraint here, as in JSON Schema itself.
+None of them: unchanged, whatever the schema's text. `format` is no constraint here, as in JSON
+Schema itself.
 """
 
 from __future__ import annotations
@@ -34,15 +36,23 @@ class Published:
 def published(schema: dict[str, Any], valid: Sequence[Any], invalid: Sequence[Any]) -> Published:
     admits = jsonschema_rs.validator_for(schema).is_valid
     excluded = [value for value in (*invalid, *near(valid)) if not admits(value)]
-    return Published(schema=schema, right=[call for call in valid if admits(call)], excluded=excluded)
+    return Published(
+        schema=schema, right=[call for call in valid if admits(call)], excluded=excluded
+    )
 
 
 def judge(before: Published, came: dict[str, Any]) -> dict[Outcome, Any]:
-    """What was done to it, each with the error or the value that shows it. `came`: as in converters/loop.py."""
+    """What was done to it, each with the error or the value that shows it. `came`: as in
+    converters/loop.py.
+    """
     if "raises" in came:
         return {"raises": came["raises"]}
     if isinstance(came["made"], list):  # the calls, as they arrived
-        return {} if json.dumps(came["made"]) == json.dumps(before.right) else {"rejects": came["made"]}
+        return (
+            {}
+            if json.dumps(came["made"]) == json.dumps(before.right)
+            else {"rejects": came["made"]}
+        )
     admits = jsonschema_rs.validator_for(came["made"]).is_valid
     lost = [value for value in before.excluded if admits(value)]
     rejected = [call for call in before.right if not admits(call)]

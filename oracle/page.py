@@ -35,7 +35,10 @@ class Report:
     def counts(self, way: str, form: str) -> list[int]:
         """How many of them have each outcome, and how many none."""
         found = [self.ways[way][f"{form} {name}"] for name in self.in_both_forms]
-        return [*(sum(outcome in each for each in found) for outcome in MARKS), sum(not each for each in found)]
+        return [
+            *(sum(outcome in each for each in found) for outcome in MARKS),
+            sum(not each for each in found),
+        ]
 
 
 def with_report(text: str, report: Report) -> str:
@@ -67,7 +70,10 @@ def summary(report: Report) -> str:
 def _matrix(report: Report) -> Iterator[str]:
     """By group: what is changed somewhere, as a table, and what is changed nowhere, in a sentence."""
     for group, names in report.groups.items():
-        marks = {name: [_mark(outcomes[f"portable {name}"]) for outcomes in report.ways.values()] for name in names}
+        marks = {
+            name: [_mark(outcomes[f"portable {name}"]) for outcomes in report.ways.values()]
+            for name in names
+        }
         unchanged = [name for name, each in marks.items() if not any(each)]
         yield f"### {group.capitalize()}"
         yield f"Unchanged everywhere: {', '.join(f'`{name}`' for name in unchanged) or 'none'}."

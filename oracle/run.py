@@ -1,7 +1,8 @@
-"""Run the providers' own converters over what is published, and say what they do to it: `make oracle`.
+"""Run the providers' own converters over what is published, and say what they do to it: `make
+oracle`.
 
-Fails if one of them raises on a schema of the portable profile, or if docs/oracle.md says something else;
-`--write` writes the page anew. What shows each outcome is left in .oracle/outcomes.json.
+Fails if one of them raises on a schema of the portable profile, or if docs/oracle.md says something
+else; `--write` writes the page anew. What shows each outcome is left in .oracle/outcomes.json.
 """
 
 from __future__ import annotations
@@ -24,10 +25,20 @@ OUTCOMES = environments.HOME / "outcomes.json"
 def main() -> int:
     environments.set_up()
     found = samples()
-    forms = {key: form for group in found.values() for sample in group for key, form in published_forms(sample)}
-    outcomes = {way: {key: judge(forms[key], came[key]) for key in forms} for way, came in converted(forms)}
+    forms = {
+        key: form
+        for group in found.values()
+        for sample in group
+        for key, form in published_forms(sample)
+    }
+    outcomes = {
+        way: {key: judge(forms[key], came[key]) for key in forms} for way, came in converted(forms)
+    }
     OUTCOMES.write_text(json.dumps(outcomes, indent=1))
-    report = page.Report(groups={group: [each.name for each in every] for group, every in found.items()}, ways=outcomes)
+    report = page.Report(
+        groups={group: [each.name for each in every] for group, every in found.items()},
+        ways=outcomes,
+    )
     print(page.summary(report))
     raised = [f"{way} raises on {key}: {why}" for way, key, why in report.raised("portable")]
     print("\n".join(raised) or "No converter raises on what is published.")
@@ -43,7 +54,12 @@ def published_forms(sample: Sample) -> Iterator[tuple[str, Published]]:
 def converted(forms: dict[str, Published]) -> Iterator[tuple[str, dict[str, Any]]]:
     """By way of converting, what came of each form."""
     tools = {
-        key: {"name": key.split()[1], "description": key, "inputSchema": form.schema, "calls": form.right}
+        key: {
+            "name": key.split()[1],
+            "description": key,
+            "inputSchema": form.schema,
+            "calls": form.right,
+        }
         for key, form in forms.items()
     }
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -43,16 +43,26 @@ class Sample:
 
 
 def samples() -> dict[str, list[Sample]]:
-    """By where they come from: the constructs, and each example. Raises ValueError for a call that is not as said."""
-    return {"constructs": list(_constructs()), **{target.split("/")[1]: list(_tools(target)) for target in EXAMPLES}}
+    """By where they come from: the constructs, and each example. Raises ValueError for a call that
+    is not as said.
+    """
+    return {
+        "constructs": list(_constructs()),
+        **{target.split("/")[1]: list(_tools(target)) for target in EXAMPLES},
+    }
 
 
 def _constructs() -> Iterator[Sample]:
     every = [
-        each for module in (values, models, rules) for each in vars(module).values() if isinstance(each, Construct)
+        each
+        for module in (values, models, rules)
+        for each in vars(module).values()
+        if isinstance(each, Construct)
     ]
     plain = {tool["name"]: tool["inputSchema"] for tool in asyncio.run(_on_fastmcp(every))}
-    with warnings.catch_warnings(action="ignore"):  # that an open dict has no example: such are here on purpose
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # that an open dict has no example: such are here on purpose
         contracts = [(each, compile_function(each.function)) for each in every]
     for each, contract in contracts:
         yield _checked(contract, plain.get(contract.name), each.valid, each.invalid)
@@ -76,14 +86,24 @@ def _tools(target: str) -> Iterator[Sample]:
         yield _checked(tool.contract, None, EXAMPLES[target][name], [])
 
 
-def _checked(contract: Contract, plain: Json | None, valid: Sequence[Json], invalid: Sequence[Json]) -> Sample:
+def _checked(
+    contract: Contract, plain: Json | None, valid: Sequence[Json], invalid: Sequence[Json]
+) -> Sample:
     for call in valid:
         if told := _told(contract, call):
             raise ValueError(f"{contract.name}: {call} should pass, but {told}")
     for call in invalid:
         if not _told(contract, call):
-            raise ValueError(f"{contract.name}: {call} should be refused or repaired, but it passes")
-    return Sample(name=contract.name, portable=input_schema(contract), plain=plain, valid=valid, invalid=invalid)
+            raise ValueError(
+                f"{contract.name}: {call} should be refused or repaired, but it passes"
+            )
+    return Sample(
+        name=contract.name,
+        portable=input_schema(contract),
+        plain=plain,
+        valid=valid,
+        invalid=invalid,
+    )
 
 
 def _told(contract: Contract, call: Json) -> str:
@@ -96,5 +116,7 @@ def _told(contract: Contract, call: Json) -> str:
 
 
 if __name__ == "__main__":
-    shown = {group: {each.name: asdict(each) for each in found} for group, found in samples().items()}
+    shown = {
+        group: {each.name: asdict(each) for each in found} for group, found in samples().items()
+    }
     json.dump(shown, sys.stdout, indent=1)

@@ -7,7 +7,23 @@ from typing import Any
 
 LONG = 20_000
 MANY = 200
-ANYWHERE = (None, True, 0, -1, 1.5, 10**12, -(10**12), "", "unheard", "x" * LONG, [], [1], ["x"], {}, {"unheard": 1})
+ANYWHERE = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    10**12,
+    -(10**12),
+    "",
+    "unheard",
+    "x" * LONG,
+    [],
+    [1],
+    ["x"],
+    {},
+    {"unheard": 1},
+)
 
 
 def near(calls: Iterable[Any]) -> Iterator[Any]:
@@ -30,13 +46,22 @@ def _changed(value: Any) -> Iterator[Any]:
 
 def _changed_object(value: dict[str, Any]) -> Iterator[Any]:
     yield from ({**value, "unheard": more} for more in (1, "x"))
-    yield from ({**value, **{f"unheard{n}": more for n in range(MANY)}} for more in list(value.values())[:1])
+    yield from (
+        {**value, **{f"unheard{n}": more for n in range(MANY)}} for more in list(value.values())[:1]
+    )
     for key, inner in value.items():
         yield {name: each for name, each in value.items() if name != key}
         yield from ({**value, key: changed} for changed in _changed(inner))
 
 
 def _changed_array(value: list[Any]) -> Iterator[Any]:
-    yield from (value[:-1], value[::-1], [*value, 1], [*value, "x"], value[:1] * 2, value[:1] * MANY)
+    yield from (
+        value[:-1],
+        value[::-1],
+        [*value, 1],
+        [*value, "x"],
+        value[:1] * 2,
+        value[:1] * MANY,
+    )
     for index, inner in enumerate(value):
         yield from ([*value[:index], changed, *value[index + 1 :]] for changed in _changed(inner))

@@ -1,8 +1,10 @@
-"""Run the official conformance suite: against our server, and against both hosts before and after `protect`.
+"""Run the official conformance suite: against our server, and against both hosts before and after
+`protect`.
 
-What the suite asks of servers with resources, prompts and the like is listed in tests/conformance/expected-*.yml, with
-the reason. What else fails on our server, what is listed and passes there, and what is worse on a host after `protect`,
-fails this run. The suite itself would judge only the scenarios that it scores, and those on headers are not among them.
+What the suite asks of servers with resources, prompts and the like is listed in
+tests/conformance/expected-*.yml, with the reason. What else fails on our server, what is listed and
+passes there, and what is worse on a host after `protect`, fails this run. The suite itself would
+judge only the scenarios that it scores, and those on headers are not among them.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ REVISIONS = ("2025-11-25", "2026-07-28")
 HOSTS = ("fastmcp", "mcp_sdk")
 
 OWN = ("server.py",)
-BEFORE, AFTER = ({host: ("host_server.py", host, state) for host in HOSTS} for state in ("bare", "protected"))
+BEFORE, AFTER = (
+    {host: ("host_server.py", host, state) for host in HOSTS} for state in ("bare", "protected")
+)
 
 SEVERITY = ("SUCCESS", "INFO", "SKIPPED", "WARNING", "FAILURE")
 
@@ -40,7 +44,10 @@ def main() -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(servers, pool.map(run_all, servers), strict=True))
     print(f"{'passed':32} {'scenarios':>15} {'checks':>14}")
-    sound = [report(revision, {server: runs[revision] for server, runs in found.items()}) for revision in REVISIONS]
+    sound = [
+        report(revision, {server: runs[revision] for server, runs in found.items()})
+        for revision in REVISIONS
+    ]
     if all(sound):
         print("What fails on toolbooth is listed, with its reason; nothing is worse after protect.")
     return 0 if all(sound) else 1
@@ -54,7 +61,9 @@ def run_all(server: tuple[str, ...]) -> dict[str, Checks]:
     out = OUT / "-".join(server)
     out.mkdir(parents=True)
     script, *words = server
-    with serving(lambda port: [sys.executable, str(TESTS / script), *words, str(port)], out / "server.log") as url:
+    with serving(
+        lambda port: [sys.executable, str(TESTS / script), *words, str(port)], out / "server.log"
+    ) as url:
         return {revision: run(url, revision, out / revision) for revision in REVISIONS}
 
 
@@ -71,9 +80,13 @@ def read(out: Path) -> Checks:
     found: Checks = {}
     for file in sorted(out.glob("server-*/checks.json")):
         # server-<scenario>-<time>, and the time has a fixed length.
-        scenario = found.setdefault(file.parent.name[len("server-") : -len("-2026-01-01T00-00-00-000Z")], {})
+        scenario = found.setdefault(
+            file.parent.name[len("server-") : -len("-2026-01-01T00-00-00-000Z")], {}
+        )
         for check in json.loads(file.read_bytes()):
-            scenario[check["id"]] = max(check["status"], scenario.get(check["id"], "SUCCESS"), key=SEVERITY.index)
+            scenario[check["id"]] = max(
+                check["status"], scenario.get(check["id"], "SUCCESS"), key=SEVERITY.index
+            )
     return found
 
 
@@ -109,8 +122,12 @@ def failing(scenario: Mapping[str, str]) -> set[str]:
 
 
 def unlisted(checks: Checks, listed: set[str]) -> Iterator[str]:
-    """What fails and is not listed, as a scenario or as `scenario:check`; what is listed and passes."""
-    failed = {f"{scenario}:{check}" for scenario, found in checks.items() for check in failing(found)}
+    """What fails and is not listed, as a scenario or as `scenario:check`; what is listed and
+    passes.
+    """
+    failed = {
+        f"{scenario}:{check}" for scenario, found in checks.items() for check in failing(found)
+    }
     scenarios = {each.partition(":")[0] for each in failed}
     for each in sorted(failed - listed):
         if each.partition(":")[0] not in listed:

@@ -1,7 +1,8 @@
 """Real projects that nobody here wrote, found whole and called whole, over REST and over MCP.
 
-Each is installed from its package into an environment of its own in `.hosts/`, with Toolbooth from this working tree.
-There tests/hosts/checks.py runs; then the official client calls a project on a real server. `ARGS=ara` chooses one.
+Each is installed from its package into an environment of its own in `.hosts/`, with Toolbooth from
+this working tree. There tests/hosts/checks.py runs; then the official client calls a project on a
+real server. `ARGS=ara` chooses one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ HOSTS = {
         "pillow",
     ),
 }
-"""What each is installed from; the last is a small project of ours that is made of them. Versions: constraints.txt."""
+"""What each is installed from; the last is a small project of ours that is made of them. Versions:
+constraints.txt.
+"""
 
 OWN = ("-e", f"{ROOT}[django,testing]", "gunicorn")
 
@@ -82,7 +85,9 @@ def check(host: str) -> subprocess.CompletedProcess[str]:
 
 
 def set_up(host: str) -> None:
-    """Make the environment, once; a change in what is wanted, or an install that broke off, starts anew."""
+    """Make the environment, once; a change in what is wanted, or an install that broke off, starts
+    anew.
+    """
     home = HOME / host
     files = (ROOT / "constraints.txt", TESTS / "constraints.txt", ROOT / "pyproject.toml")
     wanted = "\n".join([*HOSTS[host], *(file.read_text() for file in files)])
@@ -92,7 +97,16 @@ def set_up(host: str) -> None:
     print(f"Installing {host} into .hosts (a minute or two, once)", flush=True)
     shutil.rmtree(home, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
-    pip = [sys.executable, "-m", "pip", "--python", python(host), "install", "-qq", "--disable-pip-version-check"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python(host),
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+    ]
     pins = [word for file in files[:2] for word in ("-c", file)]
     subprocess.run([*pip, "--no-compile", *pins, *HOSTS[host], *OWN], check=True)
     (home / "state").mkdir()

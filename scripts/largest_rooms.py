@@ -1,4 +1,6 @@
-"""Print the largest files and functions of src, for a reader to judge: past 400 or 60 lines, look for the seam."""
+"""Print the largest files and functions of src, for a reader to judge: past 400 or 60 lines, look
+for the seam.
+"""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""The rules and clients.toml -> docs/lint-rules.md: `python scripts/lint_docs.py --write`; without it, print."""
+"""The rules and clients.toml -> docs/lint-rules.md: `python scripts/lint_docs.py --write`; without
+it, print.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -24,7 +26,9 @@ done. Sources that are called a report are explained in [Evidence](project/evide
 
 
 def page() -> str:
-    return "\n".join([HEAD, *_clients(), *_index(), *(line for rule in RULES.values() for line in _rule(rule))])
+    return "\n".join(
+        [HEAD, *_clients(), *_index(), *(line for rule in RULES.values() for line in _rule(rule))]
+    )
 
 
 def _clients() -> Iterator[str]:

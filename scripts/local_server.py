@@ -11,8 +11,12 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def serving(command: Callable[[int], list[str]], log: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Its address, once it answers; `command` is given the port, and all that it prints goes to `log`."""
+def serving(
+    command: Callable[[int], list[str]], log: Path, env: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Its address, once it answers; `command` is given the port, and all that it prints goes to
+    `log`.
+    """
     port = _free_port()
     with log.open("wb") as out:
         server = subprocess.Popen(command(port), stdout=out, stderr=subprocess.STDOUT, env=env)

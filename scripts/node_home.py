@@ -1,4 +1,6 @@
-"""The official npm packages, set up in `.conformance/`. Run it to set them up; import it to use them."""
+"""The official npm packages, set up in `.conformance/`. Run it to set them up; import it to use
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ PACKAGES = (
     "@modelcontextprotocol/inspector@2.12.0",
 )
 READY = HOME / "ready"
-"""Written last, with what was installed: a change above, or an install that broke off, starts anew."""
+"""Written last, with what was installed: a change above, or an install that broke off, starts anew.
+"""
 
 
 def set_up() -> None:
@@ -25,7 +28,10 @@ def set_up() -> None:
     wanted = "\n".join(PACKAGES)
     if READY.exists() and READY.read_text() == wanted:
         return
-    print("Installing the official clients and conformance suite into .conformance (half a minute, once)", flush=True)
+    print(
+        "Installing the official clients and conformance suite into .conformance (half a minute, once)",
+        flush=True,
+    )
     shutil.rmtree(HOME, ignore_errors=True)
     HOME.mkdir()
     quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent"]

@@ -36,10 +36,14 @@ class Row:
         return f"{self.number:02}-{self.case.replace(' ', '_')}"
 
 
-def rows_into(table: list[Row]) -> Callable[..., Callable[[Callable[[], Tool]], Callable[[], Tool]]]:
+def rows_into(
+    table: list[Row],
+) -> Callable[..., Callable[[Callable[[], Tool]], Callable[[], Tool]]]:
     """The decorator `row(number, case, *calls)`, which adds to this table."""
 
-    def row(number: int, case: str, *calls: Call) -> Callable[[Callable[[], Tool]], Callable[[], Tool]]:
+    def row(
+        number: int, case: str, *calls: Call
+    ) -> Callable[[Callable[[], Tool]], Callable[[], Tool]]:
         def add(make: Callable[[], Tool]) -> Callable[[], Tool]:
             table.append(Row(number=number, case=case, make=make, calls=calls))
             return make
@@ -70,17 +74,27 @@ def refused(
     head = f"Refused: {len(problems)} problem{'s' * (len(problems) > 1)} in the arguments of 'tool'. Nothing was done."
     lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
     where = f" of {within}" if within else ""
-    lines += [f"Declared fields{where}: {', '.join(map(json.dumps, declared))}."] if declared else []
-    lines += [f"Send instead: {json.dumps(instead, separators=(',', ':'))}"] if instead is not None else []
+    lines += (
+        [f"Declared fields{where}: {', '.join(map(json.dumps, declared))}."] if declared else []
+    )
+    lines += (
+        [f"Send instead: {json.dumps(instead, separators=(',', ':'))}"]
+        if instead is not None
+        else []
+    )
     lines += ["To correct it: " + "; ".join(edits) + "."] if edits and instead is None else []
     data: Json_ = {
         "code": -32602,
-        "problems": [dict(zip(("code", "path", "message"), problem, strict=True)) for problem in problems],
+        "problems": [
+            dict(zip(("code", "path", "message"), problem, strict=True)) for problem in problems
+        ],
     }
     data |= {"edits": list(edits)} if edits else {}
     data |= {"corrected": instead} if instead is not None else {}
     content = [{"type": "text", "text": "\n".join(lines)}]
-    return Call(sent=sent, result={"content": content, "isError": True, "_meta": {"toolbooth": data}})
+    return Call(
+        sent=sent, result={"content": content, "isError": True, "_meta": {"toolbooth": data}}
+    )
 
 
 def by_host(call: Call) -> Call:

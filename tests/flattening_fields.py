@@ -24,7 +24,9 @@ row = rows_into(FIELDS)
 class Order(BaseModel):
     sku: Annotated[str, Field(pattern="^[A-Z]+$", title="Stock unit", examples=["ABC"])]
     count: Annotated[int, Field(ge=1, le=9, description="How many")] = 1
-    size: Annotated[Literal["s", "m"], Field(deprecated=False, json_schema_extra={"x-unit": "eu"})] = "m"
+    size: Annotated[
+        Literal["s", "m"], Field(deprecated=False, json_schema_extra={"x-unit": "eu"})
+    ] = "m"
 
 
 @row(
@@ -32,9 +34,12 @@ class Order(BaseModel):
     "constraints and metadata",
     gets('{"sku": "ABC"}', "Order(sku='ABC', count=1, size='m') sent=['sku']"),
     gets(
-        '{"sku": "ABC", "count": 9, "size": "s"}', "Order(sku='ABC', count=9, size='s') sent=['count', 'size', 'sku']"
+        '{"sku": "ABC", "count": 9, "size": "s"}',
+        "Order(sku='ABC', count=9, size='s') sent=['count', 'size', 'sku']",
     ),
-    gets('{"sku": "ABC", "count": 2.0}', "Order(sku='ABC', count=2, size='m') sent=['count', 'sku']"),
+    gets(
+        '{"sku": "ABC", "count": 2.0}', "Order(sku='ABC', count=2, size='m') sent=['count', 'sku']"
+    ),
     refused(
         '{"sku": "abc", "count": 10, "size": "xl"}',
         ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"abc\""),
@@ -50,7 +55,9 @@ def constraints() -> Tool:
 
 
 @row(
-    2, "beside plain parameters", gets('{"note": "n", "sku": "A", "times": 2}', "n 2 Order(sku='A', count=1, size='m')")
+    2,
+    "beside plain parameters",
+    gets('{"note": "n", "sku": "A", "times": 2}', "n 2 Order(sku='A', count=1, size='m')"),
 )
 def beside_plain() -> Tool:
     def tool(note: str, order: Annotated[Order, Unpack()], *, times: int = 1) -> str:
@@ -74,7 +81,10 @@ class Express(Order):
 @row(
     3,
     "inheritance",
-    gets('{"sku": "A", "by": "2026-01-02"}', "Express(sku='A', count=1, size='m', by=datetime.date(2026, 1, 2))"),
+    gets(
+        '{"sku": "A", "by": "2026-01-02"}',
+        "Express(sku='A', count=1, size='m', by=datetime.date(2026, 1, 2))",
+    ),
 )
 def inheritance() -> Tool:
     def tool(order: Annotated[Express, Unpack()]) -> str:
@@ -132,7 +142,9 @@ class Owner(BaseModel):
         "Owner(pet=Dog(kind='dog', tricks=['sit']))",
         "json-text $.pet",
     ),
-    refused('{"pet": {"kind": "dog"}}', ("missing", "$.pet.tricks", "is required, but was not sent")),
+    refused(
+        '{"pet": {"kind": "dog"}}', ("missing", "$.pet.tricks", "is required, but was not sent")
+    ),
 )
 def discriminated() -> Tool:
     def tool(owner: Annotated[Owner, Unpack()]) -> str:
@@ -153,7 +165,10 @@ class Page(BaseModel, Generic[T]):
     3,
     "generic model",
     gets('{"items": [1, 2], "first": 1}', "Page[int](items=[1, 2], first=1)"),
-    refused('{"items": ["x"], "first": 1}', ("wrong-type", "$.items[0]", 'must be an integer, got text "x"')),
+    refused(
+        '{"items": ["x"], "first": 1}',
+        ("wrong-type", "$.items[0]", 'must be an integer, got text "x"'),
+    ),
 )
 def generic() -> Tool:
     def tool(page: Annotated[Page[int], Unpack()]) -> str:
@@ -241,7 +256,10 @@ _CONFLICT = "name the same field; send one of them"
     gets('{"itemId": 5}', "ByName(item_id=5) sent=['item_id']"),
     gets('{"item_id": 5}', "ByName(item_id=5) sent=['item_id']"),
     by_host(
-        refused('{"itemId": 5, "item_id": 6}', ("conflicting-keys", "$.item_id", f'"item_id" and "itemId" {_CONFLICT}'))
+        refused(
+            '{"itemId": 5, "item_id": 6}',
+            ("conflicting-keys", "$.item_id", f'"item_id" and "itemId" {_CONFLICT}'),
+        )
     ),
 )
 def populate_by_name() -> Tool:
@@ -284,7 +302,11 @@ class Chosen(BaseModel):
     "AliasChoices and AliasPath",
     gets('{"itemId": 5}', "Chosen(item_id=5, first='-') sent=['item_id']"),
     gets('{"id": 5, "names": ["Ann"]}', "Chosen(item_id=5, first='Ann') sent=['first', 'item_id']"),
-    by_host(refused('{"itemId": 5, "id": 6}', ("conflicting-keys", "$.id", f'"id" and "itemId" {_CONFLICT}'))),
+    by_host(
+        refused(
+            '{"itemId": 5, "id": 6}', ("conflicting-keys", "$.id", f'"id" and "itemId" {_CONFLICT}')
+        )
+    ),
     refused(
         '{"itemId": 5, "names": ["Ann", "Bob"]}',
         ("unknown-key", "$.names[1]", "only the first 1 items are read"),
@@ -360,10 +382,17 @@ class Patch(BaseModel):
     11,
     "null is not absent",
     gets("{}", "Patch(title=None, pages=3, price=1) sent=[]"),
-    gets('{"title": null, "pages": null}', "Patch(title=None, pages=None, price=1) sent=['pages', 'title']"),
+    gets(
+        '{"title": null, "pages": null}',
+        "Patch(title=None, pages=None, price=1) sent=['pages', 'title']",
+    ),
     gets('{"title": "null"}', "Patch(title='null', pages=3, price=1) sent=['title']"),
     gets('{"title": "{\\"a\\": 1}"}', "Patch(title='{\"a\": 1}', pages=3, price=1) sent=['title']"),
-    gets('{"pages": "null"}', "Patch(title=None, pages=None, price=1) sent=['pages']", "json-text $.pages"),
+    gets(
+        '{"pages": "null"}',
+        "Patch(title=None, pages=None, price=1) sent=['pages']",
+        "json-text $.pages",
+    ),
     gets('{"price": null}', "Patch(title=None, pages=3, price=1) sent=[]", "null-optional $.price"),
     gets('{"price": ""}', "Patch(title=None, pages=3, price=1) sent=[]", "empty-optional $.price"),
 )
@@ -408,7 +437,9 @@ class Tagged(BaseModel):
     refused('{"id": 1}', missing("to_id"), declared=["id", "to_id", "to_tag"]),
 )
 def told_apart() -> Tool:
-    def tool(source: Annotated[Keyed, Unpack()], target: Annotated[Tagged, Unpack(prefix="to_")]) -> str:
+    def tool(
+        source: Annotated[Keyed, Unpack()], target: Annotated[Tagged, Unpack(prefix="to_")]
+    ) -> str:
         return f"{source!r} {target!r}"
 
     return tool

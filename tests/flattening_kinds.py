@@ -31,7 +31,12 @@ def optional_inside() -> Tool:
     return tool
 
 
-@row(27, "Annotated[M | None, Unpack()] = None", gets("{}", "None"), gets('{"id": "x"}', "Tagged(id='x', tag='t')"))
+@row(
+    27,
+    "Annotated[M | None, Unpack()] = None",
+    gets("{}", "None"),
+    gets('{"id": "x"}', "Tagged(id='x', tag='t')"),
+)
 def optional_with_default() -> Tool:
     def tool(item: Annotated[Tagged | None, Unpack()] = None) -> str:
         return repr(item)
@@ -220,7 +225,12 @@ class DefinedLater(BaseModel):
     x: int
 
 
-@row(36, "an all-optional model", gets("{}", "Range(lo=0, hi=0)"), gets('{"hi": 3}', "Range(lo=0, hi=3)"))
+@row(
+    36,
+    "an all-optional model",
+    gets("{}", "Range(lo=0, hi=0)"),
+    gets('{"hi": 3}', "Range(lo=0, hi=3)"),
+)
 def all_optional() -> Tool:
     def tool(item: Annotated[Range, Unpack()]) -> str:
         return repr(item)
@@ -300,7 +310,9 @@ def async_callable_object() -> Tool:
     38,
     "async function",
     gets('{"sku": "A"}', "Order(sku='A', count=1, size='m')"),
-    refused('{"sku": "a"}', ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"a\"")),
+    refused(
+        '{"sku": "a"}', ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"a\"")
+    ),
 )
 def async_function() -> Tool:
     async def tool(order: Annotated[Order, Unpack()]) -> str:
@@ -335,7 +347,9 @@ class Buyer(BaseModel):
     ),
 )
 def all_at_once() -> Tool:
-    def tool(note: str, order: Annotated[Order, Unpack()], buyer: Annotated[Buyer, Unpack(prefix="to_")]) -> str:
+    def tool(
+        note: str, order: Annotated[Order, Unpack()], buyer: Annotated[Buyer, Unpack(prefix="to_")]
+    ) -> str:
         return f"{note} {order!r} {buyer!r}"
 
     return tool

@@ -1,8 +1,10 @@
-"""The 40 rows of `docs/project/evidence/parameter-flattening.md` as data: a tool, its calls, and their results.
+"""The 40 rows of `docs/project/evidence/parameter-flattening.md` as data: a tool, its calls, and
+their results.
 
-`test_flattening.py` sends them to the engine, `test_decorator_rows.py` to plain hosts. Every tool returns the text of
-what it got. A call marked `by_host` brings a key that no flat signature can name: a plain host decides it before our
-code is reached (`test_decorator_rows.py` lists what each host does).
+`test_flattening.py` sends them to the engine, `test_decorator_rows.py` to plain hosts. Every tool
+returns the text of what it got. A call marked `by_host` brings a key that no flat signature can
+name: a plain host decides it before our code is reached (`test_decorator_rows.py` lists what each
+host does).
 """
 
 from flattening_fields import FIELDS

@@ -1,4 +1,5 @@
-"""A plain host with decorated tools, for real transports: `python flattening_server.py (fastmcp|mcp) (stdio|PORT)`.
+"""A plain host with decorated tools, for real transports: `python flattening_server.py
+(fastmcp|mcp) (stdio|PORT)`.
 
 It serves, under its own name, the tool of each row that `test_decorator_rows.py` asks for.
 """

@@ -118,7 +118,10 @@ class Strict(BaseModel):
 @row(
     21,
     "strict",
-    gets('{"n": 5, "on": "2026-02-03"}', "Strict(n=5, on=datetime.date(2026, 2, 3), flag=False, tags=[])"),
+    gets(
+        '{"n": 5, "on": "2026-02-03"}',
+        "Strict(n=5, on=datetime.date(2026, 2, 3), flag=False, tags=[])",
+    ),
     gets(
         '{"n": 5, "tags": "[\\"a\\"]"}',
         "Strict(n=5, on=datetime.date(2026, 1, 1), flag=False, tags=['a'])",
@@ -146,7 +149,10 @@ class Tidy(BaseModel):
     22,
     "text settings of the model",
     gets('{"name": "  ANN  "}', "Tidy(name='ann')"),
-    refused('{"name": "Annabel"}', ("invalid", "$.name", 'String should have at most 5 characters; got "Annabel"')),
+    refused(
+        '{"name": "Annabel"}',
+        ("invalid", "$.name", 'String should have at most 5 characters; got "Annabel"'),
+    ),
 )
 def text_settings() -> Tool:
     def tool(item: Annotated[Tidy, Unpack()]) -> str:
@@ -198,7 +204,12 @@ class Popped(BaseModel):
     gets('{"name": "Ann"}', "Popped(name='Ann') sent=['name']"),
     by_host(gets('{"fullname": "Ann"}', "Popped(name='Ann') sent=['name']")),
     refused('{"name": "nobody"}', ("invalid", "$", "nobody is not a name")),
-    by_host(refused('{"name": "Ann", "nickname": "A"}', ("unknown-key", "$.nickname", 'there is no field "nickname"'))),
+    by_host(
+        refused(
+            '{"name": "Ann", "nickname": "A"}',
+            ("unknown-key", "$.nickname", 'there is no field "nickname"'),
+        )
+    ),
 )
 def model_before_pop() -> Tool:
     def tool(item: Annotated[Popped, Unpack()]) -> str:
@@ -239,7 +250,9 @@ class Open(BaseModel):
     "extra allow",
     gets('{"name": "Ann"}', "Open(name='Ann') sent=['name']"),
     by_host(gets('{"name": "Ann", "age": 3}', "Open(name='Ann', age=3) sent=['age', 'name']")),
-    by_host(gets('{"name": "Ann", "at": {"x": 3}}', "Open(name='Ann', at={'x': 3}) sent=['at', 'name']")),
+    by_host(
+        gets('{"name": "Ann", "at": {"x": 3}}', "Open(name='Ann', at={'x': 3}) sent=['at', 'name']")
+    ),
     by_host(
         refused(
             '{"data": {"name": "Ann"}}',
@@ -276,7 +289,11 @@ class Ignoring(BaseModel):
     "extra forbid",
     gets('{"name": "Ann"}', "Closed(name='Ann')"),
     by_host(
-        refused('{"name": "Ann", "age": 3}', ("unknown-key", "$.age", 'there is no field "age"'), declared=["name"])
+        refused(
+            '{"name": "Ann", "age": 3}',
+            ("unknown-key", "$.age", 'there is no field "age"'),
+            declared=["name"],
+        )
     ),
 )
 def extra_forbid() -> Tool:
@@ -291,7 +308,11 @@ def extra_forbid() -> Tool:
     "extra ignore is closed",
     gets('{"name": "Ann"}', "Ignoring(name='Ann')"),
     by_host(
-        refused('{"name": "Ann", "age": 3}', ("unknown-key", "$.age", 'there is no field "age"'), declared=["name"])
+        refused(
+            '{"name": "Ann", "age": 3}',
+            ("unknown-key", "$.age", 'there is no field "age"'),
+            declared=["name"],
+        )
     ),
 )
 def extra_ignore() -> Tool:

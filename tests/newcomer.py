@@ -1,4 +1,5 @@
-"""An agent for any dispatched API, which it has never seen. It knows how to read JSON Schema, and what it is to make.
+"""An agent for any dispatched API, which it has never seen. It knows how to read JSON Schema, and
+what it is to make.
 
 Every name that it sends was in a reply: of the list, of help, or of a refusal.
 """
@@ -61,17 +62,30 @@ class Newcomer:
         raise LookupError(f"no tool knows of {thing!r}")
 
     async def create(self, thing):
-        """Make one, with all that it must have and the rows in it, and the rows that it refers to. The reply to it."""
+        """Make one, with all that it must have and the rows in it, and the rows that it refers to.
+        The reply to it.
+        """
         tool, told = await self.find(thing)
-        action = next(each for each, about in told["actions"].items() if about["description"].startswith("Create"))
+        action = next(
+            each
+            for each, about in told["actions"].items()
+            if about["description"].startswith("Create")
+        )
         about = await self.asked(tool, follow(told["next_step"], action))
         way = {key: about[key] for key in ("resource", "action") if key in about}
-        rows = [name for name, each in about["fields"].items() if each.get("items", {}).get("type") == "object"]
+        rows = [
+            name
+            for name, each in about["fields"].items()
+            if each.get("items", {}).get("type") == "object"
+        ]
         fields = {
-            name: await self.value(name, about["fields"][name], about, name) for name in (*about["required"], *rows)
+            name: await self.value(name, about["fields"][name], about, name)
+            for name in (*about["required"], *rows)
         }
         in_params = "params" in about["example"]  # a field is called as one of the dispatcher's own
-        made = await self.call(tool, {**way, **({"params": fields} if in_params else self.habit(fields))})
+        made = await self.call(
+            tool, {**way, **({"params": fields} if in_params else self.habit(fields))}
+        )
         self.made[thing] = (made, fields)
         return made
 
@@ -85,10 +99,14 @@ class Newcomer:
         schema = schema.get("anyOf", [schema])[0]
         match schema.get("type"):
             case "array":
-                return [await self.value(name, schema["items"], about, f"{path}[]") for _ in range(2)]
+                return [
+                    await self.value(name, schema["items"], about, f"{path}[]") for _ in range(2)
+                ]
             case "object":
                 fields = schema.get("properties", {}).items()
-                return {key: await self.value(key, each, about, f"{path}.{key}") for key, each in fields}
+                return {
+                    key: await self.value(key, each, about, f"{path}.{key}") for key, each in fields
+                }
             case kind:
                 return scalar(kind, schema)
 

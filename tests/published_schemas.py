@@ -10,7 +10,9 @@ from toolbooth.publish import ANY_ITEMS, portable
 
 ANY = {"anyOf": [*ANY_ITEMS["anyOf"], {"type": "array", "items": ANY_ITEMS}]}
 ANY_OR_NULL = {**ANY, "description": "or null"}
-STRING, INTEGER, NUMBER, BOOLEAN = ({"type": kind} for kind in ("string", "integer", "number", "boolean"))
+STRING, INTEGER, NUMBER, BOOLEAN = (
+    {"type": kind} for kind in ("string", "integer", "number", "boolean")
+)
 
 
 def published(schema: Any, **root: Any) -> Any:
@@ -39,7 +41,15 @@ def exact(function: Any) -> dict[str, Any]:
 
 KEYWORDS = {
     "string": {"minLength", "maxLength", "pattern", "format", "contentMediaType", "enum"},
-    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format", "enum"},
+    "number": {
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "format",
+        "enum",
+    },
     "boolean": {"enum"},
     "object": {"properties", "required", "additionalProperties", "minProperties"},
     "array": {"items", "minItems", "maxItems", "uniqueItems"},
@@ -52,14 +62,20 @@ def assert_portable(node: Any, path: str = "$", *, branch: bool = False) -> None
     annotations = {"description", "default"}
     if "anyOf" in node and path != "$" and not branch:
         assert node.keys() <= annotations | {"anyOf"}, path
-        assert len({json.dumps(option, sort_keys=True) for option in node["anyOf"]}) == len(node["anyOf"]) > 1, path
+        assert (
+            len({json.dumps(option, sort_keys=True) for option in node["anyOf"]})
+            == len(node["anyOf"])
+            > 1
+        ), path
         for index, option in enumerate(node["anyOf"]):
             assert_portable(option, f"{path}|{index}", branch=True)
         return
     assert node.keys() <= annotations | {"type"} | KEYWORDS[node["type"]], path
     assert node.get("default", "") is not None, path
     assert node.get("description", "-"), path
-    assert all(jsonschema_rs.is_valid({"type": node["type"]}, value) for value in node.get("enum", [])), path
+    assert all(
+        jsonschema_rs.is_valid({"type": node["type"]}, value) for value in node.get("enum", [])
+    ), path
     assert node.get("enum") != [], path
     if node["type"] == "array":
         assert_portable(node["items"], f"{path}[]")

@@ -24,12 +24,26 @@ IMAGE = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
         ),
         pytest.param(
             Resource(uri="file:///a.txt", content="a"),
-            [{"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "a"}}],
+            [
+                {
+                    "type": "resource",
+                    "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "a"},
+                }
+            ],
             id="file-of-text",
         ),
         pytest.param(
             Resource(uri="file:///a.png", content=PNG, mime_type="image/png"),
-            [{"type": "resource", "resource": {"uri": "file:///a.png", "mimeType": "image/png", "blob": "iVBORw=="}}],
+            [
+                {
+                    "type": "resource",
+                    "resource": {
+                        "uri": "file:///a.png",
+                        "mimeType": "image/png",
+                        "blob": "iVBORw==",
+                    },
+                }
+            ],
             id="file-of-bytes",
         ),
         pytest.param([Text(text="hello"), Image(data=PNG)], [TEXT, IMAGE], id="several-pieces"),
@@ -50,7 +64,9 @@ def pieces_of(value: Any) -> list[dict[str, Any]]:
 
 
 def test_pieces_become_the_content_of_the_result_and_all_else_stands_beside_them_as_text():
-    assert pieces_of(Image(data=b"\x89")) == [{"type": "image", "data": "iQ==", "mimeType": "image/png"}]
+    assert pieces_of(Image(data=b"\x89")) == [
+        {"type": "image", "data": "iQ==", "mimeType": "image/png"}
+    ]
     assert pieces_of(["see", {"a": 1}, Text(text="t"), Audio(data=b"R")]) == [
         {"type": "text", "text": "see"},
         {"type": "text", "text": '{"a":1}'},

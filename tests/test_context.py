@@ -37,4 +37,7 @@ def test_a_tool_sees_who_calls_and_the_requests_own_meta():
     contract = compile_function(tool)
     result = handle_bytes(contract, b"{}", context=Context(client="me", meta={"trace": 1}))
     assert result == {"content": [{"type": "text", "text": '["me",{"trace":1}]'}], "isError": False}
-    assert handle_bytes(contract, b"{}") == {"content": [{"type": "text", "text": "[null,{}]"}], "isError": False}
+    assert handle_bytes(contract, b"{}") == {
+        "content": [{"type": "text", "text": "[null,{}]"}],
+        "isError": False,
+    }

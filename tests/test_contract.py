@@ -5,9 +5,13 @@ import pytest
 from toolbooth import Limits, compile_function, handle_bytes
 
 
-@pytest.mark.parametrize("limits", [{"max_depth": 201}, {"max_digits": 4_301}], ids=["depth", "digits"])
+@pytest.mark.parametrize(
+    "limits", [{"max_depth": 201}, {"max_digits": 4_301}], ids=["depth", "digits"]
+)
 def test_limits_past_what_the_reader_reads_are_refused_at_once(limits):
-    with pytest.raises(ValueError, match="200 levels deep and to 4,300 digits; limits can only be lower"):
+    with pytest.raises(
+        ValueError, match="200 levels deep and to 4,300 digits; limits can only be lower"
+    ):
         Limits(**limits)
 
 
@@ -17,7 +21,9 @@ def test_a_lowered_limit_holds_for_its_own_tool_alone():
 
     passed = {"content": [{"type": "text", "text": "1"}], "isError": False}
     assert handle_bytes(compile_function(tool), b'{"items": [[1]]}') == passed
-    assert handle_bytes(compile_function(tool, limits=Limits(max_depth=2)), b'{"items": [[1]]}') == {
+    assert handle_bytes(
+        compile_function(tool, limits=Limits(max_depth=2)), b'{"items": [[1]]}'
+    ) == {
         "content": [
             {
                 "type": "text",
@@ -29,7 +35,9 @@ def test_a_lowered_limit_holds_for_its_own_tool_alone():
         "_meta": {
             "toolbooth": {
                 "code": -32602,
-                "problems": [{"code": "too-deep", "path": "$", "message": "nested deeper than 2 levels"}],
+                "problems": [
+                    {"code": "too-deep", "path": "$", "message": "nested deeper than 2 levels"}
+                ],
             }
         },
     }

@@ -1,4 +1,6 @@
-"""The author's mistakes: `ContractError` at registration, all at once, each with owner, cause and remedy."""
+"""The author's mistakes: `ContractError` at registration, all at once, each with owner, cause and
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from toolbooth import Context, ContractError, Unpack, compile_function, handle_bytes, unpack_pydantic_params
+from toolbooth import (
+    Context,
+    ContractError,
+    Unpack,
+    compile_function,
+    handle_bytes,
+    unpack_pydantic_params,
+)
 
 if TYPE_CHECKING:
     from somewhere import Absent
@@ -69,7 +78,9 @@ def two_open(first: Annotated[Open, Unpack()], second: Annotated[AlsoOpen, Unpac
 
 
 def apart(key: str, first: str, second: str) -> str:
-    return f"{key!r} is declared by {first} and by {second}; tell them apart with Unpack(prefix=...)"
+    return (
+        f"{key!r} is declared by {first} and by {second}; tell them apart with Unpack(prefix=...)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +117,14 @@ NO_FIELDS = "parameter 'it' is marked Unpack() but is not a model with fields; r
 
 @pytest.mark.parametrize(
     "function",
-    [on_a_root_model, on_a_root_model_of_a_model, on_a_scalar, on_a_dict, on_a_union, on_a_named_tuple],
+    [
+        on_a_root_model,
+        on_a_root_model_of_a_model,
+        on_a_scalar,
+        on_a_dict,
+        on_a_union,
+        on_a_named_tuple,
+    ],
     ids=lambda function: function.__name__,
 )
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
@@ -121,13 +139,17 @@ def in_a_dict(items: dict[str, Annotated[Item, Unpack()]]): ...
 def in_a_union(item: Annotated[Item, Unpack()] | int): ...
 
 
-@pytest.mark.parametrize("function", [in_a_list, in_a_dict, in_a_union], ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", [in_a_list, in_a_dict, in_a_union], ids=lambda function: function.__name__
+)
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
 def test_a_marker_that_nobody_honours_is_a_mistake_and_never_ignored(register, function):
     with pytest.raises(ContractError) as raised:
         register(function)
     [mistake] = raised.value.mistakes
-    assert mistake.endswith("Unpack() is only honoured on a parameter or field itself; move or remove it")
+    assert mistake.endswith(
+        "Unpack() is only honoured on a parameter or field itself; move or remove it"
+    )
 
 
 def with_args(item: Annotated[Item, Unpack()], *rest: int): ...
@@ -147,7 +169,9 @@ def test_variadic_parameters_are_a_mistake(register, function, written):
 
 @pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
 def test_names_that_some_client_refuses_are_told_all_at_once(register):
-    def tool(it: Annotated[OddlyNamed, Unpack()], config: int, callbacks: int = 0, run_manager: int = 0): ...
+    def tool(
+        it: Annotated[OddlyNamed, Unpack()], config: int, callbacks: int = 0, run_manager: int = 0
+    ): ...
 
     with pytest.raises(ContractError) as raised:
         register(tool)
@@ -172,7 +196,9 @@ def test_a_name_under_type_checking_is_a_mistake_on_a_wire_parameter(register):
 
     with pytest.raises(ContractError) as raised:
         register(tool)
-    remedy = "in its annotation cannot be resolved; import it at run time, not only under TYPE_CHECKING"
+    remedy = (
+        "in its annotation cannot be resolved; import it at run time, not only under TYPE_CHECKING"
+    )
     assert raised.value.mistakes == (
         f"parameter 'other': the name 'Absent' {remedy}",
         f"parameter 'more': the name 'Absent' {remedy}",
@@ -201,11 +227,16 @@ def test_a_context_known_only_under_type_checking_is_still_injected():
     namespace: dict[str, Any] = {}
     exec("def tool(n: int, ctx: 'Context'): return f'{n} {ctx.client}'", namespace)
     expected = {"content": [{"type": "text", "text": "1 me"}], "isError": False}
-    assert handle_bytes(compile_function(namespace["tool"]), b'{"n": 1}', context=Context(client="me")) == expected
+    assert (
+        handle_bytes(compile_function(namespace["tool"]), b'{"n": 1}', context=Context(client="me"))
+        == expected
+    )
 
 
 def test_mistakes_of_every_kind_are_told_at_once():
-    def tool(item: Annotated[Item, Unpack()], name: str, config: int, other: Absent, *rest: int): ...
+    def tool(
+        item: Annotated[Item, Unpack()], name: str, config: int, other: Absent, *rest: int
+    ): ...
 
     with pytest.raises(ContractError) as raised:
         compile_function(tool)

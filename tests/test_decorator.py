@@ -1,4 +1,6 @@
-"""`@unpack_pydantic_params`: what the host fills itself, where names are looked up, and direct calls."""
+"""`@unpack_pydantic_params`: what the host fills itself, where names are looked up, and direct
+calls.
+"""
 
 import asyncio
 import inspect
@@ -62,7 +64,9 @@ def test_fastmcps_context_and_dependencies_pass_by():
         return f"{item!r} {note} {number} {contexts}"
 
     assert set(asyncio.run(published(plain_fastmcp(tool)))["properties"]) == {"id", "name", "note"}
-    assert call(plain_fastmcp(tool), {"id": 1}) == [("Item(id=1, name='n') - 42 {'Context'}", False)]
+    assert call(plain_fastmcp(tool), {"id": 1}) == [
+        ("Item(id=1, name='n') - 42 {'Context'}", False)
+    ]
 
 
 def test_the_sdks_context_and_resolved_parameters_pass_by():
@@ -101,10 +105,16 @@ def test_a_field_named_like_a_parameter_of_the_host_is_a_contract_error():
 @HOSTS
 def test_plain_parameters_are_not_damaged_by_the_host_either(host):
     @unpack_pydantic_params
-    def tool(item: Annotated[Item, Unpack()], note: str | None = None, at: date | None = None) -> str:
+    def tool(
+        item: Annotated[Item, Unpack()], note: str | None = None, at: date | None = None
+    ) -> str:
         return f"{item!r} {note!r} {at!r}"
 
-    calls = [{"id": 1, "note": '{"a": 1}'}, {"id": 1, "note": "null", "at": "2026-01-02"}, {"id": "1", "note": None}]
+    calls = [
+        {"id": 1, "note": '{"a": 1}'},
+        {"id": 1, "note": "null", "at": "2026-01-02"},
+        {"id": "1", "note": None},
+    ]
     assert call(host(tool), *calls) == [
         ("Item(id=1, name='n') '{\"a\": 1}' None", False),
         ("Item(id=1, name='n') 'null' datetime.date(2026, 1, 2)", False),
@@ -117,9 +127,7 @@ def test_a_refusal_is_shown_even_where_the_host_masks_errors():
     def tool(item: Annotated[Item, Unpack()]) -> str:
         return repr(item)
 
-    text = (
-        "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\""
-    )
+    text = "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\""
     assert call(plain_fastmcp(tool, mask_error_details=True), {"id": "x"}) == [(text, True)]
 
 
@@ -128,7 +136,9 @@ def test_fastmcps_strict_mode_changes_nothing():
     def tool(item: Annotated[Item, Unpack()]) -> str:
         return repr(item)
 
-    assert call(plain_fastmcp(tool, strict_input_validation=True), {"id": "1"}) == [("Item(id=1, name='n')", False)]
+    assert call(plain_fastmcp(tool, strict_input_validation=True), {"id": "1"}) == [
+        ("Item(id=1, name='n')", False)
+    ]
 
 
 def test_an_async_generator_is_read_to_its_end_by_fastmcp():
@@ -154,7 +164,10 @@ def test_a_class_that_no_schema_describes_is_the_hosts_to_fill():
 
 
 def test_a_mistake_in_a_parameters_type_is_told_and_not_taken_for_a_dependency():
-    def tool(place: Annotated[Place, Unpack()], other: Annotated[Place | Priced, Field(discriminator="kind")]): ...
+    def tool(
+        place: Annotated[Place, Unpack()],
+        other: Annotated[Place | Priced, Field(discriminator="kind")],
+    ): ...
 
     with pytest.raises(ContractError, match=r"tool: parameter 'other': .*'kind'"):
         unpack_pydantic_params(tool)
@@ -188,7 +201,12 @@ def test_a_class_defined_after_the_decorated_function_is_found(host, monkeypatch
     module = ModuleType("stacked")
     monkeypatch.setitem(sys.modules, "stacked", module)
     exec(compile(STACKED, "stacked.py", "exec", dont_inherit=True), vars(module))
-    results = call(host(module.tool), {"lines": [{"sku": "a"}]}, {"lines": '[{"sku": "a"}]'}, {"lines": [{"sk": "a"}]})
+    results = call(
+        host(module.tool),
+        {"lines": [{"sku": "a"}]},
+        {"lines": '[{"sku": "a"}]'},
+        {"lines": [{"sk": "a"}]},
+    )
     assert results[:2] == [("Order(lines=[Line(sku='a')]) -", False)] * 2
     assert results[2][1]
     assert 'there is no field "sk"; did you mean "sku"?' in results[2][0]
@@ -217,7 +235,9 @@ def test_local_models_under_future_annotations_are_found(host, monkeypatch):
     module = ModuleType("local")
     monkeypatch.setitem(sys.modules, "local", module)
     exec(compile(LOCAL, "local.py", "exec", dont_inherit=True), vars(module))
-    assert call(host(module.make()), {"id": 1, "other": {"id": 2}}) == [("Item(id=1) Item(id=2)", False)]
+    assert call(host(module.make()), {"id": 1, "other": {"id": 2}}) == [
+        ("Item(id=1) Item(id=2)", False)
+    ]
 
 
 class Shop:
@@ -278,7 +298,13 @@ def test_the_signature_is_flat_and_keyword_only():
         (("a",), {"item": Item(id=1)}),
         ((), {"note": "a", "item": Item(id=1), "times": 1}),
     ],
-    ids=["flat", "flat, plain by position", "instance by position", "instance by name", "all by name"],
+    ids=[
+        "flat",
+        "flat, plain by position",
+        "instance by position",
+        "instance by name",
+        "all by name",
+    ],
 )
 def test_a_direct_call_takes_flat_keywords_or_the_instance(args, kwargs):
     assert direct(*args, **kwargs) == "a Item(id=1, name='n') 1"
@@ -305,7 +331,9 @@ def test_an_instance_is_passed_on_as_it_is():
     ids=["by position", "by name", "all by name"],
 )
 def test_a_mixture_of_instance_and_flat_keywords_is_a_type_error(args, kwargs):
-    with pytest.raises(TypeError, match=r"direct\(\) got \['item'\] and flat fields .*; give one or the other"):
+    with pytest.raises(
+        TypeError, match=r"direct\(\) got \['item'\] and flat fields .*; give one or the other"
+    ):
         direct(*args, **kwargs)
 
 
@@ -318,7 +346,12 @@ def test_an_instance_of_an_all_optional_model_is_never_replaced_by_defaults():
     def tool(between: Annotated[Range, Unpack()]) -> str:
         return repr(between)
 
-    assert tool(between=Range(lo=1, hi=2)) == tool(Range(lo=1, hi=2)) == tool(lo=1, hi=2) == "Range(lo=1, hi=2)"
+    assert (
+        tool(between=Range(lo=1, hi=2))
+        == tool(Range(lo=1, hi=2))
+        == tool(lo=1, hi=2)
+        == "Range(lo=1, hi=2)"
+    )
 
 
 def test_a_field_named_like_the_parameter_can_be_given_either_way():
@@ -329,7 +362,12 @@ def test_a_field_named_like_the_parameter_can_be_given_either_way():
     def tool(request: Annotated[Asked, Unpack()]) -> str:
         return repr(request)
 
-    assert tool(request="x") == tool(request=Asked(request="x")) == tool(Asked(request="x")) == "Asked(request='x')"
+    assert (
+        tool(request="x")
+        == tool(request=Asked(request="x"))
+        == tool(Asked(request="x"))
+        == "Asked(request='x')"
+    )
 
 
 def test_an_unknown_keyword_in_a_direct_call_is_a_type_error():
@@ -347,7 +385,11 @@ def test_python_values_pass_in_direct_calls():
         return repr(it)
 
     expected = "Dated(on=datetime.date(2026, 1, 2), item=Item(id=1, name='n'))"
-    assert tool(on=date(2026, 1, 2), item=Item(id=1)) == tool(on="2026-01-02", item={"id": 1}) == expected
+    assert (
+        tool(on=date(2026, 1, 2), item=Item(id=1))
+        == tool(on="2026-01-02", item={"id": 1})
+        == expected
+    )
 
 
 def test_a_refused_direct_call_raises_tool_input_error_with_every_problem():
@@ -428,4 +470,6 @@ def test_unpacked_fields_inside_a_plain_parameters_model_are_honoured(host):
     def tool(outer: Outer) -> str:
         return repr(outer)
 
-    assert call(host(tool), {"outer": {"item_id": 1}}) == [("Outer(item=Item(id=1, name='n'))", False)]
+    assert call(host(tool), {"outer": {"item_id": 1}}) == [
+        ("Outer(item=Item(id=1, name='n'))", False)
+    ]

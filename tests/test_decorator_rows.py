@@ -1,4 +1,6 @@
-"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`, connected."""
+"""`@unpack_pydantic_params` on plain hosts, without our adapters: the rows of `flattening_rows.py`,
+connected.
+"""
 
 import asyncio
 import contextlib
@@ -30,7 +32,9 @@ BY_TOOLBOOTH = [row for row in ROWS if not all(call.by_host for call in row.call
 @pytest.mark.parametrize("row", BY_TOOLBOOTH, ids=lambda row: row.id)
 def test_a_decorated_tool_on_a_plain_host_behaves_as_the_model_alone(row, host):
     calls = [each for each in row.calls if not each.by_host]
-    results = call(host(unpack_pydantic_params(row.make())), *(json.loads(each.sent) for each in calls))
+    results = call(
+        host(unpack_pydantic_params(row.make())), *(json.loads(each.sent) for each in calls)
+    )
     assert results == [(each.text, each.result["isError"]) for each in calls]
 
 
@@ -39,7 +43,10 @@ def test_a_decorated_tool_on_a_plain_host_behaves_as_the_model_alone(row, host):
 def test_a_plain_host_publishes_what_toolbooth_would(row, host):
     schema = asyncio.run(published(host(unpack_pydantic_params(row.make()))))
     own = input_schema(compile_function(row.make()))
-    titled = {name: {key: each[key] for key in each if key != "title"} for name, each in schema["properties"].items()}
+    titled = {
+        name: {key: each[key] for key in each if key != "title"}
+        for name, each in schema["properties"].items()
+    }
     assert titled == own["properties"]
     assert sorted(schema.get("required", [])) == sorted(own.get("required", []))
 
@@ -49,7 +56,8 @@ LOST = object()
 """The key is dropped, and the tool is called as if it had not been sent."""
 
 BY_HOST = [
-    # row, sent, plain FastMCP 4.1.2 refuses this key, the plain SDK 2.3.0 then says. The remedy is `protect`.
+    # row, sent, plain FastMCP 4.1.2 refuses this key, the plain SDK 2.3.0 then says. The remedy is
+    # `protect`.
     (4, '{"item_id": 5}', "item_id", "$.itemId: is required, but was not sent"),
     (6, '{"itemId": 5, "item_id": 6}', "item_id", LOST),
     (8, '{"itemId": 5, "id": 6}', "id", LOST),
@@ -67,16 +75,22 @@ DECIDED = [(row, each) for row in ROWS for each in row.calls if each.by_host]
 
 
 def test_every_call_that_a_plain_host_decides_is_listed():
-    assert [(row.number, each.sent) for row, each in DECIDED] == [(number, sent) for number, sent, _, _ in BY_HOST]
+    assert [(row.number, each.sent) for row, each in DECIDED] == [
+        (number, sent) for number, sent, _, _ in BY_HOST
+    ]
 
 
-LISTED = [(row, each, key, sdk) for (row, each), (_, _, key, sdk) in zip(DECIDED, BY_HOST, strict=True)]
+LISTED = [
+    (row, each, key, sdk) for (row, each), (_, _, key, sdk) in zip(DECIDED, BY_HOST, strict=True)
+]
 LISTED_IDS = [f"{row.number:02}-{each.sent}" for row, each, _, _ in LISTED]
 
 
 @pytest.mark.parametrize(("row", "made", "key", "_"), LISTED, ids=LISTED_IDS)
 def test_plain_fastmcp_refuses_an_undeclared_key_in_its_own_words(row, made, key, _):
-    [(text, is_error)] = call(plain_fastmcp(unpack_pydantic_params(row.make())), json.loads(made.sent))
+    [(text, is_error)] = call(
+        plain_fastmcp(unpack_pydantic_params(row.make())), json.loads(made.sent)
+    )
     assert is_error
     assert text.startswith(f"1 validation error for call[tool]\n{key}\n  {UNEXPECTED}")
 
@@ -85,7 +99,9 @@ def test_plain_fastmcp_refuses_an_undeclared_key_in_its_own_words(row, made, key
 def test_the_plain_sdk_drops_an_undeclared_key(row, made, key, sdk):
     arguments = json.loads(made.sent)
     without = {name: value for name, value in arguments.items() if name != key}
-    [(text, is_error), same] = call(plain_sdk(unpack_pydantic_params(row.make())), arguments, without)
+    [(text, is_error), same] = call(
+        plain_sdk(unpack_pydantic_params(row.make())), arguments, without
+    )
     assert (text, is_error) == same
     assert is_error is (sdk is not LOST)
     assert sdk is LOST or sdk in text
@@ -120,7 +136,9 @@ def assert_carried(results):
 @pytest.mark.parametrize("host", ["fastmcp", "mcp"])
 def test_rows_hold_over_a_real_stdio_connection(host, tmp_path):
     ids = [row.id for row in CARRIED]
-    parameters = StdioServerParameters(command=sys.executable, args=[str(SERVER), host, "stdio", *ids])
+    parameters = StdioServerParameters(
+        command=sys.executable, args=[str(SERVER), host, "stdio", *ids]
+    )
     with (tmp_path / "stderr").open("w") as errors:
         assert_carried(asyncio.run(carried(mcp.Client(stdio_client(parameters, errlog=errors)))))
 
@@ -132,7 +150,9 @@ def test_rows_hold_over_a_real_http_connection(host):
         port = free.getsockname()[1]
     ids = [row.id for row in CARRIED]
     server = subprocess.Popen(
-        [sys.executable, str(SERVER), host, str(port), *ids], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, str(SERVER), host, str(port), *ids],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         _until_listening(server, port)
@@ -156,4 +176,6 @@ def _until_listening(server, port):
 
 def test_a_decorated_function_compiles_to_the_contract_of_the_bare_one():
     decorated = [compile_function(unpack_pydantic_params(row.make())) for row in ROWS]
-    assert list(map(input_schema, decorated)) == [input_schema(compile_function(row.make())) for row in ROWS]
+    assert list(map(input_schema, decorated)) == [
+        input_schema(compile_function(row.make())) for row in ROWS
+    ]

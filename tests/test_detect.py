@@ -1,4 +1,6 @@
-"""Seed 000's own helper and its own cases: what is a wrapper, what is not, and what the agent is told."""
+"""Seed 000's own helper and its own cases: what is a wrapper, what is not, and what the agent is
+told.
+"""
 
 from typing import Any
 
@@ -8,12 +10,19 @@ from toolbooth import detect_nested_wrapper
 
 CONTACT: dict[str, Any] = {
     "type": "object",
-    "properties": {"email": {"type": "string"}, "first_name": {"type": "string"}, "notes": {"type": "string"}},
+    "properties": {
+        "email": {"type": "string"},
+        "first_name": {"type": "string"},
+        "notes": {"type": "string"},
+    },
     "required": ["email"],
 }
 DEVICE: dict[str, Any] = {
     "type": "object",
-    "properties": {"name": {"type": "string"}, "site": {"oneOf": [{"type": "string"}, {"type": "object"}]}},
+    "properties": {
+        "name": {"type": "string"},
+        "site": {"oneOf": [{"type": "string"}, {"type": "object"}]},
+    },
 }
 BULK: dict[str, Any] = {
     "type": "object",
@@ -33,8 +42,14 @@ WRAPPED = (
     [
         pytest.param({"email": "a@b.c", "first_name": "Agent"}, CONTACT, id="flat-fields"),
         pytest.param({}, CONTACT, id="nothing-sent"),
-        pytest.param({"objects": [{"email": "a@b.c"}, {"email": "d@e.f"}]}, BULK, id="declared-list-of-a-bulk-create"),
-        pytest.param({"name": "sw1", "site": {"name": "hq-1"}}, DEVICE, id="declared-foreign-key-as-object"),
+        pytest.param(
+            {"objects": [{"email": "a@b.c"}, {"email": "d@e.f"}]},
+            BULK,
+            id="declared-list-of-a-bulk-create",
+        ),
+        pytest.param(
+            {"name": "sw1", "site": {"name": "hq-1"}}, DEVICE, id="declared-foreign-key-as-object"
+        ),
         pytest.param({"name": "sw1", "site": "hq-1"}, DEVICE, id="declared-foreign-key-as-text"),
         pytest.param(
             {"data": {"any": {"thing": 1}}},
@@ -42,7 +57,9 @@ WRAPPED = (
             id="tool-that-declares-data",
         ),
         pytest.param(
-            {"data": {"colour": 1}}, {**CONTACT, "additionalProperties": True}, id="content-of-an-open-object"
+            {"data": {"colour": 1}},
+            {**CONTACT, "additionalProperties": True},
+            id="content-of-an-open-object",
         ),
         pytest.param({"page": 2, "filters": ["a"]}, CONTACT, id="undeclared-but-no-object"),
         pytest.param({"data": "flat text"}, CONTACT, id="undeclared-text"),
@@ -53,7 +70,10 @@ def test_what_is_no_wrapper_passes(arguments, schema):
 
 
 def test_a_wrapper_is_told_with_its_key_its_fields_the_declared_ones_and_the_likely_cause():
-    assert detect_nested_wrapper({"data": {"email": "a@b.c", "first_name": "Agent"}}, CONTACT) == WRAPPED
+    assert (
+        detect_nested_wrapper({"data": {"email": "a@b.c", "first_name": "Agent"}}, CONTACT)
+        == WRAPPED
+    )
 
 
 def test_a_wrapper_beside_flat_fields_is_found():
@@ -67,7 +87,9 @@ def test_a_wrapper_sent_as_json_text_is_found():
 
 
 def test_a_wrapper_one_level_down_is_found_behind_a_reference():
-    assert detect_nested_wrapper({"objects": [{"email": "a@b.c"}, {"body": {"email": "d@e.f"}}]}, BULK) == (
+    assert detect_nested_wrapper(
+        {"objects": [{"email": "a@b.c"}, {"body": {"email": "d@e.f"}}]}, BULK
+    ) == (
         '$.objects[1].body: "body" is not a declared field and holds a nested object: most likely a wrapper as in '
         'REST APIs. Flat: send "email" directly in $.objects[1], not inside "body".\n'
         'Declared fields of $.objects[1]: "email", "first_name", "notes".'
@@ -76,13 +98,17 @@ def test_a_wrapper_one_level_down_is_found_behind_a_reference():
 
 def test_an_open_object_is_wrapped_only_where_all_inner_keys_are_declared_ones():
     found = detect_nested_wrapper(
-        {"data": {"email": "a@b.c", "first_name": "Agent"}}, {**CONTACT, "additionalProperties": True}
+        {"data": {"email": "a@b.c", "first_name": "Agent"}},
+        {**CONTACT, "additionalProperties": True},
     )
     assert found == WRAPPED
 
 
 def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
-    schema = {"type": "object", "properties": {"site": {"$ref": "#/$defs/Missing"}, "name": {"type": "string"}}}
+    schema = {
+        "type": "object",
+        "properties": {"site": {"$ref": "#/$defs/Missing"}, "name": {"type": "string"}},
+    }
     assert detect_nested_wrapper({"site": {"name": "hq-1"}}, schema) is None
     assert detect_nested_wrapper({"data": {"name": "hq-1"}}, schema) == (
         '$.data: "data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
@@ -91,6 +117,8 @@ def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
     )
 
 
-@pytest.mark.parametrize("schema", [{}, {"description": "Takes anything."}], ids=["empty", "only-a-description"])
+@pytest.mark.parametrize(
+    "schema", [{}, {"description": "Takes anything."}], ids=["empty", "only-a-description"]
+)
 def test_a_schema_that_says_nothing_takes_every_object(schema):
     assert detect_nested_wrapper({"data": {"email": "a@b.c"}}, schema) is None

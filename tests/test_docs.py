@@ -45,7 +45,9 @@ def names_in(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PROJECT_PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_the_code_that_project_pages_name_exists(page: Path):
-    """A function in a line, `name()`, is looked up in the file that is named before it in that line."""
+    """A function in a line, `name()`, is looked up in the file that is named before it in that
+    line.
+    """
     missing: list[str] = []
     for line in page.read_text(encoding="utf-8").splitlines():
         files = [(found.start(), found[1]) for found in CODE_FILE.finditer(line) if "/" in found[1]]

@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 BLOCK = re.compile(
-    r"^(?P<indent> *)```python(?! skip\b)(?: .*)?\n(?P<code>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
+    r"^(?P<indent> *)```python(?! skip\b)(?: .*)?\n(?P<code>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
 )
 PRINTED = re.compile(r"^ *#>(?: (.*))?$", re.MULTILINE)
 
@@ -37,9 +38,13 @@ def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.Mo
         with contextlib.redirect_stdout(output):
             exec(compile("\n" * lines_above + code, page, "exec", dont_inherit=True), vars(module))
         printed = [line.rstrip() for line in output.getvalue().splitlines()]
-        assert printed == [line.rstrip() for line in PRINTED.findall(code)], f"{page.name}, line {lines_above}"
+        assert printed == [line.rstrip() for line in PRINTED.findall(code)], (
+            f"{page.name}, line {lines_above}"
+        )
 
 
 def test_the_tour_of_the_terminal_runs():
-    tour = subprocess.run([sys.executable, ROOT / "demo" / "tour.py"], check=True, capture_output=True, text=True)
+    tour = subprocess.run(
+        [sys.executable, ROOT / "demo" / "tour.py"], check=True, capture_output=True, text=True
+    )
     assert (tour.stdout.count("  sent "), tour.stderr) == (9, "")

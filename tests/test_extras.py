@@ -47,22 +47,32 @@ IMPORTS = {
 }
 
 
-def run_without(missing: list[str], program: str, *args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def run_without(
+    missing: list[str], program: str, *args: str, cwd: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a Python in which these modules are not installed."""
     hide = f"import sys; sys.modules.update(dict.fromkeys({missing!r}))"
     return subprocess.run(
-        [sys.executable, "-c", f"{hide}; {program}", *args], cwd=cwd, env=ENV, capture_output=True, text=True
+        [sys.executable, "-c", f"{hide}; {program}", *args],
+        cwd=cwd,
+        env=ENV,
+        capture_output=True,
+        text=True,
     )
 
 
 @pytest.mark.parametrize(("program", "missing", "sentence"), IMPORTS.values(), ids=IMPORTS)
-def test_an_import_without_its_extra_says_what_to_install(program: str, missing: list[str], sentence: str):
+def test_an_import_without_its_extra_says_what_to_install(
+    program: str, missing: list[str], sentence: str
+):
     ran = run_without(missing, program)
     assert ran.returncode == 1
     assert ran.stderr.splitlines()[-1] == f"toolbooth.extras.MissingExtra: {sentence}"
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["tools", "server.py:registry"]], ids=lambda args: args[0])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["tools", "server.py:registry"]], ids=lambda args: args[0]
+)
 def test_the_command_without_click_prints_one_sentence(args: list[str]):
     ran = run_without(["click"], COMMAND, *args)
     assert (ran.returncode, ran.stdout) == (1, "")
@@ -71,7 +81,9 @@ def test_the_command_without_click_prints_one_sentence(args: list[str]):
 
 def test_replay_without_hypothesis_prints_one_sentence(tmp_path: Path):
     tmp_path.joinpath("calls.jsonl").touch()
-    ran = run_without(["hypothesis"], COMMAND, "replay", "calls.jsonl", "server.py:registry", cwd=tmp_path)
+    ran = run_without(
+        ["hypothesis"], COMMAND, "replay", "calls.jsonl", "server.py:registry", cwd=tmp_path
+    )
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == "toolbooth.testing needs Hypothesis: pip install 'toolbooth[testing]'\n"
 
@@ -80,18 +92,29 @@ def test_a_command_says_what_the_server_it_loads_needs(tmp_path: Path):
     tmp_path.joinpath("server.py").write_text("from toolbooth.adapters.fastmcp import protect\n")
     ran = run_without(["fastmcp"], COMMAND, "tools", "server.py:mcp", cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "toolbooth.adapters.fastmcp needs FastMCP: pip install 'toolbooth[fastmcp]'\n"
+    assert (
+        ran.stderr == "toolbooth.adapters.fastmcp needs FastMCP: pip install 'toolbooth[fastmcp]'\n"
+    )
 
 
 def test_pytest_runs_without_hypothesis_until_a_server_is_named(tmp_path: Path):
     tmp_path.joinpath("test_one.py").write_text("def test_one(): pass\n")
-    options = ["-q", "--disable-plugin-autoload", "-p", "toolbooth.pytest_plugin.plugin", "-p", "no:cacheprovider"]
+    options = [
+        "-q",
+        "--disable-plugin-autoload",
+        "-p",
+        "toolbooth.pytest_plugin.plugin",
+        "-p",
+        "no:cacheprovider",
+    ]
     program = f"import pytest; sys.exit(pytest.main({options} + sys.argv[1:]))"
     assert run_without(["hypothesis"], program, "test_one.py", cwd=tmp_path).returncode == 0
 
     named = run_without(["hypothesis"], program, "--toolbooth", "server.py:registry", cwd=tmp_path)
     assert named.returncode == pytest.ExitCode.USAGE_ERROR
-    assert named.stderr == "ERROR: --toolbooth needs Hypothesis: pip install 'toolbooth[testing]'\n\n"
+    assert (
+        named.stderr == "ERROR: --toolbooth needs Hypothesis: pip install 'toolbooth[testing]'\n\n"
+    )
 
 
 def test_the_gateway_starts_without_django_filter():
@@ -103,7 +126,9 @@ def test_the_gateway_starts_without_django_filter():
 def test_the_error_names_the_missing_module(monkeypatch: pytest.MonkeyPatch):
     require("this test", extra="cli", modules={"click": "click"})
     monkeypatch.setitem(sys.modules, "click", None)
-    with pytest.raises(MissingExtra, match=r"^this test needs click: pip install 'toolbooth\[cli\]'$") as raised:
+    with pytest.raises(
+        MissingExtra, match=r"^this test needs click: pip install 'toolbooth\[cli\]'$"
+    ) as raised:
         require("this test", extra="cli", modules={"json": "JSON", "click": "click"})
     assert raised.value.name == "click"
 
@@ -119,7 +144,11 @@ def test_the_command_prints_the_version():
 
 
 def test_serving_over_http_without_uvicorn_prints_one_sentence(tmp_path: Path):
-    tmp_path.joinpath("server.py").write_text("from toolbooth import ToolRegistry\nregistry = ToolRegistry('shop')\n")
-    ran = run_without(["uvicorn"], COMMAND, "serve", "server.py:registry", "--http", "0", cwd=tmp_path)
+    tmp_path.joinpath("server.py").write_text(
+        "from toolbooth import ToolRegistry\nregistry = ToolRegistry('shop')\n"
+    )
+    ran = run_without(
+        ["uvicorn"], COMMAND, "serve", "server.py:registry", "--http", "0", cwd=tmp_path
+    )
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == "toolbooth serve --http needs uvicorn: pip install 'toolbooth[cli]'\n"

@@ -17,7 +17,14 @@ from flattening_rows import ROWS
 from flattening_validators import Open, Popped
 from pydantic import AfterValidator, BaseModel, Field, HttpUrl, model_validator
 
-from toolbooth import Context, Unpack, compile_function, handle_bytes, handle_bytes_async, input_schema
+from toolbooth import (
+    Context,
+    Unpack,
+    compile_function,
+    handle_bytes,
+    handle_bytes_async,
+    input_schema,
+)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
@@ -38,7 +45,9 @@ class Item(BaseModel):
     name: str = "n"
 
 
-@pytest.mark.parametrize("hint", [Context, Context | None, Optional[Context], Annotated[Context, "the call"]], ids=str)
+@pytest.mark.parametrize(
+    "hint", [Context, Context | None, Optional[Context], Annotated[Context, "the call"]], ids=str
+)
 @pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
 def test_02_a_context_before_or_after_is_injected_and_never_on_the_wire(hint, first):
     def after(item: Annotated[Item, Unpack()], context): ...
@@ -52,7 +61,10 @@ def test_02_a_context_before_or_after_is_injected_and_never_on_the_wire(hint, fi
     contract = compile_function(shaped, name="tool")
     assert list(input_schema(contract)["properties"]) == ["id", "name"]
     result = handle_bytes(contract, b'{"id": 1}', tool, context=Context(client="me"))
-    assert result == {"content": [{"type": "text", "text": "Item(id=1, name='n') me"}], "isError": False}
+    assert result == {
+        "content": [{"type": "text", "text": "Item(id=1, name='n') me"}],
+        "isError": False,
+    }
     refusal = handle_bytes(contract, b'{"id": 1, "context": {}}', tool)
     assert [each["path"] for each in refusal["_meta"]["toolbooth"]["problems"]] == ["$.context"]
 
@@ -65,7 +77,10 @@ def test_02_what_the_host_injects_passes_by():
 
     contract = compile_function(tool, injected=lambda param, hint: hint is Session)
     result = handle_bytes(contract, b'{"id": 1}', injected={"session": Session()})
-    assert result == {"content": [{"type": "text", "text": "Item(id=1, name='n') Session"}], "isError": False}
+    assert result == {
+        "content": [{"type": "text", "text": "Item(id=1, name='n') Session"}],
+        "isError": False,
+    }
 
 
 def test_09_a_factory_is_not_called_at_registration_and_its_value_is_not_published():
@@ -76,18 +91,27 @@ def test_09_a_factory_is_not_called_at_registration_and_its_value_is_not_publish
 
     def tool(it: Annotated[Stamped, Unpack()]): ...
 
-    assert input_schema(compile_function(tool)) == {"type": "object", "properties": {"at": {"type": "integer"}}}
+    assert input_schema(compile_function(tool)) == {
+        "type": "object",
+        "properties": {"at": {"type": "integer"}},
+    }
     assert calls == []
 
 
 def test_09_a_factory_on_a_plain_parameter_runs_once_a_call():
     calls = []
 
-    def tool(item: Annotated[Item, Unpack()], at: int = Field(default_factory=lambda: calls.append(1) or len(calls))):
+    def tool(
+        item: Annotated[Item, Unpack()],
+        at: int = Field(default_factory=lambda: calls.append(1) or len(calls)),
+    ):
         return f"{item.id} {at}"
 
     contract = compile_function(tool)
-    assert [handle_bytes(contract, b'{"id": 1}')["content"][0]["text"] for _ in range(2)] == ["1 1", "1 2"]
+    assert [handle_bytes(contract, b'{"id": 1}')["content"][0]["text"] for _ in range(2)] == [
+        "1 1",
+        "1 2",
+    ]
 
 
 def test_17_validators_run_at_most_once_when_the_call_is_refused():
@@ -106,7 +130,12 @@ def test_17_validators_run_at_most_once_when_the_call_is_refused():
     def tool(it: Annotated[Noted, Unpack()], other: int = 0): ...
 
     contract = compile_function(tool)
-    for body in (b'{"a": 1, "b": "x"}', b'{"data": {"a": 1, "b": 2}}', b'{"a": 1, "b": 2, "othre": 3}', b'{"a": 1}'):
+    for body in (
+        b'{"a": 1, "b": "x"}',
+        b'{"data": {"a": 1, "b": 2}}',
+        b'{"a": 1, "b": 2, "othre": 3}',
+        b'{"a": 1}',
+    ):
         runs.clear()
         assert handle_bytes(contract, body)["isError"]
         assert (runs.count("before") <= 1, runs.count("a") <= 1) == (True, True), body
@@ -123,7 +152,9 @@ def test_23_the_text_of_a_validator_in_a_prefixed_model_reaches_the_caller_with_
                 raise ValueError("lo must not be above hi")
             return self
 
-    def tool(a: Annotated[Range, Unpack(prefix="a_")], b: Annotated[Range, Unpack(prefix="b_")]): ...
+    def tool(
+        a: Annotated[Range, Unpack(prefix="a_")], b: Annotated[Range, Unpack(prefix="b_")]
+    ): ...
 
     _, *lines = told(tool, b'{"a_lo": 2, "a_hi": 1, "b_lo": 2, "b_hi": 1}')[0].splitlines()
     # Two models say the same; the agent must be able to tell which keys are meant.
@@ -137,7 +168,10 @@ def test_29_the_published_defaults_are_those_of_the_default_instance():
 
     assert input_schema(compile_function(tool)) == {
         "type": "object",
-        "properties": {"id": {"type": "integer", "default": 7}, "name": {"type": "string", "default": "given"}},
+        "properties": {
+            "id": {"type": "integer", "default": 7},
+            "name": {"type": "string", "default": "given"},
+        },
     }
 
 
@@ -150,12 +184,18 @@ def test_29_a_default_instance_is_not_changed_by_a_tool_that_changes_what_it_got
         return repr(bag)
 
     contract = compile_function(tool)
-    assert [handle_bytes(contract, b"{}")["content"][0]["text"] for _ in range(2)] == ["Bag(names=['a', 'b'])"] * 2
-    assert [handle_bytes(contract, b"{}")["content"][0]["text"] for _ in range(2)] == ["Bag(names=['a', 'b'])"] * 2
+    assert [handle_bytes(contract, b"{}")["content"][0]["text"] for _ in range(2)] == [
+        "Bag(names=['a', 'b'])"
+    ] * 2
+    assert [handle_bytes(contract, b"{}")["content"][0]["text"] for _ in range(2)] == [
+        "Bag(names=['a', 'b'])"
+    ] * 2
 
 
 @pytest.mark.parametrize(
-    "default", [Point(x=5), Typed(x=5), Spot(X=5)], ids=["dataclass", "TypedDict", "pydantic dataclass"]
+    "default",
+    [Point(x=5), Typed(x=5), Spot(X=5)],
+    ids=["dataclass", "TypedDict", "pydantic dataclass"],
 )
 def test_29_default_instances_of_other_kinds_give_their_fields_too(default):
     kind = Typed if isinstance(default, dict) else type(default)
@@ -167,7 +207,11 @@ def test_29_default_instances_of_other_kinds_give_their_fields_too(default):
     tool.__defaults__ = (default,)
     contract = compile_function(tool)
     assert handle_bytes(contract, b"{}")["content"][0]["text"] == repr(default)
-    changed = repr({**default, "y": 9}) if isinstance(default, dict) else repr(default).replace("y=2", "y=9")
+    changed = (
+        repr({**default, "y": 9})
+        if isinstance(default, dict)
+        else repr(default).replace("y=2", "y=9")
+    )
     assert handle_bytes(contract, b'{"y": 9}')["content"][0]["text"] == changed
 
 
@@ -234,7 +278,17 @@ def test_40_no_python_vocabulary_and_no_address_is_told():
 
     def tool(it: Annotated[Everything, Unpack()]): ...
 
-    wrong = [b'"x"', b"null", b"true", b"1.5", b"[1]", b'[{"id": "x"}]', b'{"a": 1}', b'{"id": {}}', b'[1, "a", 3]']
+    wrong = [
+        b'"x"',
+        b"null",
+        b"true",
+        b"1.5",
+        b"[1]",
+        b'[{"id": "x"}]',
+        b'{"a": 1}',
+        b'{"id": {}}',
+        b'[1, "a", 3]',
+    ]
     contract = compile_function(tool)
     python = re.compile(
         r"https?:|pydantic|\b(dict|list|str|int|float|bool|tuple|None|NoneType|instance|UUID object|Everything|Item"
@@ -255,7 +309,9 @@ def test_03_the_exact_schema_of_a_recursive_model_is_an_object_at_its_root():
 
 
 def test_24_25_undeclared_keys_of_an_open_model_with_a_prefix_are_refused_not_guessed():
-    def tool(who: Annotated[Popped, Unpack(prefix="a_")], more: Annotated[Open, Unpack(prefix="b_")]):
+    def tool(
+        who: Annotated[Popped, Unpack(prefix="a_")], more: Annotated[Open, Unpack(prefix="b_")]
+    ):
         return f"{who!r} {more!r}"
 
     sent = b'{"a_fullname": "Ann", "b_name": "Bob", "b_age": 3}'

@@ -37,7 +37,9 @@ def relative(path: Path) -> str:
 
 
 def committed_files() -> list[Path]:
-    """What git holds or would add; without git (a source archive), every file outside hidden folders."""
+    """What git holds or would add; without git (a source archive), every file outside hidden
+    folders.
+    """
     git = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -47,17 +49,27 @@ def committed_files() -> list[Path]:
     if git.returncode == 0:
         return [ROOT / name for name in git.stdout.split("\0") if (ROOT / name).is_file()]
     files = (path for path in ROOT.rglob("*") if path.is_file())
-    return [path for path in files if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)]
+    return [
+        path
+        for path in files
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+    ]
 
 
-def test_imports_point_down_the_layers_and_hosts_stay_in_their_folders(capsys: pytest.CaptureFixture[str]):
-    exit_code = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+def test_imports_point_down_the_layers_and_hosts_stay_in_their_folders(
+    capsys: pytest.CaptureFixture[str],
+):
+    exit_code = lint_imports(
+        config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True
+    )
     assert exit_code == 0, capsys.readouterr().out
 
 
 def test_importing_toolbooth_loads_no_host():
     program = "import json, sys, toolbooth; print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
     assert HOSTS & set(json.loads(loaded)) == set()
 
 
@@ -82,7 +94,9 @@ def test_using_the_sync_names_loads_neither_a_host_nor_an_event_loop():
         "import json, sys; from toolbooth import compile_function, handle_bytes; "
         "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
     )
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
     assert (HOSTS | {"asyncio", "uvicorn", "click"}) & set(json.loads(loaded)) == set()
 
 
@@ -91,7 +105,9 @@ def test_all_lists_exactly_the_public_names_in_order(package: ModuleType):
     for name in package.__all__:  # loaded on first use
         getattr(package, name)
     public = [
-        name for name, value in vars(package).items() if not name.startswith("_") and not isinstance(value, ModuleType)
+        name
+        for name, value in vars(package).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
     ]
     assert sorted(package.__all__) == sorted(public)
     assert set(package.__all__) <= set(dir(package))
@@ -127,12 +143,17 @@ def test_no_import_is_guarded_by_try():
     assert guarded == []
 
 
-@pytest.mark.parametrize("pattern", [INDEX_HOST, MACHINE_PATH], ids=["package-index", "machine-path"])
+@pytest.mark.parametrize(
+    "pattern", [INDEX_HOST, MACHINE_PATH], ids=["package-index", "machine-path"]
+)
 def test_committed_files_name_neither_a_package_index_nor_this_machine(pattern: re.Pattern[bytes]):
     named = []
     for path in committed_files():
         if path.suffix != ".md":
-            named += [f"{relative(path)}: {match[0].decode()}" for match in pattern.finditer(path.read_bytes())]
+            named += [
+                f"{relative(path)}: {match[0].decode()}"
+                for match in pattern.finditer(path.read_bytes())
+            ]
     assert named == []
 
 
@@ -219,5 +240,9 @@ def prose() -> str:
 def test_the_share_of_dialect_words_does_not_grow():
     text = prose()
     words = len(re.findall(r"\w+", text))
-    shares = {pattern: 1000 * len(re.findall(rf"\b(?:{pattern})\b", text)) / words for pattern in DIALECT}
-    assert {pattern: round(share, 1) for pattern, share in shares.items() if share > DIALECT[pattern]} == {}
+    shares = {
+        pattern: 1000 * len(re.findall(rf"\b(?:{pattern})\b", text)) / words for pattern in DIALECT
+    }
+    assert {
+        pattern: round(share, 1) for pattern, share in shares.items() if share > DIALECT[pattern]
+    } == {}

@@ -40,13 +40,20 @@ def named(paths):
 NAMED = named(PATHS)
 
 
-@pytest.mark.parametrize(("module", "name"), NAMED, ids=[f"{module}.{name}" for module, name in NAMED])
+@pytest.mark.parametrize(
+    ("module", "name"), NAMED, ids=[f"{module}.{name}" for module, name in NAMED]
+)
 def test_a_documented_name_can_be_imported(module, name):
     assert hasattr(importlib.import_module(module), name)
 
 
 def test_the_documented_names_of_the_gateway_can_be_imported():
-    installed = ["django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "toolbooth.django"]
+    installed = [
+        "django.contrib.auth",
+        "django.contrib.contenttypes",
+        "rest_framework",
+        "toolbooth.django",
+    ]
     program = f"""
 import importlib, django
 from django.conf import settings

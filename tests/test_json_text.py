@@ -47,7 +47,9 @@ def test_json_text_is_published_as_a_string_whose_description_says_that_it_takes
 
 
 def test_the_example_follows_the_authors_own_description():
-    def tool(ids: Annotated[list[int], JsonText(example=[1, 2]), Field(description="The ids.")]): ...
+    def tool(
+        ids: Annotated[list[int], JsonText(example=[1, 2]), Field(description="The ids.")],
+    ): ...
 
     published = input_schema(compile_function(tool))["properties"]["ids"]
     assert published == {
@@ -102,7 +104,10 @@ def test_a_header_that_is_not_text_is_refused_and_never_made_text(headers, path,
         "content": [{"type": "text", "text": f"{head}\n- {path}: {message}"}],
         "isError": True,
         "_meta": {
-            "toolbooth": {"code": -32602, "problems": [{"code": "wrong-type", "path": path, "message": message}]}
+            "toolbooth": {
+                "code": -32602,
+                "problems": [{"code": "wrong-type", "path": path, "message": message}],
+            }
         },
     }
 
@@ -146,14 +151,26 @@ def test_json_text_on_a_field_of_a_model_gives_the_typed_value(depth, at):
 
 
 def test_a_wrapper_inside_the_text_is_refused_with_the_corrected_call():
-    result = handle_bytes(compile_function(unpacked), b'{"name": "n", "at": "{\\"data\\": {\\"x\\": 1}}"}')
+    result = handle_bytes(
+        compile_function(unpacked), b'{"name": "n", "at": "{\\"data\\": {\\"x\\": 1}}"}'
+    )
     assert result["_meta"]["toolbooth"]["corrected"] == {"name": "n", "at": {"x": 1}}
     assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == ["nested-wrapper"]
 
 
 @pytest.mark.parametrize(
     "kind",
-    [str, str | dict[str, str], list[str] | str | None, Any, object, Literal["a"], bytes, Json[int], SecretStr],
+    [
+        str,
+        str | dict[str, str],
+        list[str] | str | None,
+        Any,
+        object,
+        Literal["a"],
+        bytes,
+        Json[int],
+        SecretStr,
+    ],
     ids=str,
 )
 def test_json_text_on_a_type_with_text_in_it_is_a_contract_error(kind):
@@ -163,11 +180,15 @@ def test_json_text_on_a_type_with_text_in_it_is_a_contract_error(kind):
     with pytest.raises(ContractError) as raised:
         compile_function(tool)
     [mistake] = raised.value.mistakes
-    assert mistake.endswith("JsonText() needs a type without text in it, an object or an array; text is taken as it is")
+    assert mistake.endswith(
+        "JsonText() needs a type without text in it, an object or an array; text is taken as it is"
+    )
 
 
 def test_the_mistaken_json_text_is_named():
-    def tool(one: Annotated[dict[str, str], JsonText(example={})], two: Annotated[str, JsonText()]): ...
+    def tool(
+        one: Annotated[dict[str, str], JsonText(example={})], two: Annotated[str, JsonText()]
+    ): ...
 
     with pytest.raises(ContractError, match="'two'"):
         compile_function(tool)

@@ -1,6 +1,8 @@
-"""The law on random contracts: valid calls, and random mutations of them, each with what it still means.
+"""The law on random contracts: valid calls, and random mutations of them, each with what it still
+means.
 
-A call is either made with what was meant, or refused and not made. A refusal's corrected call passes as it is.
+A call is either made with what was meant, or refused and not made. A refusal's corrected call
+passes as it is.
 """
 
 import copy
@@ -17,7 +19,14 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, SecretStr, create_model
 
-from toolbooth import Contract, Unpack, compile_function, compile_json_schema, compile_model, handle_bytes
+from toolbooth import (
+    Contract,
+    Unpack,
+    compile_function,
+    compile_json_schema,
+    compile_model,
+    handle_bytes,
+)
 from toolbooth.boundary.examine import examine
 from toolbooth.shape import fits
 
@@ -28,10 +37,25 @@ LAW = settings(
     deadline=None,
     max_examples=120,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
 )
 
-NAMES = ["name", "head_count", "unit_price", "place", "tags", "first_day", "owner_id", "level", "remark", "weight_kg"]
+NAMES = [
+    "name",
+    "head_count",
+    "unit_price",
+    "place",
+    "tags",
+    "first_day",
+    "owner_id",
+    "level",
+    "remark",
+    "weight_kg",
+]
 WRAPPERS = [
     "data",
     "params",
@@ -81,26 +105,41 @@ SCALARS = [
     Kind(annotation=int, values=st.integers(-(10**30), 10**30)),
     Kind(annotation=float, values=numbers),
     Kind(annotation=bool, values=st.booleans(), wrong=7),
-    Kind(annotation=str, values=plain_text | st.sampled_from(["5", "null", "true", "[1]", '{"a": 1}', ""]), text=True),
+    Kind(
+        annotation=str,
+        values=plain_text | st.sampled_from(["5", "null", "true", "[1]", '{"a": 1}', ""]),
+        text=True,
+    ),
     Kind(annotation=date, values=st.dates().map(date.isoformat), text=True),
     Kind(annotation=UUID, values=st.uuids().map(str), text=True),
     Kind(annotation=Literal["red", "blue"], values=st.sampled_from(["red", "blue"]), text=True),
     Kind(annotation=Literal[1, 2], values=st.sampled_from([1, 2])),
     Kind(annotation=int | float, values=st.integers(-99, 99) | numbers),
     Kind(annotation=int | str, values=st.integers(-99, 99) | plain_text, text=True),
-    Kind(annotation=Decimal, values=st.integers(-(10**6), 10**6).map(lambda cents: cents / 100), text=True),
     Kind(
-        annotation=SecretStr, values=st.integers(0, 99).map(lambda number: f"{MARK}-{number}"), text=True, secret=True
+        annotation=Decimal,
+        values=st.integers(-(10**6), 10**6).map(lambda cents: cents / 100),
+        text=True,
+    ),
+    Kind(
+        annotation=SecretStr,
+        values=st.integers(0, 99).map(lambda number: f"{MARK}-{number}"),
+        text=True,
+        secret=True,
     ),
 ]
 
 
 def optional(kind: Kind) -> Kind:
-    return replace(kind, annotation=kind.annotation | None, values=st.none() | kind.values, nullable=True)
+    return replace(
+        kind, annotation=kind.annotation | None, values=st.none() | kind.values, nullable=True
+    )
 
 
 def list_of(kind: Kind) -> Kind:
-    return Kind(annotation=list[kind.annotation], values=st.lists(kind.values, max_size=3), items=kind)
+    return Kind(
+        annotation=list[kind.annotation], values=st.lists(kind.values, max_size=3), items=kind
+    )
 
 
 def dict_of(kind: Kind) -> Kind:
@@ -112,7 +151,9 @@ def dict_of(kind: Kind) -> Kind:
 def or_integers(model: Kind) -> Kind:
     integers = list_of(SCALARS[0])
     values = model.values | integers.values
-    return replace(model, annotation=model.annotation | integers.annotation, values=values, items=SCALARS[0])
+    return replace(
+        model, annotation=model.annotation | integers.annotation, values=values, items=SCALARS[0]
+    )
 
 
 @st.composite
@@ -128,7 +169,9 @@ def models(draw: st.DrawFn, depth: int = 2) -> Kind:
     model = create_model(f"{CLASS}{next(serial)}", **declared)
     required = {key: slot.kind.values for key, slot in slots.items() if slot.required}
     others = {key: slot.kind.values for key, slot in slots.items() if not slot.required}
-    return Kind(annotation=model, values=st.fixed_dictionaries(required, optional=others), slots=slots)
+    return Kind(
+        annotation=model, values=st.fixed_dictionaries(required, optional=others), slots=slots
+    )
 
 
 @st.composite
@@ -171,7 +214,9 @@ class Tool:
 
         def function(*args: Any, **keywords: Any) -> None:
             received = [*args, *keywords.values()]
-            got.extend(in_order(each) if isinstance(each, dict) else described(each) for each in received)
+            got.extend(
+                in_order(each) if isinstance(each, dict) else described(each) for each in received
+            )
 
         result = handle_bytes(self.contract, body, function)
         meta = result.get("_meta", {}).get("toolbooth", {})
@@ -238,7 +283,9 @@ def valid_calls(draw: st.DrawFn) -> tuple[Tool, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One value in a call: the object or array that holds it, under which key, and its declared type."""
+    """One value in a call: the object or array that holds it, under which key, and its declared
+    type.
+    """
 
     holder: Any
     key: Any
@@ -311,13 +358,19 @@ def camel(name: str) -> str:
 
 
 def movable(place: Place) -> list[tuple[str, str]]:
-    """The keys of inner objects that this object does not declare, each after the key of its object."""
+    """The keys of inner objects that this object does not declare, each after the key of its
+    object.
+    """
     if not is_object(place):
         return []
     inner = {
-        key: each for key, each in place.value.items() if isinstance(each, dict) and place.kind.slots[key].kind.slots
+        key: each
+        for key, each in place.value.items()
+        if isinstance(each, dict) and place.kind.slots[key].kind.slots
     }
-    return [(outer, key) for outer, each in inner.items() for key in each if key not in place.kind.slots]
+    return [
+        (outer, key) for outer, each in inner.items() for key in each if key not in place.kind.slots
+    ]
 
 
 def move(draw: st.DrawFn, place: Place) -> None:
@@ -355,14 +408,20 @@ def mutations(draw: st.DrawFn, names: list[str] | None = None) -> tuple[Tool, An
         "change-type": found,
         "list-instead": fields,
     }
-    possible = sorted(name for name, among in choices.items() if among and (names is None or name in names))
+    possible = sorted(
+        name for name, among in choices.items() if among and (names is None or name in names)
+    )
     if not possible:
         return tool, original, Mutation(name="none", arguments=root["$"], meant=original)
     name = draw(st.sampled_from(possible))
     place = draw(st.sampled_from(choices[name]))
     meant = _apply(draw, name, place, root, original)
     invertible = name in ("wrap", "wrap-half", "recase")
-    return tool, original, Mutation(name=name, arguments=root["$"], meant=meant, invertible=invertible)
+    return (
+        tool,
+        original,
+        Mutation(name=name, arguments=root["$"], meant=meant, invertible=invertible),
+    )
 
 
 def _apply(draw: st.DrawFn, name: str, place: Place, root: Any, original: Any) -> Any:
@@ -418,7 +477,9 @@ def test_a_mutated_call_is_made_as_meant_or_not_at_all(call: tuple[Tool, Any, Mu
 
 @settings(LAW, max_examples=300)
 @given(mutations(["wrap", "wrap-half", "recase", "rename", "add", "move", "change-type"]))
-def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(call: tuple[Tool, Any, Mutation]):
+def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(
+    call: tuple[Tool, Any, Mutation],
+):
     tool, original, mutation = call
     corrected = tool.send(mutation.arguments).meta.get("corrected")
     event(f"{mutation.name}: {'corrected' if corrected else 'not corrected'}")
@@ -433,7 +494,9 @@ def test_the_corrected_call_of_a_refusal_passes_as_it_is_and_is_the_one_meant(ca
 
 @settings(LAW, max_examples=300)
 @given(mutations())
-def test_what_a_refusal_says_is_short_and_holds_no_url_no_class_name_and_no_secret(call: tuple[Tool, Any, Mutation]):
+def test_what_a_refusal_says_is_short_and_holds_no_url_no_class_name_and_no_secret(
+    call: tuple[Tool, Any, Mutation],
+):
     tool, _, mutation = call
     answer = tool.send(mutation.arguments)
     if answer.received is None:
@@ -446,7 +509,9 @@ def test_what_a_refusal_says_is_short_and_holds_no_url_no_class_name_and_no_secr
 
 @settings(LAW, max_examples=200)
 @given(mutations(), st.booleans())
-def test_what_the_gate_passes_needs_neither_repair_nor_refusal(call: tuple[Tool, Any, Mutation], original: bool):
+def test_what_the_gate_passes_needs_neither_repair_nor_refusal(
+    call: tuple[Tool, Any, Mutation], original: bool
+):
     tool, valid, mutation = call
     arguments = valid if original else mutation.arguments
     shape, limits = tool.contract.shape, tool.contract.limits
@@ -461,7 +526,9 @@ def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return inner | st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3)
 
 
-json_values = nested(nested(nested(st.none() | st.booleans() | st.integers() | st.floats() | plain_text)))
+json_values = nested(
+    nested(nested(st.none() | st.booleans() | st.integers() | st.floats() | plain_text))
+)
 
 
 @LAW

@@ -1,11 +1,20 @@
-"""A corrected call never replaces a name by its opposite: names are matched by spelling, not by similarity."""
+"""A corrected call never replaces a name by its opposite: names are matched by spelling, not by
+similarity.
+"""
 
 import json
 
 import pytest
 from pydantic import BaseModel, create_model
 
-from toolbooth import Unpack, compile_function, compile_json_schema, compile_model, handle_arguments, handle_bytes
+from toolbooth import (
+    Unpack,
+    compile_function,
+    compile_json_schema,
+    compile_model,
+    handle_arguments,
+    handle_bytes,
+)
 
 OPPOSITES = """
 from_account to_account        source_account target_account   sender_id receiver_id       from_date to_date
@@ -54,14 +63,20 @@ def told(contract, sent):
 
 
 def schema(name):
-    return {"type": "object", "properties": {name: {"type": "string"}, "amount": {"type": "integer"}}}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"}, "amount": {"type": "integer"}},
+    }
 
 
 def scalars(name):
     """Contracts that take this name as text, from every source."""
     model = create_model("Model", **{name: (str, ""), "amount": (int, 0)})
     namespace = {"Model": model, "Unpack": Unpack, "Annotated": __import__("typing").Annotated}
-    exec(f"def tool({name}: str = '', amount: int = 0): ...\ndef flat(m: Annotated[Model, Unpack()]): ...", namespace)
+    exec(
+        f"def tool({name}: str = '', amount: int = 0): ...\ndef flat(m: Annotated[Model, Unpack()]): ...",
+        namespace,
+    )
     yield compile_function(namespace["tool"])
     yield compile_function(namespace["flat"])
     yield compile_model(model, function=lambda **values: values, name="tool")
@@ -79,7 +94,9 @@ def test_text_is_not_moved_to_the_opposite_name(declared, sent):
         ]:
             found = told(contract, arguments)
             assert "corrected" not in found
-            assert not any("rename" in edit or f".{declared}" in edit for edit in found.get("edits", ()))
+            assert not any(
+                "rename" in edit or f".{declared}" in edit for edit in found.get("edits", ())
+            )
 
 
 @pytest.mark.parametrize(("declared", "sent"), DIRECTED)
@@ -118,21 +135,28 @@ def test_a_field_does_not_wander_from_one_object_into_its_opposite(declared, sen
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("true", "1"), ("false", "0"), ("[true]", "[1]"), ('{"a": false}', '{"a": 0}')]
+    ("one", "other"),
+    [("true", "1"), ("false", "0"), ("[true]", "[1]"), ('{"a": false}', '{"a": 0}')],
 )
 def test_a_boolean_and_a_number_are_two_values_for_one_field(one, other):
     contract = compile_json_schema(
-        {"type": "object", "properties": {"x": {}}}, function=lambda arguments: arguments, name="tool"
+        {"type": "object", "properties": {"x": {}}},
+        function=lambda arguments: arguments,
+        name="tool",
     )
     for first, second in [(one, other), (other, one)]:
         result = handle_bytes(contract, f'{{"params": {{"x": {first}}}, "x": {second}}}'.encode())
         assert "corrected" not in result["_meta"]["toolbooth"]
 
 
-@pytest.mark.parametrize("value", ["true", "1", "1.0", "null", '"a"', "[1, true]", '{"a": [false]}'])
+@pytest.mark.parametrize(
+    "value", ["true", "1", "1.0", "null", '"a"', "[1, true]", '{"a": [false]}']
+)
 def test_the_same_value_twice_is_one_value(value):
     contract = compile_json_schema(
-        {"type": "object", "properties": {"x": {}}}, function=lambda arguments: arguments, name="tool"
+        {"type": "object", "properties": {"x": {}}},
+        function=lambda arguments: arguments,
+        name="tool",
     )
     result = handle_bytes(contract, f'{{"params": {{"x": {value}}}, "x": {value}}}'.encode())
     assert result["_meta"]["toolbooth"]["corrected"] == {"x": json.loads(value)}

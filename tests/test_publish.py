@@ -24,7 +24,9 @@ from toolbooth.publish import ANY_ITEMS, MAX_BYTES, input_schema, portable
 
 
 def test_exact_is_a_copy_and_portable_is_the_default():
-    frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({"a": {"type": ["string", "null"]}})})
+    frozen = MappingProxyType(
+        {"type": "object", "properties": MappingProxyType({"a": {"type": ["string", "null"]}})}
+    )
     contract: Any = SimpleNamespace(schema=frozen, listing_schema=None)
     exact = input_schema(contract, "exact")
     assert exact == {"type": "object", "properties": {"a": {"type": ["string", "null"]}}}
@@ -34,7 +36,10 @@ def test_exact_is_a_copy_and_portable_is_the_default():
 
 
 def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
-    exact = {"type": "object", "properties": {"a": STRING, "both": {"type": "object", "properties": {"a": STRING}}}}
+    exact = {
+        "type": "object",
+        "properties": {"a": STRING, "both": {"type": "object", "properties": {"a": STRING}}},
+    }
     brief = {"type": "object", "properties": {"a": STRING, "both": {"type": "object"}}}
     contract: Any = SimpleNamespace(schema=exact, listing_schema=brief)
     assert input_schema(contract) == brief
@@ -48,22 +53,46 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
     ("schema", "expected"),
     [
         pytest.param({"type": "string", "title": "T"}, STRING, id="title-dropped"),
-        pytest.param({"type": ["string", "null"], "default": None}, STRING, id="nullable-optional-is-plain"),
-        pytest.param({"type": "string", "default": ""}, {"type": "string", "default": ""}, id="empty-default-kept"),
+        pytest.param(
+            {"type": ["string", "null"], "default": None}, STRING, id="nullable-optional-is-plain"
+        ),
+        pytest.param(
+            {"type": "string", "default": ""},
+            {"type": "string", "default": ""},
+            id="empty-default-kept",
+        ),
         pytest.param({"type": "string", "description": ""}, STRING, id="empty-description-dropped"),
-        pytest.param({"type": ["integer", "string"]}, {"anyOf": [INTEGER, STRING]}, id="type-list-is-anyOf"),
+        pytest.param(
+            {"type": ["integer", "string"]}, {"anyOf": [INTEGER, STRING]}, id="type-list-is-anyOf"
+        ),
         pytest.param({"type": "unheard"}, ANY, id="unknown-type-is-anything"),
-        pytest.param({"anyOf": [INTEGER, NUMBER, STRING]}, {"anyOf": [NUMBER, STRING]}, id="integer-within-number"),
-        pytest.param({"anyOf": [STRING, {"anyOf": [STRING, INTEGER]}]}, {"anyOf": [STRING, INTEGER]}, id="flattened"),
+        pytest.param(
+            {"anyOf": [INTEGER, NUMBER, STRING]},
+            {"anyOf": [NUMBER, STRING]},
+            id="integer-within-number",
+        ),
+        pytest.param(
+            {"anyOf": [STRING, {"anyOf": [STRING, INTEGER]}]},
+            {"anyOf": [STRING, INTEGER]},
+            id="flattened",
+        ),
         pytest.param({"oneOf": [STRING]}, STRING, id="single-branch-folded"),
         pytest.param({"anyOf": []}, ANY, id="empty-anyOf-is-anything"),
         pytest.param(
-            {"description": "Where.", "anyOf": [{**STRING, "description": "A city."}, {"type": "null"}]},
+            {
+                "description": "Where.",
+                "anyOf": [{**STRING, "description": "A city."}, {"type": "null"}],
+            },
             {**STRING, "description": "Where. (A city.)"},
             id="folded-branch-keeps-both-texts",
         ),
         pytest.param(
-            {"anyOf": [{"description": "Two ways", "anyOf": [STRING, {**INTEGER, "description": "n"}]}, BOOLEAN]},
+            {
+                "anyOf": [
+                    {"description": "Two ways", "anyOf": [STRING, {**INTEGER, "description": "n"}]},
+                    BOOLEAN,
+                ]
+            },
             {
                 "anyOf": [
                     {**STRING, "description": "Two ways"},
@@ -83,8 +112,16 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             id="mixed-enum",
         ),
         pytest.param({"enum": [1, 2.5]}, {**NUMBER, "enum": [1, 2.5]}, id="enum-of-numbers"),
-        pytest.param({"type": "integer", "enum": [1, 2.5, "x"]}, {**INTEGER, "enum": [1]}, id="enum-within-its-type"),
-        pytest.param({"type": "number", "enum": [1, 2]}, {**NUMBER, "enum": [1, 2]}, id="declared-number-stays"),
+        pytest.param(
+            {"type": "integer", "enum": [1, 2.5, "x"]},
+            {**INTEGER, "enum": [1]},
+            id="enum-within-its-type",
+        ),
+        pytest.param(
+            {"type": "number", "enum": [1, 2]},
+            {**NUMBER, "enum": [1, 2]},
+            id="declared-number-stays",
+        ),
         pytest.param(
             {"enum": [{"a": 1}, [1]]},
             {
@@ -108,9 +145,17 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             {"anyOf": [{**STRING, "format": "date"}, *ANY["anyOf"][1:]]},
             id="untyped-format-is-the-string's",
         ),
-        pytest.param({"type": "integer", "format": "int64"}, {**INTEGER, "format": "int64"}, id="format-of-a-number"),
+        pytest.param(
+            {"type": "integer", "format": "int64"},
+            {**INTEGER, "format": "int64"},
+            id="format-of-a-number",
+        ),
         pytest.param({"type": "array"}, {"type": "array", "items": ANY_OR_NULL}, id="items-always"),
-        pytest.param({"type": "array", "items": True}, {"type": "array", "items": ANY_OR_NULL}, id="items-true"),
+        pytest.param(
+            {"type": "array", "items": True},
+            {"type": "array", "items": ANY_OR_NULL},
+            id="items-true",
+        ),
         pytest.param(
             {"type": "array", "items": False},
             {"type": "array", "items": STRING, "maxItems": 0},
@@ -157,14 +202,23 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             {"type": "array", "items": STRING, "description": "contains a"},
             id="contains-in-words",
         ),
-        pytest.param({"type": "object", "properties": {}}, {"type": "object"}, id="no-empty-properties-below-the-root"),
+        pytest.param(
+            {"type": "object", "properties": {}},
+            {"type": "object"},
+            id="no-empty-properties-below-the-root",
+        ),
         pytest.param(
             {"type": "object", "additionalProperties": True},
             {"type": "object", "description": "any keys"},
             id="open-object-in-words",
         ),
         pytest.param(
-            {"type": "object", "additionalProperties": {}, "properties": {"a": STRING}, "description": "d"},
+            {
+                "type": "object",
+                "additionalProperties": {},
+                "properties": {"a": STRING},
+                "description": "d",
+            },
             {"type": "object", "properties": {"a": STRING}, "description": "d (more keys allowed)"},
             id="extra-keys-in-words",
         ),
@@ -174,16 +228,25 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             id="dict-values-stay",
         ),
         pytest.param(
-            {"type": "object", "additionalProperties": {"not": {}}}, {"type": "object"}, id="never-values-are-closed"
+            {"type": "object", "additionalProperties": {"not": {}}},
+            {"type": "object"},
+            id="never-values-are-closed",
         ),
         pytest.param(
-            {"properties": {"a": STRING, "b": False, "c": {"type": "null"}}, "required": ["b", "a", "a"]},
+            {
+                "properties": {"a": STRING, "b": False, "c": {"type": "null"}},
+                "required": ["b", "a", "a"],
+            },
             {"type": "object", "properties": {"a": STRING}, "required": ["a"]},
             id="never-and-optional-null-are-left-out",
         ),
         pytest.param(
             {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
-            {"type": "object", "properties": {"a": {**STRING, "description": "always null"}}, "required": ["a"]},
+            {
+                "type": "object",
+                "properties": {"a": {**STRING, "description": "always null"}},
+                "required": ["a"],
+            },
             id="required-null-is-text-that-says-so",
         ),
         pytest.param(
@@ -192,7 +255,11 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
                 "properties": {"a": {"type": ["string", "null"], "description": "A"}},
                 "required": ["a"],
             },
-            {"type": "object", "properties": {"a": {**STRING, "description": "A (or null)"}}, "required": ["a"]},
+            {
+                "type": "object",
+                "properties": {"a": {**STRING, "description": "A (or null)"}},
+                "required": ["a"],
+            },
             id="required-nullable-says-so",
         ),
         pytest.param(
@@ -221,7 +288,11 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             id="pattern-properties",
         ),
         pytest.param(
-            {"type": "object", "propertyNames": {"$ref": "#/$defs/Colour"}, "additionalProperties": INTEGER},
+            {
+                "type": "object",
+                "propertyNames": {"$ref": "#/$defs/Colour"},
+                "additionalProperties": INTEGER,
+            },
             {"type": "object", "additionalProperties": INTEGER, "description": "keys: red or blue"},
             id="property-names",
         ),
@@ -231,7 +302,11 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             id="property-names-that-say-nothing",
         ),
         pytest.param(
-            {"properties": {"a": STRING, "b": STRING}, "dependentRequired": {"a": ["b"]}, "dependencies": {"b": ["a"]}},
+            {
+                "properties": {"a": STRING, "b": STRING},
+                "dependentRequired": {"a": ["b"]},
+                "dependencies": {"b": ["a"]},
+            },
             {
                 "type": "object",
                 "properties": {"a": STRING, "b": STRING},
@@ -240,13 +315,19 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
             id="dependent-required",
         ),
         pytest.param({"not": True}, None, id="never"),
-        pytest.param({**STRING, "not": {"enum": ["a", 1]}}, {**STRING, "description": "not a or 1"}, id="not-in-words"),
+        pytest.param(
+            {**STRING, "not": {"enum": ["a", 1]}},
+            {**STRING, "description": "not a or 1"},
+            id="not-in-words",
+        ),
         pytest.param(
             {**STRING, "not": {"const": "a", "minLength": 2}},
             {**STRING, "description": 'not {"const": "a", "minLength": 2}'},
             id="not-in-words-says-no-more-than-the-schema",
         ),
-        pytest.param({**STRING, "not": {"pattern": "x" * 99}}, STRING, id="a-long-not-is-left-to-validation"),
+        pytest.param(
+            {**STRING, "not": {"pattern": "x" * 99}}, STRING, id="a-long-not-is-left-to-validation"
+        ),
         pytest.param(
             {**STRING, "contentMediaType": "application/json", "contentSchema": {"type": "array"}},
             {**STRING, "contentMediaType": "application/json", "description": "JSON text: array"},
@@ -254,10 +335,19 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
         ),
         pytest.param({**INTEGER, "nullable": True}, INTEGER, id="openapi-nullable"),
         pytest.param(
-            {"minimum": 1, "exclusiveMinimum": True, "type": "integer"}, {**INTEGER, "minimum": 1}, id="draft-04-bounds"
+            {"minimum": 1, "exclusiveMinimum": True, "type": "integer"},
+            {**INTEGER, "minimum": 1},
+            id="draft-04-bounds",
         ),
         pytest.param(
-            {**STRING, "$comment": "c", "writeOnly": True, "x-mcp-header": "H", "deprecated": True, "examples": ["a"]},
+            {
+                **STRING,
+                "$comment": "c",
+                "writeOnly": True,
+                "x-mcp-header": "H",
+                "deprecated": True,
+                "examples": ["a"],
+            },
             {**STRING, "x-mcp-header": "H", "deprecated": True, "examples": ["a"]},
             id="annotations",
         ),
@@ -276,19 +366,33 @@ def test_a_property_in_portable_form(schema: Any, expected: Any):
             id="tightest-bounds",
         ),
         pytest.param([NUMBER, {"type": ["integer", "string"]}], INTEGER, id="integer-and-number"),
-        pytest.param([{"enum": [1, 2.5, "a"]}, INTEGER], {**INTEGER, "enum": [1]}, id="enum-and-type"),
-        pytest.param([{"type": "number", "enum": [2.5]}, INTEGER], None, id="enum-left-without-values"),
-        pytest.param([{"enum": ["a", "b"]}, {"enum": ["b", "c"]}], {**STRING, "enum": ["b"]}, id="shared-values"),
+        pytest.param(
+            [{"enum": [1, 2.5, "a"]}, INTEGER], {**INTEGER, "enum": [1]}, id="enum-and-type"
+        ),
+        pytest.param(
+            [{"type": "number", "enum": [2.5]}, INTEGER], None, id="enum-left-without-values"
+        ),
+        pytest.param(
+            [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}],
+            {**STRING, "enum": ["b"]},
+            id="shared-values",
+        ),
         pytest.param([{"enum": ["a"]}, {"enum": ["b"]}], None, id="no-shared-value"),
         pytest.param([STRING, INTEGER], None, id="no-shared-type"),
         pytest.param([True, {}], ANY, id="nothing-said"),
         pytest.param(
-            [{**STRING, "pattern": "^a", "description": "A"}, {**STRING, "pattern": "b$", "description": "B"}],
+            [
+                {**STRING, "pattern": "^a", "description": "A"},
+                {**STRING, "pattern": "b$", "description": "B"},
+            ],
             {**STRING, "pattern": "^a", "description": "A (B) (pattern b$)"},
             id="the-second-pattern-in-words",
         ),
         pytest.param(
-            [{**STRING, "format": "date", "default": "x"}, {**STRING, "format": "date", "default": "y"}],
+            [
+                {**STRING, "format": "date", "default": "x"},
+                {**STRING, "format": "date", "default": "y"},
+            ],
             {**STRING, "format": "date", "default": "x"},
             id="the-first-default",
         ),
@@ -301,14 +405,21 @@ def test_a_property_in_portable_form(schema: Any, expected: Any):
             id="annotations-of-branches",
         ),
         pytest.param(
-            [{"type": "array", "items": NUMBER}, {"type": "array", "items": {"minimum": 1}, "uniqueItems": True}],
+            [
+                {"type": "array", "items": NUMBER},
+                {"type": "array", "items": {"minimum": 1}, "uniqueItems": True},
+            ],
             {"type": "array", "items": {**NUMBER, "minimum": 1}, "uniqueItems": True},
             id="items",
         ),
         pytest.param(
             [
                 {"properties": {"a": STRING, "b": True}, "required": ["a"]},
-                {"properties": {"b": INTEGER, "c": STRING}, "required": ["b", "a"], "additionalProperties": False},
+                {
+                    "properties": {"b": INTEGER, "c": STRING},
+                    "required": ["b", "a"],
+                    "additionalProperties": False,
+                },
             ],
             {"type": "object", "properties": {"b": INTEGER, "c": STRING}, "required": ["b"]},
             id="a-closed-part-admits-only-what-it-lists",
@@ -316,7 +427,10 @@ def test_a_property_in_portable_form(schema: Any, expected: Any):
         pytest.param(
             [
                 {"properties": {"a": STRING}, "additionalProperties": {"minimum": 0}},
-                {"properties": {"b": INTEGER}, "additionalProperties": {"type": "integer", "maximum": 9}},
+                {
+                    "properties": {"b": INTEGER},
+                    "additionalProperties": {"type": "integer", "maximum": 9},
+                },
             ],
             {
                 "type": "object",
@@ -346,9 +460,15 @@ def test_a_keyword_is_a_property_where_properties_stand():
         "$id",
         "required",
     ]
-    schema = {"type": "object", "properties": {name: {"type": "string", "title": "T"} for name in names}}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string", "title": "T"} for name in names},
+    }
     assert portable(schema) == {"type": "object", "properties": dict.fromkeys(names, STRING)}
-    nested = {"type": "object", "properties": {"o": schema, "p": {"$ref": "#/properties/o/properties/$ref"}}}
+    nested = {
+        "type": "object",
+        "properties": {"o": schema, "p": {"$ref": "#/properties/o/properties/$ref"}},
+    }
     assert portable(nested)["properties"] == {"o": portable(schema), "p": STRING}
 
 
@@ -359,7 +479,11 @@ def test_values_are_not_read_as_schemas():
 
 
 def test_names_and_output_keep_their_order():
-    schema = {"type": "object", "properties": {"z": STRING, "a": STRING, "m": STRING}, "required": ["m", "z"]}
+    schema = {
+        "type": "object",
+        "properties": {"z": STRING, "a": STRING, "m": STRING},
+        "required": ["m", "z"],
+    }
     assert json.dumps(portable(schema)) == json.dumps(schema)
 
 
@@ -374,7 +498,9 @@ def test_names_and_output_keep_their_order():
         pytest.param({"$ref": "#/definitions/a%7E1b~0c"}, INTEGER, id="percent-encoding"),
         pytest.param({"$ref": "#/$defs/Either/anyOf/1"}, INTEGER, id="into-a-list"),
         pytest.param(
-            {"$ref": "https://a.example/s#/$defs/City"}, {**STRING, "description": "A city."}, id="own-address"
+            {"$ref": "https://a.example/s#/$defs/City"},
+            {**STRING, "description": "A city."},
+            id="own-address",
         ),
         pytest.param(
             {"$ref": "#/$defs/City", "description": "Home.", "minLength": 2},
@@ -428,19 +554,33 @@ def test_recursion_is_cut_with_an_object_that_says_so():
     def grow(tree: Tree, forest: dict[str, Tree]): ...
 
     properties = {"tree": tree, "forest": {"type": "object", "additionalProperties": tree}}
-    assert portable(exact(grow)) == {"type": "object", "properties": properties, "required": ["tree", "forest"]}
+    assert portable(exact(grow)) == {
+        "type": "object",
+        "properties": properties,
+        "required": ["tree", "forest"],
+    }
 
 
 def test_recursion_through_other_types_than_objects_keeps_those_types():
     nested = {"anyOf": [STRING, {"type": "array", "items": {"$ref": "#/$defs/Nested"}}]}
-    again = {"anyOf": [STRING, {"type": "array", "description": "nests the same again", "items": ANY_ITEMS}]}
+    again = {
+        "anyOf": [
+            STRING,
+            {"type": "array", "description": "nests the same again", "items": ANY_ITEMS},
+        ]
+    }
     assert published({"$ref": "#/$defs/Nested"}, **{"$defs": {"Nested": nested}}) == {
         "anyOf": [STRING, {"type": "array", "items": again}]
     }
 
 
 def test_a_model_used_twice_is_no_recursion():
-    root = {"$defs": {"B": {"properties": {"a": {"$ref": "#/$defs/A"}}}, "A": {"properties": {"x": STRING}}}}
+    root = {
+        "$defs": {
+            "B": {"properties": {"a": {"$ref": "#/$defs/A"}}},
+            "A": {"properties": {"x": STRING}},
+        }
+    }
     a = {"type": "object", "properties": {"x": STRING}}
     expected = {"anyOf": [a, {"type": "object", "properties": {"a": a}}]}
     assert published({"anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]}, **root) == expected
@@ -460,7 +600,10 @@ def test_deep_nesting_is_cut_with_an_object_that_names_its_fields():
 
 def test_the_size_stays_bounded_when_inlining_multiplies():
     links = {
-        f"D{i}": {"type": "object", "properties": {f"p{j}": {"$ref": f"#/$defs/D{i + 1}"} for j in range(9)}}
+        f"D{i}": {
+            "type": "object",
+            "properties": {f"p{j}": {"$ref": f"#/$defs/D{i + 1}"} for j in range(9)},
+        }
         for i in range(15)
     }
     schema = {
@@ -488,7 +631,10 @@ def test_unions_of_unions_stay_bounded():
     others = {"anyOf": [{**STRING, "maxLength": 100 - i} for i in range(20)]}
     assert published({"allOf": [lengths, others]}) == lengths
     many = {"oneOf": [{"const": f"v{i}"} for i in range(200)]}
-    assert published({"type": "string", **many}) == {**STRING, "enum": [f"v{i}" for i in range(200)]}
+    assert published({"type": "string", **many}) == {
+        **STRING,
+        "enum": [f"v{i}" for i in range(200)],
+    }
     assert published({"allOf": [many, lengths]}) == lengths
 
 

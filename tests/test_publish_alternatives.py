@@ -7,8 +7,14 @@ from published_schemas import ANY, ANY_OR_NULL, INTEGER, NUMBER, STRING, publish
 
 from toolbooth.publish import portable
 
-CIRCLE = {"properties": {"kind": {"const": "circle"}, "radius": NUMBER}, "required": ["kind", "radius"]}
-SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NUMBER}, "required": ["kind", "side"]}
+CIRCLE = {
+    "properties": {"kind": {"const": "circle"}, "radius": NUMBER},
+    "required": ["kind", "radius"],
+}
+SQUARE = {
+    "properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NUMBER},
+    "required": ["kind", "side"],
+}
 
 
 @pytest.mark.parametrize(
@@ -48,12 +54,22 @@ SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NU
             id="the-same-twice",
         ),
         pytest.param(
-            {"anyOf": [{"properties": {"a": STRING}}, {"properties": {"a": STRING}, "minProperties": 1}]},
+            {
+                "anyOf": [
+                    {"properties": {"a": STRING}},
+                    {"properties": {"a": STRING}, "minProperties": 1},
+                ]
+            },
             {"type": "object", "properties": {"a": STRING}},
             id="no-combinations-to-tell",
         ),
         pytest.param(
-            {"allOf": [{"properties": {"a": STRING}, "required": ["a"]}, {"properties": {"b": STRING}}]},
+            {
+                "allOf": [
+                    {"properties": {"a": STRING}, "required": ["a"]},
+                    {"properties": {"b": STRING}},
+                ]
+            },
             {"type": "object", "properties": {"a": STRING, "b": STRING}, "required": ["a"]},
             id="allOf",
         ),
@@ -73,7 +89,10 @@ SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NU
             id="if-then",
         ),
         pytest.param(
-            {"properties": {"a": STRING}, "dependentSchemas": {"a": {"properties": {"b": STRING}, "required": ["b"]}}},
+            {
+                "properties": {"a": STRING},
+                "dependentSchemas": {"a": {"properties": {"b": STRING}, "required": ["b"]}},
+            },
             {
                 "type": "object",
                 "properties": {"a": STRING, "b": STRING},
@@ -82,7 +101,11 @@ SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NU
             id="dependent-schemas",
         ),
         pytest.param(
-            {"properties": {"a": STRING}, "required": ["a"], "dependencies": {"a": {"properties": {"b": STRING}}}},
+            {
+                "properties": {"a": STRING},
+                "required": ["a"],
+                "dependencies": {"a": {"properties": {"b": STRING}}},
+            },
             {
                 "type": "object",
                 "properties": {"a": STRING, "b": STRING},
@@ -92,7 +115,12 @@ SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NU
             id="draft-07-dependencies",
         ),
         pytest.param(
-            {"anyOf": [{"properties": {"a": INTEGER}}, {"type": "object", "additionalProperties": True}]},
+            {
+                "anyOf": [
+                    {"properties": {"a": INTEGER}},
+                    {"type": "object", "additionalProperties": True},
+                ]
+            },
             {
                 "type": "object",
                 "properties": {"a": ANY},
@@ -125,7 +153,9 @@ SQUARE = {"properties": {"kind": {"const": "square"}, "side": NUMBER, "tilt": NU
             },
             id="only-the-objects-of-a-root",
         ),
-        pytest.param({"not": {}}, {"type": "object", "properties": {}}, id="a-root-that-nothing-fits"),
+        pytest.param(
+            {"not": {}}, {"type": "object", "properties": {}}, id="a-root-that-nothing-fits"
+        ),
         pytest.param({}, {"type": "object", "properties": {}}, id="no-arguments"),
     ],
 )
@@ -145,7 +175,9 @@ def test_alternatives_below_the_root_stay_alternatives_unless_they_refine_one_ob
         "required": ["kind", "radius"],
     }
     refined = {"type": ["object", "string"], "properties": {"a": STRING, "b": STRING}}
-    assert published({**refined, "anyOf": [{"required": ["a"]}, {"required": ["b"]}, STRING]})["anyOf"] == [
+    assert published({**refined, "anyOf": [{"required": ["a"]}, {"required": ["b"]}, STRING]})[
+        "anyOf"
+    ] == [
         {
             "type": "object",
             "properties": {"a": STRING, "b": STRING},
@@ -153,4 +185,6 @@ def test_alternatives_below_the_root_stay_alternatives_unless_they_refine_one_ob
         },
         STRING,
     ]
-    assert published({"type": "string", "if": {"minLength": 3}, "then": {"pattern": "^a"}}) == STRING
+    assert (
+        published({"type": "string", "if": {"minLength": 3}, "then": {"pattern": "^a"}}) == STRING
+    )

@@ -27,14 +27,18 @@ def optional(**keywords: Strategy) -> Strategy:
 
 
 def joined(*parts: Strategy) -> Strategy:
-    return st.tuples(*parts).map(lambda dicts: {key: value for each in dicts for key, value in each.items()})
+    return st.tuples(*parts).map(
+        lambda dicts: {key: value for each in dicts for key, value in each.items()}
+    )
 
 
 def of_type(kind: str, **keywords: Strategy) -> Strategy:
     return joined(st.just({"type": kind}), optional(**keywords), annotated)
 
 
-annotated = optional(title=st.just("T"), description=st.sampled_from(["text", "other"]), default=values)
+annotated = optional(
+    title=st.just("T"), description=st.sampled_from(["text", "other"]), default=values
+)
 bounds = {
     "minimum": small,
     "maximum": small,
@@ -44,20 +48,33 @@ bounds = {
 leaves = st.one_of(
     st.booleans(),
     annotated,
-    of_type("string", minLength=small, maxLength=small, pattern=st.sampled_from(["^a", "b"]), format=st.just("date")),
+    of_type(
+        "string",
+        minLength=small,
+        maxLength=small,
+        pattern=st.sampled_from(["^a", "b"]),
+        format=st.just("date"),
+    ),
     of_type("integer", **bounds),
     of_type("number", **bounds),
     optional(**bounds, minLength=small, nullable=st.just(True)),
     st.sampled_from(TYPES).map(lambda kind: {"type": kind}),
-    st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True).map(lambda kinds: {"type": kinds}),
-    joined(st.lists(values, min_size=1, max_size=4).map(lambda v: {"enum": v}), optional(type=st.sampled_from(TYPES))),
+    st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True).map(
+        lambda kinds: {"type": kinds}
+    ),
+    joined(
+        st.lists(values, min_size=1, max_size=4).map(lambda v: {"enum": v}),
+        optional(type=st.sampled_from(TYPES)),
+    ),
     values.map(lambda value: {"const": value}),
     values.map(lambda value: {"not": {"const": value}}),
 )
 
 
 def objects(children: Strategy) -> Strategy:
-    """Typed and explicit on further properties: where a schema is silent, the law of the boundary is stricter."""
+    """Typed and explicit on further properties: where a schema is silent, the law of the boundary
+    is stricter.
+    """
     fixed = {
         "properties": st.dictionaries(names, children, max_size=3),
         "additionalProperties": st.one_of(st.booleans(), children),
@@ -97,10 +114,14 @@ def combined(parts: Strategy) -> Strategy:
     )
 
 
-# A reference that may lead back stands only below a property or an item; in a combinator it would be a loop.
-references = st.sampled_from(["#/$defs/Object", "#/$defs/Array", "#/properties/a", "#"]).map(lambda ref: {"$ref": ref})
+# A reference that may lead back stands only below a property or an item; in a combinator it would
+# be a loop.
+references = st.sampled_from(["#/$defs/Object", "#/$defs/Array", "#/properties/a", "#"]).map(
+    lambda ref: {"$ref": ref}
+)
 plain_references = joined(
-    st.sampled_from(["#/$defs/Plain", "#/definitions/Plain"]).map(lambda ref: {"$ref": ref}), annotated
+    st.sampled_from(["#/$defs/Plain", "#/definitions/Plain"]).map(lambda ref: {"$ref": ref}),
+    annotated,
 )
 
 
@@ -111,18 +132,28 @@ def grown(inner: Strategy) -> Strategy:
     return st.one_of(containers, combined(parts), joined(containers, combined(parts)))
 
 
-plain = st.recursive(leaves, lambda inner: st.one_of(objects(inner), arrays(inner), combined(inner)), max_leaves=4)
+plain = st.recursive(
+    leaves, lambda inner: st.one_of(objects(inner), arrays(inner), combined(inner)), max_leaves=4
+)
 schemas = st.one_of(grown(leaves), st.recursive(leaves, grown, max_leaves=8), references)
-alternatives = st.one_of(plain, objects(schemas), some_names.map(lambda required: {"required": required}))
+alternatives = st.one_of(
+    plain, objects(schemas), some_names.map(lambda required: {"required": required})
+)
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     closed = {"type": "object", "additionalProperties": False, "required": ["a"]}
     narrow = schemas.map(lambda schema: {**closed, "properties": {"a": schema}})
-    root = draw(st.one_of(narrow, objects(schemas), joined(objects(schemas), combined(alternatives))))
+    root = draw(
+        st.one_of(narrow, objects(schemas), joined(objects(schemas), combined(alternatives)))
+    )
     root["properties"].setdefault("a", {"type": "integer"})
-    root["$defs"] = {"Plain": draw(plain), "Object": draw(objects(schemas)), "Array": draw(arrays(schemas))}
+    root["$defs"] = {
+        "Plain": draw(plain),
+        "Object": draw(objects(schemas)),
+        "Array": draw(arrays(schemas)),
+    }
     return {**root, "definitions": {"Plain": draw(plain)}}
 
 
@@ -138,7 +169,10 @@ class Guesser:
             []
             if fuel == 0
             else [
-                {self.random.choice(NAMES): self.anything(fuel - 1) for _ in range(self.random.randrange(3))},
+                {
+                    self.random.choice(NAMES): self.anything(fuel - 1)
+                    for _ in range(self.random.randrange(3))
+                },
                 [self.anything(fuel - 1) for _ in range(self.random.randrange(3))],
             ]
         )
@@ -148,7 +182,11 @@ class Guesser:
         if not isinstance(schema, dict) or not schema or fuel < 0 or self.random.random() < 0.03:
             return self.anything()
         parts = [self.fitting(part, fuel - 1) for part in self.parts(schema)]
-        made = [*([schema["const"]] if "const" in schema else schema.get("enum", [])), *parts, self.own(schema, fuel)]
+        made = [
+            *([schema["const"]] if "const" in schema else schema.get("enum", [])),
+            *parts,
+            self.own(schema, fuel),
+        ]
         dicts = [each for each in made if isinstance(each, dict)]
         if len(dicts) > 1 and self.random.random() < 0.8:
             return {key: value for each in dicts for key, value in each.items()}
@@ -161,7 +199,9 @@ class Guesser:
         ]
         if "if" in schema:
             found += (
-                [schema["if"], schema.get("then", True)] if self.random.random() < 0.5 else [schema.get("else", True)]
+                [schema["if"], schema.get("then", True)]
+                if self.random.random() < 0.5
+                else [schema.get("else", True)]
             )
         if "$ref" in schema:
             target = self.root
@@ -171,7 +211,11 @@ class Guesser:
         return found
 
     def own(self, schema: Any, fuel: int) -> Any:
-        kind = self.random.choice(schema["type"]) if isinstance(schema.get("type"), list) else schema.get("type")
+        kind = (
+            self.random.choice(schema["type"])
+            if isinstance(schema.get("type"), list)
+            else schema.get("type")
+        )
         if kind == "object":
             return self.object(schema, fuel)
         if kind == "array":
@@ -191,7 +235,9 @@ class Guesser:
         rules = dict(schema.get("properties", {}))
         rest = schema.get("additionalProperties", True)
         for pattern, rule in schema.get("patternProperties", {}).items():
-            rules.update({name: rule for name in NAMES if jsonschema_rs.is_valid({"pattern": pattern}, name)})
+            rules.update(
+                {name: rule for name in NAMES if jsonschema_rs.is_valid({"pattern": pattern}, name)}
+            )
         required = schema.get("required", [])
         chosen = [*required, *(name for name in rules if self.random.random() < 0.6)]
         if rest is not False and self.random.random() < 0.3:
@@ -205,7 +251,9 @@ def has_null(value: Any) -> bool:
 
 
 def without_the_limit(schema: Any) -> Any:
-    """`ANY_ITEMS` taken as what it stands for: the one place where portable has to end before exact does."""
+    """`ANY_ITEMS` taken as what it stands for: the one place where portable has to end before exact
+    does.
+    """
     if isinstance(schema, list):
         return [without_the_limit(item) for item in schema]
     if not isinstance(schema, dict) or schema == ANY_ITEMS:
@@ -221,7 +269,9 @@ def without_the_limit(schema: Any) -> Any:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(documents(), st.integers(0, 2**32))
-def test_every_schema_becomes_portable_and_admits_what_it_admitted(schema: dict[str, Any], seed: int):
+def test_every_schema_becomes_portable_and_admits_what_it_admitted(
+    schema: dict[str, Any], seed: int
+):
     before = json.dumps(schema)
     made = portable(schema)
     assert json.dumps(schema) == before

@@ -76,12 +76,21 @@ def test_a_pydantic_signature_in_portable_form():
         "properties": {
             "street": STRING,
             "zip": {**STRING, "pattern": r"^\d{5}$"},
-            "country": {**STRING, "minLength": 2, "maxLength": 2, "description": "ISO code", "default": "DE"},
+            "country": {
+                **STRING,
+                "minLength": 2,
+                "maxLength": 2,
+                "description": "ISO code",
+                "default": "DE",
+            },
             "note": STRING,
         },
         "required": ["street", "zip"],
     }
-    cat = {"kind": {**STRING, "enum": ["cat"], "default": "cat"}, "lives": {**INTEGER, "default": 9}}
+    cat = {
+        "kind": {**STRING, "enum": ["cat"], "default": "cat"},
+        "lives": {**INTEGER, "default": 9},
+    }
     dog = {"kind": {**STRING, "enum": ["dog"]}, "breed": STRING}
     decimal = TypeAdapter(Decimal).json_schema()["anyOf"]
     assert portable(exact(book)) == {
@@ -112,7 +121,11 @@ def test_a_pydantic_signature_in_portable_form():
                 "items": NUMBER,
                 "description": "in order: X, Y",
             },
-            "by_colour": {"type": "object", "description": "keys: red or blue", "additionalProperties": INTEGER},
+            "by_colour": {
+                "type": "object",
+                "description": "keys: red or blue",
+                "additionalProperties": INTEGER,
+            },
             "payload": {
                 **STRING,
                 "contentMediaType": "application/json",
@@ -132,7 +145,9 @@ def test_a_pydantic_signature_in_portable_form():
 def scalars(name: str, age: int, weight: float, member: bool): ...
 def no_arguments(): ...
 def one_string(q: str): ...
-def optionals(name: str | None = None, age: Optional[int] = None, since: date | None = None, limit: int = 10): ...
+def optionals(
+    name: str | None = None, age: Optional[int] = None, since: date | None = None, limit: int = 10
+): ...
 def required_nullable(name: str | None, age: int | None): ...
 def lists(ids: list[int], names: list[str], rows: list[list[float]], unique: set[int]): ...
 def nested(contact: Contact, reason: Annotated[str, Field(description="Why")] = ""): ...
@@ -142,13 +157,24 @@ def described_twice(
     home: Annotated[Address, Field(description="Home")],
     work: Annotated[Address | None, Field(description="Work")] = None,
 ): ...
-def enums(colour: Colour, size: Literal["s", "m", "l"], only: Literal["x"], level: Literal[1, 2] = 1): ...
+def enums(
+    colour: Colour, size: Literal["s", "m", "l"], only: Literal["x"], level: Literal[1, 2] = 1
+): ...
 
 
 def dicts(
-    counts: dict[str, int], headers: dict[str, str] | None, contacts: dict[str, Contact], free: dict[str, Any]
+    counts: dict[str, int],
+    headers: dict[str, str] | None,
+    contacts: dict[str, Contact],
+    free: dict[str, Any],
 ): ...
-def unions(key: int | str, when: date | datetime | None, pet: Pet, either: Cat | list[Dog], amount: int | float): ...
+def unions(
+    key: int | str,
+    when: date | datetime | None,
+    pet: Pet,
+    either: Cat | list[Dog],
+    amount: int | float,
+): ...
 def twice(sender: Contact, receiver: Contact, copies: list[Contact]): ...
 
 
@@ -158,18 +184,25 @@ def constraints(
     share: Annotated[float, Field(gt=0, lt=1, multiple_of=0.05)],
     ids: Annotated[list[UUID], Field(min_length=1, max_length=20)],
 ): ...
-def tuples(point: Point, pair: tuple[int, str], box: tuple[Point, Point], tail: tuple[int, ...] = ()): ...
+def tuples(
+    point: Point, pair: tuple[int, str], box: tuple[Point, Point], tail: tuple[int, ...] = ()
+): ...
 def recursive(tree: Tree, note: str = ""): ...
 
 
 def coded(
-    by_colour: dict[Colour, int], payload: Json[dict[str, int]], token: SecretStr, raw: bytes, price: Decimal
+    by_colour: dict[Colour, int],
+    payload: Json[dict[str, int]],
+    token: SecretStr,
+    raw: bytes,
+    price: Decimal,
 ): ...
 
 
-# Not here: `Any`, a bare `list` and an enum of mixed types, where typed branches cost bytes and are worth them (Claude
-# Code sends text where no type stands, claude-code#82652, 2026-08-15); and a recursive model used twice, where FastMCP
-# keeps the `$ref` that Copilot CLI does not resolve (copilot-cli#1876, 2026-03-06).
+# Not here: `Any`, a bare `list` and an enum of mixed types, where typed branches cost bytes and are
+# worth them (Claude Code sends text where no type stands, claude-code#82652, 2026-08-15); and a
+# recursive model used twice, where FastMCP keeps the `$ref` that Copilot CLI does not resolve
+# (copilot-cli#1876, 2026-03-06).
 @pytest.mark.parametrize(
     "function",
     [

@@ -68,7 +68,9 @@ def test_a_schema_that_doubles_thirty_times_compiles_in_linear_size(two):
 
 
 @pytest.mark.parametrize(
-    "path", [(), ("a",), ("a", 0, "b"), ("x y", 3), ("a.b", "c[0]"), ("",), ("ä", '"'), (0, 1)], ids=str
+    "path",
+    [(), ("a",), ("a", 0, "b"), ("x y", 3), ("a.b", "c[0]"), ("",), ("ä", '"'), (0, 1)],
+    ids=str,
 )
 def test_a_path_is_read_back_as_it_was_written(path):
     assert path_from_text(path_text(path)) == path
@@ -93,7 +95,16 @@ def test_a_pointer_names_a_part_of_a_document(pointer, found):
 
 
 @pytest.mark.parametrize(
-    "pointer", ["#/$defs/none", "#/anyOf/2", "#/anyOf/x", "#/anyOf/1/a", "#anchor", "other.json#/a", "https://x.io/s"]
+    "pointer",
+    [
+        "#/$defs/none",
+        "#/anyOf/2",
+        "#/anyOf/x",
+        "#/anyOf/1/a",
+        "#anchor",
+        "other.json#/a",
+        "https://x.io/s",
+    ],
 )
 def test_a_pointer_to_nothing_or_to_another_document_is_an_error(pointer):
     with pytest.raises(NoSuchPart):

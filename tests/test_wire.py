@@ -1,9 +1,11 @@
-"""The shape corpus: bytes in, outcome out. `wire/everywhere.json` holds fragments that stand at every depth of every
-source; the other files hold one contract's cases each. What is never true of any of them: a value lost in silence.
+"""The shape corpus: bytes in, outcome out. `wire/everywhere.json` holds fragments that stand at
+every depth of every source; the other files hold one contract's cases each. What is never true of
+any of them: a value lost in silence.
 
-A case of `everywhere.json` gives the object `fragment` (or its raw `text`) and its outcome as if it stood at `$`.
-`received` is what the tool gets, if that is not what was sent; `at` and `not_at` limit the depths; `absolute` paths
-are the same at every depth; `each` writes the case once for every name.
+A case of `everywhere.json` gives the object `fragment` (or its raw `text`) and its outcome as if it
+stood at `$`. `received` is what the tool gets, if that is not what was sent; `at` and `not_at`
+limit the depths; `absolute` paths are the same at every depth; `each` writes the case once for
+every name.
 """
 
 import json
@@ -19,7 +21,9 @@ from wire_outcomes import WIRE, assert_nothing_is_lost, exactly, outcome
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("case", list(everywhere()), ids=lambda case: case["id"])
-def test_a_fragment_has_the_same_outcome_at_every_depth_of_every_source(case: dict[str, Any], source: str):
+def test_a_fragment_has_the_same_outcome_at_every_depth_of_every_source(
+    case: dict[str, Any], source: str
+):
     depths = [each for each in case.get("at", DEPTHS) if each not in case.get("not_at", ())]
     fragment = case["text"] if "text" in case else json.dumps(case["fragment"])
     found: dict[str, Any] = {}
@@ -33,14 +37,19 @@ def test_a_fragment_has_the_same_outcome_at_every_depth_of_every_source(case: di
 # --- one contract's cases each ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", single_cases(), ids=lambda case: f"{case['file']}/{case['contract']}/{case['id']}")
+@pytest.mark.parametrize(
+    "case", single_cases(), ids=lambda case: f"{case['file']}/{case['contract']}/{case['id']}"
+)
 def test_a_call_has_exactly_this_outcome(case: dict[str, Any]):
     body = body_of(case)
     found = outcome(CONTRACTS[case["contract"]], body)
     if case["outcome"] == "refused":
         wanted = {"problems": sorted(case["problems"]), "corrected": case["corrected"]}
     else:
-        wanted = {"received": case.get("received", case.get("arguments")), "repairs": case.get("repairs", [])}
+        wanted = {
+            "received": case.get("received", case.get("arguments")),
+            "repairs": case.get("repairs", []),
+        }
     assert exactly(found) == exactly({"outcome": case["outcome"], **wanted})
     if not case.get("rewritten_by_author"):
         assert_nothing_is_lost(body, found)

@@ -22,7 +22,11 @@ def test_looking_for_a_correction_costs_no_more_per_level_than_the_level_before(
     body = in_chain('{"belo": ' * 90 + '{"zzz": 1}' + "}" * 90)
     contract, started = compile_function(chained), process_time()
     found = outcome(contract, body)
-    assert found == {"outcome": "refused", "problems": [["nested-wrapper", "$.chain.belo"]], "corrected": None}
+    assert found == {
+        "outcome": "refused",
+        "problems": [["nested-wrapper", "$.chain.belo"]],
+        "corrected": None,
+    }
     assert process_time() - started < 1
 
 
@@ -32,7 +36,9 @@ def test_json_text_inside_json_text_never_exhausts_the_stack(times: int):
     assert found["outcome"] in ("repaired", "refused")
 
 
-@pytest.mark.parametrize("leaf", ['{"value": "5"}', '{"zzz": 1}', '{"items": [{"value": 1.0}]}', '{"VALUE": 5}'])
+@pytest.mark.parametrize(
+    "leaf", ['{"value": "5"}', '{"zzz": 1}', '{"items": [{"value": 1.0}]}', '{"VALUE": 5}']
+)
 def test_what_the_reader_lets_through_is_never_too_deep_for_what_follows(leaf: str):
     found = outcome(compile_function(chained), in_chain(below(194, leaf)))
     assert found["outcome"] in ("passed", "repaired", "refused")

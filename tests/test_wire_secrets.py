@@ -60,7 +60,8 @@ def secret_list(tokens: list[SecretStr], n: int = 0): ...
 
 
 def marked_parameter(
-    password: Annotated[str, Field(min_length=12, json_schema_extra={"format": "password"})], n: int = 0
+    password: Annotated[str, Field(min_length=12, json_schema_extra={"format": "password"})],
+    n: int = 0,
 ): ...
 
 
@@ -68,10 +69,15 @@ def marked_model(login: Marked, n: int = 0): ...
 
 
 PASSWORD = {"type": "string", "format": "password", "minLength": 12}
-LOGIN_SCHEMA = holding("login", {"type": "object", "properties": {"user": {"type": "string"}, "password": PASSWORD}})
+LOGIN_SCHEMA = holding(
+    "login", {"type": "object", "properties": {"user": {"type": "string"}, "password": PASSWORD}}
+)
 TOKENS_SCHEMA = {
     "type": "object",
-    "properties": {"tokens": {"type": "object", "additionalProperties": PASSWORD}, "n": {"type": "integer"}},
+    "properties": {
+        "tokens": {"type": "object", "additionalProperties": PASSWORD},
+        "n": {"type": "integer"},
+    },
 }
 SECRET_CALLS: dict[str, tuple[Callable[[], Contract], list[str]]] = {
     **{
@@ -96,23 +102,42 @@ SECRET_CALLS: dict[str, tuple[Callable[[], Contract], list[str]]] = {
     },
     "unpacked_login": (
         lambda: compile_function(unpacked_login),
-        ['{"user": "a", "password": "s3cr3t"}', '{"data": {"user": "a", "password": "s3cr3t and more"}}'],
+        [
+            '{"user": "a", "password": "s3cr3t"}',
+            '{"data": {"user": "a", "password": "s3cr3t and more"}}',
+        ],
     ),
     "secrets_by_key": (
         lambda: compile_function(secrets_by_key),
-        ['{"tokens": {"a": "s3cr3t"}, "N": 1}', '{"tokens": "s3cr3t"}', '{"data": {"tokens": {"a": "s3cr3t"}}}'],
+        [
+            '{"tokens": {"a": "s3cr3t"}, "N": 1}',
+            '{"tokens": "s3cr3t"}',
+            '{"data": {"tokens": {"a": "s3cr3t"}}}',
+        ],
     ),
     "secret_list": (
         lambda: compile_function(secret_list),
-        ['{"tokens": ["s3cr3t"], "N": 1}', '{"tokens": "s3cr3t"}', '{"tokens": "[\\"s3cr3t\\"", "n": 1}'],
+        [
+            '{"tokens": ["s3cr3t"], "N": 1}',
+            '{"tokens": "s3cr3t"}',
+            '{"tokens": "[\\"s3cr3t\\"", "n": 1}',
+        ],
     ),
     "marked_parameter": (
         lambda: compile_function(marked_parameter),
-        ['{"password": "s3cr3t"}', '{"password": ["s3cr3t"]}', '{"password": "s3cr3t and more", "N": 1}'],
+        [
+            '{"password": "s3cr3t"}',
+            '{"password": ["s3cr3t"]}',
+            '{"password": "s3cr3t and more", "N": 1}',
+        ],
     ),
     "login_schema": (
         lambda: compile_json_schema(LOGIN_SCHEMA),
-        ['{"login": {"password": "s3cr3t"}}', '{"login": "s3cr3t"}', '{"login": {"Password": "s3cr3t and more"}}'],
+        [
+            '{"login": {"password": "s3cr3t"}}',
+            '{"login": "s3cr3t"}',
+            '{"login": {"Password": "s3cr3t and more"}}',
+        ],
     ),
     "tokens_schema": (
         lambda: compile_json_schema(TOKENS_SCHEMA),
@@ -124,6 +149,9 @@ SECRET_CALLS: dict[str, tuple[Callable[[], Contract], list[str]]] = {
 @pytest.mark.parametrize("name", SECRET_CALLS)
 def test_a_secret_is_nowhere_in_a_refusal(name: str):
     compiled, texts = SECRET_CALLS[name]
-    results = {text: json.dumps(handle_bytes(compiled(), text.encode(), lambda *_, **__: None)) for text in texts}
+    results = {
+        text: json.dumps(handle_bytes(compiled(), text.encode(), lambda *_, **__: None))
+        for text in texts
+    }
     assert all('"isError": true' in result for result in results.values())
     assert {text: result for text, result in results.items() if "s3cr3t" in result} == {}

@@ -118,7 +118,10 @@ class Dog(BaseModel):
 
 class Lengthy(BaseModel):
     name: Annotated[str, AfterValidator(lambda text: text)]
-    days: Annotated[list[str], BeforeValidator(lambda value: value.split(",") if isinstance(value, str) else value)]
+    days: Annotated[
+        list[str],
+        BeforeValidator(lambda value: value.split(",") if isinstance(value, str) else value),
+    ]
     count: Annotated[int, WrapValidator(lambda value, handler: handler(value))] = 0
     anything: Annotated[Any, PlainValidator(lambda value: value)] = None
 
@@ -163,7 +166,9 @@ def takes_data(data: dict[str, int], note: str = ""): ...
 def takes_data_model(data: Ignoring): ...
 
 
-def clock(day: date, at: datetime | None = None, hour: time | None = None, span: timedelta | None = None): ...
+def clock(
+    day: date, at: datetime | None = None, hour: time | None = None, span: timedelta | None = None
+): ...
 
 
 def exact(price: Decimal, ratio: float = 0.0, count: int = 0): ...
@@ -178,7 +183,9 @@ def enums(colour: Colour, level: Level = Level.low, either: Literal["a", 1] = "a
 def anything(value: Any, other: Any = None): ...
 
 
-def unions(number: int | float = 0, mixed: Union[int, list[int]] = 0, pet: Cat | Dog | None = None): ...
+def unions(
+    number: int | float = 0, mixed: Union[int, list[int]] = 0, pet: Cat | Dog | None = None
+): ...
 
 
 def numbered(names: dict[int, str], prices: dict[UUID, int] = {}): ...  # noqa: B006
@@ -221,7 +228,10 @@ def verbatim(
 ): ...
 
 
-def headers(url: str, headers: Annotated[dict[str, str] | None, JsonText(example={"User-Agent": "MyBot"})] = None): ...
+def headers(
+    url: str,
+    headers: Annotated[dict[str, str] | None, JsonText(example={"User-Agent": "MyBot"})] = None,
+): ...
 
 
 def parsed(payload: Annotated[Json[dict[str, int]], Field(description='e.g. {"a": 1}')]): ...
@@ -239,7 +249,10 @@ def lines(line_1: str = "", line_2: str = "", city: str = ""): ...
 def order(customer: Annotated[Customer, Unpack()], quantity: int = 1): ...
 
 
-def shipping(to: Annotated[Address, Unpack(prefix="to_")], back: Annotated[Address | None, Unpack(prefix="back_")]): ...
+def shipping(
+    to: Annotated[Address, Unpack(prefix="to_")],
+    back: Annotated[Address | None, Unpack(prefix="back_")],
+): ...
 
 
 def tree(root: Node): ...
@@ -254,7 +267,9 @@ def authored(item: Rewritten, note: str = ""): ...
 def nullable_required(count: int | None, tags: list[str] | None): ...
 
 
-def dates_optional(since: date | None = None, id: UUID | None = None, colour: Colour = Colour.red): ...
+def dates_optional(
+    since: date | None = None, id: UUID | None = None, colour: Colour = Colour.red
+): ...
 
 
 FOREIGN_KEY = {
@@ -282,13 +297,21 @@ OPEN_INTEGERS = {
 }
 COMBINED = {
     "type": "object",
-    "allOf": [{"properties": {"name": {"type": "string"}}}, {"properties": {"age": {"type": "integer"}}}],
+    "allOf": [
+        {"properties": {"name": {"type": "string"}}},
+        {"properties": {"age": {"type": "integer"}}},
+    ],
     "required": ["name"],
 }
 REFERRED = {
     "type": "object",
     "properties": {"item": {"$ref": "#/$defs/item"}},
-    "$defs": {"item": {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/item"}}}},
+    "$defs": {
+        "item": {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/item"}},
+        }
+    },
 }
 
 FUNCTIONS = [
@@ -323,7 +346,9 @@ CONTRACTS: dict[str, Contract] = {
     "open_integers": compile_json_schema(OPEN_INTEGERS),
     "combined": compile_json_schema(COMBINED),
     "referred": compile_json_schema(REFERRED),
-    "nullable_schema": compile_json_schema(holding("n", {"anyOf": [{"type": "integer"}, {"type": "null"}]})),
+    "nullable_schema": compile_json_schema(
+        holding("n", {"anyOf": [{"type": "integer"}, {"type": "null"}]})
+    ),
     "bare_schema": compile_json_schema({"type": "object"}),
 }
 

@@ -1,4 +1,6 @@
-"""The contracts of `wire/everywhere.json`: one item at every depth of every source, and what the tool gets of it."""
+"""The contracts of `wire/everywhere.json`: one item at every depth of every source, and what the
+tool gets of it.
+"""
 
 import json
 import re
@@ -280,7 +282,11 @@ def with_defaults(source: str, depth: str, item: dict[str, Any]) -> dict[str, An
     """Where a source cannot tell "not sent" from the default, the tool sees the default."""
     if source == "dataclass" and isinstance(item.get("place"), dict):
         item = {**item, "place": {"zip": "", **item["place"]}}
-    return {**DEFAULTS, **item} if source == "dataclass" or (source, depth) == ("signature", "top") else item
+    return (
+        {**DEFAULTS, **item}
+        if source == "dataclass" or (source, depth) == ("signature", "top")
+        else item
+    )
 
 
 def received(source: str, depth: str, item: dict[str, Any]) -> Any:
@@ -316,11 +322,21 @@ def expected(case: dict[str, Any], source: str, depth: str) -> dict[str, Any]:
         problems = sorted(paths(case["problems"], prefix))
         return {"outcome": "refused", "problems": problems, "corrected": corrected}
     got = received(source, depth, case.get("received", case.get("fragment")))
-    return {"outcome": case["outcome"], "received": got, "repairs": paths(case.get("repairs", []), prefix)}
+    return {
+        "outcome": case["outcome"],
+        "received": got,
+        "repairs": paths(case.get("repairs", []), prefix),
+    }
 
 
 def plain_dates(found: Any) -> Any:
-    """A JSON Schema's date is text; so that all sources compare, the others' is written the same here."""
+    """A JSON Schema's date is text; so that all sources compare, the others' is written the same
+    here.
+    """
     if isinstance(found, dict):
-        return found["date"] if list(found) == ["date"] else {key: plain_dates(each) for key, each in found.items()}
+        return (
+            found["date"]
+            if list(found) == ["date"]
+            else {key: plain_dates(each) for key, each in found.items()}
+        )
     return [plain_dates(each) for each in found] if isinstance(found, list) else found

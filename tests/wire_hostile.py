@@ -36,13 +36,22 @@ HOSTILE: dict[str, tuple[str, list[list[str]]]] = {
     "100,000 deep in a value": ('{"chain": {"value": ' + "[" * 100_000, [["too-deep", "$"]]),
     "100,000 deep in JSON text": (json.dumps({"chain": "[" * 100_000}), [["too-deep", "$.chain"]]),
     "a string of 10 MB": (json.dumps({"chain": "x" * 10_000_000}), [["too-large", "$"]]),
-    "an integer of 5,000 digits": ('{"chain": {"value": ' + "9" * 5000 + "}}", [["lossy-number", "$"]]),
+    "an integer of 5,000 digits": (
+        '{"chain": {"value": ' + "9" * 5000 + "}}",
+        [["lossy-number", "$"]],
+    ),
     "an integer of 5,000 digits as text": (
         '{"chain": {"value": "' + "9" * 5000 + '"}}',
         [["lossy-number", "$.chain.value"]],
     ),
-    "an integer of 5,000 digits by exponent": ('{"chain": {"value": 1e5000}}', [["lossy-number", "$.chain.value"]]),
-    "an exponent of ten digits": ('{"chain": {"value": 1e9999999999}}', [["lossy-number", "$.chain.value"]]),
+    "an integer of 5,000 digits by exponent": (
+        '{"chain": {"value": 1e5000}}',
+        [["lossy-number", "$.chain.value"]],
+    ),
+    "an exponent of ten digits": (
+        '{"chain": {"value": 1e9999999999}}',
+        [["lossy-number", "$.chain.value"]],
+    ),
     "wrappers 190 deep": (
         '{"w": ' * 190 + '{"zzz": 1}' + "}" * 190,
         [["missing", "$.chain"], ["nested-wrapper", "$.w"]],

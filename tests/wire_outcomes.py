@@ -36,27 +36,43 @@ def outcome(contract: Contract, body: bytes) -> dict[str, Any]:
         return {"outcome": "refused", "problems": problems, "corrected": meta.get("corrected")}
     assert len(calls) == 1
     repairs = [[each["code"], each["path"]] for each in meta.get("repairs", [])]
-    return {"outcome": "repaired" if repairs else "passed", "received": calls[0], "repairs": repairs}
+    return {
+        "outcome": "repaired" if repairs else "passed",
+        "received": calls[0],
+        "repairs": repairs,
+    }
 
 
 def dump(value: Any) -> Any:
     """What a tool received, as JSON; a value that JSON does not have, under its type's name."""
     if isinstance(value, BaseModel):
-        given = {name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set}
+        given = {
+            name: getattr(value, name)
+            for name in type(value).model_fields
+            if name in value.model_fields_set
+        }
         return dump({**given, **(value.model_extra or {})})
     if is_dataclass(value):
         return {each.name: dump(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): dump(each) for key, each in value.items()}
+        return {
+            key if isinstance(key, str) else str(key): dump(each) for key, each in value.items()
+        }
     if isinstance(value, Enum):
         return {type(value).__name__: value.value}
     if type(value) in (list, str, int, float, bool, type(None)):
         return list(map(dump, value)) if isinstance(value, list) else value
     if isinstance(value, tuple | set | frozenset | deque):
-        return {type(value).__name__: list(map(dump, sorted(value) if isinstance(value, set | frozenset) else value))}
+        return {
+            type(value).__name__: list(
+                map(dump, sorted(value) if isinstance(value, set | frozenset) else value)
+            )
+        }
     if isinstance(value, SecretStr):
         return {"SecretStr": value.get_secret_value()}
-    return {type(value).__name__: value.isoformat() if isinstance(value, date | time) else str(value)}
+    return {
+        type(value).__name__: value.isoformat() if isinstance(value, date | time) else str(value)
+    }
 
 
 def exactly(found: Any) -> str:
@@ -69,11 +85,15 @@ def paths(problems: list[list[str]], prefix: str) -> list[list[str]]:
 
 
 def replayed(sent: Any, repairs: list[list[str]]) -> Any:
-    """What was meant, if the recorded repairs are the whole story: each is done again, from its record alone."""
+    """What was meant, if the recorded repairs are the whole story: each is done again, from its
+    record alone.
+    """
     root = {"$": sent}
     for code, path in repairs:
         holder, key = root, "$"
-        for step in re.findall(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[(\"(?:[^\"\\]|\\.)*\")\]", path):
+        for step in re.findall(
+            r"\.([A-Za-z_][A-Za-z0-9_]*)|\[(\d+)\]|\[(\"(?:[^\"\\]|\\.)*\")\]", path
+        ):
             holder = holder[key]
             key = step[0] or (int(step[1]) if step[1] else json.loads(step[2]))
         if code in ("json-text", "scalar-text"):
@@ -86,7 +106,13 @@ def replayed(sent: Any, repairs: list[list[str]]) -> Any:
 
 def leaves(value: Any) -> Iterator[Any]:
     """Every value that is not a container; an empty container counts as one."""
-    below = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    below = (
+        list(value.values())
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else None
+    )
     if not below:
         yield value
     else:
@@ -119,7 +145,10 @@ def same(sent: Any, received: Any) -> bool:
 
 
 def is_number(text: Any) -> bool:
-    return isinstance(text, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(E[-+]?[0-9]+)?", text) is not None
+    return (
+        isinstance(text, str)
+        and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?(E[-+]?[0-9]+)?", text) is not None
+    )
 
 
 def assert_nothing_is_lost(body: bytes, found: dict[str, Any]) -> None:

@@ -1,4 +1,6 @@
-"""An ASGI application that reads the body and sends JSON of a server's usual size: what HTTP alone costs."""
+"""An ASGI application that reads the body and sends JSON of a server's usual size: what HTTP alone
+costs.
+"""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,6 @@
-"""FastMCP with the SDK's schema lookup set, which spares it a complete `tools/list` per HTTP `tools/call`."""
+"""FastMCP with the SDK's schema lookup set, which spares it a complete `tools/list` per HTTP
+`tools/call`.
+"""
 
 import asyncio
 from collections.abc import Iterable

@@ -10,4 +10,6 @@ from toolbooth.adapters.mcp_sdk import protect
 
 
 def application(tools: Iterable[Function]) -> Any:
-    return protect(official_sdk.server(tools)).streamable_http_app(json_response=True, stateless_http=True)
+    return protect(official_sdk.server(tools)).streamable_http_app(
+        json_response=True, stateless_http=True
+    )

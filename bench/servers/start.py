@@ -1,4 +1,5 @@
-"""Start one server: `python -m servers.start HOST TOOLS stdio`, or with a listening socket's number for HTTP.
+"""Start one server: `python -m servers.start HOST TOOLS stdio`, or with a listening socket's number
+for HTTP.
 
 A host is a module beside this one, so that each process loads one of them only.
 """
@@ -18,7 +19,9 @@ def main(name: str, count: str, where: str) -> None:
     else:
         application = host.application(make(int(count)))
         # Connections are idle while other servers have their turn.
-        settings = uvicorn.Config(application, log_level="error", access_log=False, timeout_keep_alive=3600)
+        settings = uvicorn.Config(
+            application, log_level="error", access_log=False, timeout_keep_alive=3600
+        )
         uvicorn.Server(settings).run(sockets=[socket.socket(fileno=int(where))])
 
 

@@ -1,6 +1,8 @@
-"""FastMCP's OpenAPI import of a REST API: `python -m servers.token_openapi NUMBER SCHEMA URL AUTHORIZATION`.
+"""FastMCP's OpenAPI import of a REST API: `python -m servers.token_openapi NUMBER SCHEMA URL
+AUTHORIZATION`.
 
-NUMBER is a listening socket's, SCHEMA a file that drf-spectacular wrote, URL where the API is served.
+NUMBER is a listening socket's, SCHEMA a file that drf-spectacular wrote, URL where the API is
+served.
 """
 
 import json
@@ -17,7 +19,9 @@ def main(number: str, schema: str, url: str, authorization: str) -> None:
     client = httpx2.AsyncClient(base_url=url, headers={"Authorization": authorization})
     server = FastMCP.from_openapi(json.loads(Path(schema).read_text()), client)
     application = server.http_app(json_response=True, stateless_http=True)
-    settings = uvicorn.Config(application, log_level="error", access_log=False, timeout_keep_alive=3600)
+    settings = uvicorn.Config(
+        application, log_level="error", access_log=False, timeout_keep_alive=3600
+    )
     uvicorn.Server(settings).run(sockets=[socket.socket(fileno=int(number))])
 
 

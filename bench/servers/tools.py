@@ -1,4 +1,5 @@
-"""The tools that every server of the bench serves. Each has its own functions and models, as if written apart.
+"""The tools that every server of the bench serves. Each has its own functions and models, as if
+written apart.
 
 Annotations are not postponed here: the models are local, and a host must find them.
 """
@@ -56,7 +57,9 @@ def nested_sync(name: str) -> Function:
 def make(count: int) -> list[Function]:
     """So many tools: one of each kind by its kind's name, the rest flat and nested by turns."""
     kinds = [each(each.__name__) for each in (flat, nested, flat_sync, nested_sync)]
-    return kinds + [(flat, nested)[number % 2](f"tool_{number}") for number in range(len(kinds), count)]
+    return kinds + [
+        (flat, nested)[number % 2](f"tool_{number}") for number in range(len(kinds), count)
+    ]
 
 
 def _contact() -> type[BaseModel]:

@@ -15,7 +15,13 @@ def answered(message: dict[str, Any]) -> dict[str, Any]:
     """The result or the error of a request."""
     if message["method"] == "initialize":
         about = {"name": "helpdesk", "version": "1"}
-        return {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}}
+        return {
+            "result": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": about,
+            }
+        }
     if message["method"] == "tools/list":
         return {"result": TOOLS}
     return {"error": {"code": -32601, "message": f"no method {message['method']}"}}

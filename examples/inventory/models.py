@@ -7,7 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-Sku = Annotated[str, Field(pattern="^[A-Z]{3}-[0-9]{3}$", description="Product code, such as TEA-001")]
+Sku = Annotated[
+    str, Field(pattern="^[A-Z]{3}-[0-9]{3}$", description="Product code, such as TEA-001")
+]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Money = Annotated[Decimal, Field(gt=0, max_digits=9, decimal_places=2)]
@@ -48,7 +50,9 @@ class Product(BaseModel):
 
 
 class SearchProductsRequest(BaseModel):
-    search_query: str = Field("", max_length=200, description="Part of the name or of the product code")
+    search_query: str = Field(
+        "", max_length=200, description="Part of the name or of the product code"
+    )
     category: Category | None = None
     supplier_id: Id | None = None
     max_price: Money | None = None
@@ -230,7 +234,9 @@ class ReceivedLine(BaseModel):
 
 class ReceivePurchaseOrderRequest(BaseModel):
     number: Id
-    lines: list[ReceivedLine] | None = Field(None, min_length=1, description="All that is outstanding if not sent")
+    lines: list[ReceivedLine] | None = Field(
+        None, min_length=1, description="All that is outstanding if not sent"
+    )
     received_on: Today
 
     @model_validator(mode="after")

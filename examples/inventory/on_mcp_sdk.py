@@ -15,7 +15,9 @@ for tool, annotations in Inventory(Store.from_environment()).tools():
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--http", metavar="PORT", type=int, help="serve over HTTP on this port instead of stdio")
+    parser.add_argument(
+        "--http", metavar="PORT", type=int, help="serve over HTTP on this port instead of stdio"
+    )
     port = parser.parse_args().http
     if port is None:
         server.run("stdio")

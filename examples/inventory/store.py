@@ -28,8 +28,26 @@ TABLES = (
 )
 
 SUPPLIERS = (
-    (1, "Oosterkade Coffee", "orders@oosterkade.example", "Oosterkade 12", "Utrecht", "3582 AT", "NL", 5),
-    (2, "Darjeeling House", "trade@darjeeling-house.example", "9 Mincing Lane", "London", "EC3R 7PP", "GB", 14),
+    (
+        1,
+        "Oosterkade Coffee",
+        "orders@oosterkade.example",
+        "Oosterkade 12",
+        "Utrecht",
+        "3582 AT",
+        "NL",
+        5,
+    ),
+    (
+        2,
+        "Darjeeling House",
+        "trade@darjeeling-house.example",
+        "9 Mincing Lane",
+        "London",
+        "EC3R 7PP",
+        "GB",
+        14,
+    ),
     (3, "Blech & Söhne", "verkauf@blech.example", "Hafenstraße 4", "Hamburg", "20457", "DE", 10),
 )
 
@@ -58,7 +76,9 @@ class Store:
 
     def __init__(self, path: str | Path, today: date | None = None) -> None:
         self.path = path
-        with self.transaction("IMMEDIATE") as db:  # of several servers that start at once, one fills the file
+        with self.transaction(
+            "IMMEDIATE"
+        ) as db:  # of several servers that start at once, one fills the file
             if db.execute("PRAGMA user_version").fetchone()[0] == 0:
                 _fill(db, today or date.today())
                 db.execute("PRAGMA user_version = 1")
@@ -66,7 +86,9 @@ class Store:
     @classmethod
     def from_environment(cls) -> "Store":
         """The file that INVENTORY_DB names; without it, one beside this module."""
-        path = Path(os.environ.get("INVENTORY_DB") or Path(__file__).with_name("inventory.sqlite3")).expanduser()
+        path = Path(
+            os.environ.get("INVENTORY_DB") or Path(__file__).with_name("inventory.sqlite3")
+        ).expanduser()
         path.parent.mkdir(parents=True, exist_ok=True)
         return cls(path)
 
@@ -93,14 +115,23 @@ def _fill(db: sqlite3.Connection, today: date) -> None:
             (sku, *described, counted - 12 * weekly),
         )
         moved = [(sku, counted, "count", today - timedelta(weeks=12))]
-        moved += [(sku, -weekly, "sale", today - timedelta(weeks=12 - week, days=-3)) for week in range(12)]
+        moved += [
+            (sku, -weekly, "sale", today - timedelta(weeks=12 - week, days=-3))
+            for week in range(12)
+        ]
         for *what, day in moved:
             db.execute(
-                "INSERT INTO movements (sku, change, reason, moved_on) VALUES (?, ?, ?, ?)", (*what, day.isoformat())
+                "INSERT INTO movements (sku, change, reason, moved_on) VALUES (?, ?, ?, ?)",
+                (*what, day.isoformat()),
             )
     for number, supplier, status, ago, ahead, note, lines in ORDERS:
-        days = ((today - timedelta(days=ago)).isoformat(), (today + timedelta(days=ahead)).isoformat())
-        db.execute("INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", (number, supplier, status, *days, note))
+        days = (
+            (today - timedelta(days=ago)).isoformat(),
+            (today + timedelta(days=ahead)).isoformat(),
+        )
+        db.execute(
+            "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?)", (number, supplier, status, *days, note)
+        )
         db.executemany(
             "INSERT INTO order_lines (number, sku, quantity, unit_cost_cents) VALUES (?, ?, ?, ?)",
             [(number, *line) for line in lines],

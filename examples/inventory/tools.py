@@ -44,7 +44,9 @@ from store import Store
 
 from toolbooth import ToolError, Unpack
 
-INSTRUCTIONS = "The stock of a coffee and tea shop: products, stock movements, suppliers and purchase orders."
+INSTRUCTIONS = (
+    "The stock of a coffee and tea shop: products, stock movements, suppliers and purchase orders."
+)
 
 READS = {"readOnlyHint": True}
 WRITES = {"readOnlyHint": False, "destructiveHint": False}
@@ -80,7 +82,9 @@ class Inventory:
 
     # --- products -----------------------------------------------------------------------------------------------
 
-    def search_products(self, request: Annotated[SearchProductsRequest, Unpack()]) -> SearchProductsResponse:
+    def search_products(
+        self, request: Annotated[SearchProductsRequest, Unpack()]
+    ) -> SearchProductsResponse:
         """Find products by name, code, category, supplier or price."""
         with self.store.transaction() as db:
             where = """(:query = '' OR instr(folded(name), folded(:query)) OR instr(folded(sku), folded(:query)))
@@ -98,7 +102,9 @@ class Inventory:
             [total] = db.execute(f"SELECT count(*) FROM products WHERE {where}", asked).fetchone()
             order = "price_cents" if request.sort == "price" else request.sort
             how = f"ORDER BY {order}, sku LIMIT {request.limit} OFFSET {request.offset}"
-            return SearchProductsResponse(total=total, products=_products(db, f"{where} {how}", asked))
+            return SearchProductsResponse(
+                total=total, products=_products(db, f"{where} {how}", asked)
+            )
 
     def get_product(self, request: Annotated[GetProductRequest, Unpack()]) -> Product:
         """Look up one product by its code."""
@@ -109,11 +115,16 @@ class Inventory:
         """Add a product. Its stock is 0 until a count (adjust_stock) or a delivery."""
         with self.store.transaction("IMMEDIATE") as db:
             if db.execute("SELECT 1 FROM products WHERE sku = ?", (request.sku,)).fetchone():
-                raise ToolError("create_product", f"there is a product {request.sku} already; use update_product")
+                raise ToolError(
+                    "create_product",
+                    f"there is a product {request.sku} already; use update_product",
+                )
             if request.supplier_id is not None:
                 _supplier(db, "create_product", request.supplier_id)
             row = {**request.model_dump(exclude={"price"}), "price_cents": _cents(request.price)}
-            db.execute(f"INSERT INTO products ({', '.join(row)}) VALUES ({_marks(row)})", [*row.values()])
+            db.execute(
+                f"INSERT INTO products ({', '.join(row)}) VALUES ({_marks(row)})", [*row.values()]
+            )
             return _product(db, "create_product", request.sku)
 
     def update_product(self, request: Annotated[UpdateProductRequest, Unpack()]) -> Product:
@@ -126,7 +137,9 @@ class Inventory:
             if "price" in changes:
                 changes["price_cents"] = _cents(changes.pop("price"))
             columns = ", ".join(f"{name} = ?" for name in changes)
-            db.execute(f"UPDATE products SET {columns} WHERE sku = ?", [*changes.values(), request.sku])
+            db.execute(
+                f"UPDATE products SET {columns} WHERE sku = ?", [*changes.values(), request.sku]
+            )
             return _product(db, "update_product", request.sku)
 
     # --- stock --------------------------------------------------------------------------------------------------
@@ -144,7 +157,9 @@ class Inventory:
             _move(db, request.sku, request.change, request.reason, request.moved_on, request.note)
             return _product(db, "adjust_stock", request.sku)
 
-    def list_movements(self, request: Annotated[ListMovementsRequest, Unpack()]) -> ListMovementsResponse:
+    def list_movements(
+        self, request: Annotated[ListMovementsRequest, Unpack()]
+    ) -> ListMovementsResponse:
         """What came and went of a product, the latest first."""
         with self.store.transaction() as db:
             _product(db, "list_movements", request.sku)
@@ -153,16 +168,22 @@ class Inventory:
                 "ORDER BY moved_on DESC, id DESC LIMIT ?",
                 (request.sku, *_between(request.from_, request.to), request.limit),
             )
-            return ListMovementsResponse(sku=request.sku, movements=[Movement(**row) for row in rows])
+            return ListMovementsResponse(
+                sku=request.sku, movements=[Movement(**row) for row in rows]
+            )
 
-    def list_low_stock(self, request: Annotated[ListLowStockRequest, Unpack()]) -> ListLowStockResponse:
+    def list_low_stock(
+        self, request: Annotated[ListLowStockRequest, Unpack()]
+    ) -> ListLowStockResponse:
         """Products at or below their reorder level."""
         with self.store.transaction() as db:
             where = f"""stock + :count_orders * {ON_ORDER} <= reorder_level
                 AND (:category IS NULL OR category = :category) ORDER BY sku"""
             return ListLowStockResponse(products=_products(db, where, request.model_dump()))
 
-    def forecast_stock(self, request: Annotated[ForecastStockRequest, Unpack()]) -> ForecastStockResponse:
+    def forecast_stock(
+        self, request: Annotated[ForecastStockRequest, Unpack()]
+    ) -> ForecastStockResponse:
         """When products run out, and how many to order, going by past sales."""
         since = request.as_of - timedelta(days=request.history_days)
         with self.store.transaction() as db:
@@ -172,8 +193,14 @@ class Inventory:
                 (since.isoformat(), request.as_of.isoformat()),
             )
             sold = dict(tuple(row) for row in sales)
-            products = _products(db, ":category IS NULL OR category = :category", {"category": request.category})
-        found = [_forecast(request, product, sold[product.sku]) for product in products if sold.get(product.sku, 0) > 0]
+            products = _products(
+                db, ":category IS NULL OR category = :category", {"category": request.category}
+            )
+        found = [
+            _forecast(request, product, sold[product.sku])
+            for product in products
+            if sold.get(product.sku, 0) > 0
+        ]
         found.sort(key=lambda each: (each.runs_out_on or date.max, each.sku))
         until = request.as_of + timedelta(days=request.days)
         return ForecastStockResponse(as_of=request.as_of, until=until, forecasts=found)
@@ -186,10 +213,14 @@ class Inventory:
             if db.execute("SELECT 1 FROM suppliers WHERE name = ?", (request.name,)).fetchone():
                 raise ToolError("create_supplier", f"there is a supplier {request.name!r} already")
             row = {**request.model_dump(exclude={"address"}), **request.address.model_dump()}
-            made = db.execute(f"INSERT INTO suppliers ({', '.join(row)}) VALUES ({_marks(row)})", [*row.values()])
+            made = db.execute(
+                f"INSERT INTO suppliers ({', '.join(row)}) VALUES ({_marks(row)})", [*row.values()]
+            )
             return _supplier(db, "create_supplier", made.lastrowid or 0)
 
-    def list_suppliers(self, request: Annotated[ListSuppliersRequest, Unpack()]) -> ListSuppliersResponse:
+    def list_suppliers(
+        self, request: Annotated[ListSuppliersRequest, Unpack()]
+    ) -> ListSuppliersResponse:
         """Find suppliers by name or country."""
         with self.store.transaction() as db:
             rows = db.execute(
@@ -201,29 +232,47 @@ class Inventory:
 
     # --- purchase orders ----------------------------------------------------------------------------------------
 
-    def create_purchase_order(self, request: Annotated[CreatePurchaseOrderRequest, Unpack()]) -> PurchaseOrder:
+    def create_purchase_order(
+        self, request: Annotated[CreatePurchaseOrderRequest, Unpack()]
+    ) -> PurchaseOrder:
         """Order products from a supplier."""
         with self.store.transaction("IMMEDIATE") as db:
             supplier = _supplier(db, "create_purchase_order", request.supplier_id)
             for line in request.lines:
                 _product(db, "create_purchase_order", line.sku)
-            expected_on = request.expected_on or request.ordered_on + timedelta(days=supplier.lead_days)
+            expected_on = request.expected_on or request.ordered_on + timedelta(
+                days=supplier.lead_days
+            )
             number = db.execute(
                 "INSERT INTO orders (supplier_id, status, ordered_on, expected_on, note) VALUES (?, 'open', ?, ?, ?)",
-                (supplier.id, request.ordered_on.isoformat(), expected_on.isoformat(), request.note),
+                (
+                    supplier.id,
+                    request.ordered_on.isoformat(),
+                    expected_on.isoformat(),
+                    request.note,
+                ),
             ).lastrowid
             db.executemany(
                 "INSERT INTO order_lines (number, sku, quantity, unit_cost_cents) VALUES (?, ?, ?, ?)",
-                [(number, line.sku, line.quantity, _cents(line.unit_cost)) for line in request.lines],
+                [
+                    (number, line.sku, line.quantity, _cents(line.unit_cost))
+                    for line in request.lines
+                ],
             )
             return _order(db, "create_purchase_order", number or 0)
 
-    def receive_purchase_order(self, request: Annotated[ReceivePurchaseOrderRequest, Unpack()]) -> PurchaseOrder:
+    def receive_purchase_order(
+        self, request: Annotated[ReceivePurchaseOrderRequest, Unpack()]
+    ) -> PurchaseOrder:
         """Book a delivery: all that is outstanding, or the lines that came."""
         tool = "receive_purchase_order"
         with self.store.transaction("IMMEDIATE") as db:
             outstanding = _outstanding(_order(db, tool, request.number), tool)
-            came = {line.sku: line.quantity for line in request.lines} if request.lines else outstanding
+            came = (
+                {line.sku: line.quantity for line in request.lines}
+                if request.lines
+                else outstanding
+            )
             for sku, quantity in came.items():
                 left = outstanding.get(sku, 0)
                 if quantity > left:
@@ -238,10 +287,14 @@ class Inventory:
             db.execute("UPDATE orders SET status = ? WHERE number = ?", (status, request.number))
             return _order(db, tool, request.number)
 
-    def cancel_purchase_order(self, request: Annotated[CancelPurchaseOrderRequest, Unpack()]) -> PurchaseOrder:
+    def cancel_purchase_order(
+        self, request: Annotated[CancelPurchaseOrderRequest, Unpack()]
+    ) -> PurchaseOrder:
         """Cancel what is outstanding of an order. What has come stays in stock."""
         with self.store.transaction("IMMEDIATE") as db:
-            _outstanding(_order(db, "cancel_purchase_order", request.number), "cancel_purchase_order")
+            _outstanding(
+                _order(db, "cancel_purchase_order", request.number), "cancel_purchase_order"
+            )
             db.execute("UPDATE orders SET status = 'cancelled' WHERE number = ?", (request.number,))
             return _order(db, "cancel_purchase_order", request.number)
 
@@ -252,7 +305,12 @@ class Inventory:
             rows = db.execute(
                 f"SELECT * FROM orders WHERE status IN ({_marks(statuses)}) AND ordered_on BETWEEN ? AND ? "
                 "AND coalesce(? = supplier_id, TRUE) ORDER BY ordered_on DESC, number DESC LIMIT ?",
-                (*statuses, *_between(request.from_, request.to), request.supplier_id, request.limit),
+                (
+                    *statuses,
+                    *_between(request.from_, request.to),
+                    request.supplier_id,
+                    request.limit,
+                ),
             ).fetchall()
             return ListOrdersResponse(orders=[_order_of(db, row) for row in rows])
 
@@ -295,14 +353,22 @@ def _order(db: sqlite3.Connection, tool: str, number: int) -> PurchaseOrder:
 def _order_of(db: sqlite3.Connection, row: sqlite3.Row) -> PurchaseOrder:
     found = db.execute("SELECT * FROM order_lines WHERE number = ? ORDER BY sku", (row["number"],))
     lines = [OrderLine(**line, unit_cost=_money(line["unit_cost_cents"])) for line in found]
-    return PurchaseOrder(**row, lines=lines, total=sum((line.quantity * line.unit_cost for line in lines), Decimal()))
+    return PurchaseOrder(
+        **row, lines=lines, total=sum((line.quantity * line.unit_cost for line in lines), Decimal())
+    )
 
 
 def _outstanding(order: PurchaseOrder, tool: str) -> dict[str, int]:
     """What is still to come, by product."""
     if order.status in ("received", "cancelled"):
-        raise ToolError(tool, f"order {order.number} is {order.status}: nothing of it is outstanding")
-    return {line.sku: line.quantity - line.received for line in order.lines if line.quantity > line.received}
+        raise ToolError(
+            tool, f"order {order.number} is {order.status}: nothing of it is outstanding"
+        )
+    return {
+        line.sku: line.quantity - line.received
+        for line in order.lines
+        if line.quantity > line.received
+    }
 
 
 def _forecast(request: ForecastStockRequest, product: Product, sold: int) -> Forecast:
@@ -319,7 +385,9 @@ def _forecast(request: ForecastStockRequest, product: Product, sold: int) -> For
 # --- models -> rows ---------------------------------------------------------------------------------------------
 
 
-def _move(db: sqlite3.Connection, sku: str, change: int, reason: str, moved_on: date, note: str | None) -> None:
+def _move(
+    db: sqlite3.Connection, sku: str, change: int, reason: str, moved_on: date, note: str | None
+) -> None:
     """Change the stock, and write down why: the stock is the sum of its movements."""
     db.execute("UPDATE products SET stock = stock + ? WHERE sku = ?", (change, sku))
     db.execute(

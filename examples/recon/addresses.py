@@ -54,7 +54,9 @@ async def look_up(host: str, port: int) -> Sequence[str]:
 class CheckedTransport(httpx2.AsyncBaseTransport):
     """Connects to public addresses and to those in `allowed`, and to no others."""
 
-    def __init__(self, allowed: Iterable[Network], verify: ssl.SSLContext, resolve: Resolve) -> None:
+    def __init__(
+        self, allowed: Iterable[Network], verify: ssl.SSLContext, resolve: Resolve
+    ) -> None:
         self._allowed = tuple(allowed)
         self._resolve = resolve
         # No connection is kept: two names of one address must not share what TLS has proved for one of them.
@@ -77,12 +79,16 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
 
     async def _checked(self, url: httpx2.URL) -> Sequence[str]:
         if url.scheme not in ("http", "https") or not url.host:
-            raise ToolError("http_request", f"{url.scheme}://{url.host} is no http or https address")
+            raise ToolError(
+                "http_request", f"{url.scheme}://{url.host} is no http or https address"
+            )
         port = url.port or (443 if url.scheme == "https" else 80)
         if port > 65535:
             raise ToolError("http_request", f"there is no port {port}; the last one is 65535")
         if url.userinfo:
-            raise ToolError("http_request", "the URL holds a user name or password; send them in auth instead")
+            raise ToolError(
+                "http_request", "the URL holds a user name or password; send them in auth instead"
+            )
         host = url.raw_host.decode()
         try:
             found = await self._resolve(host, port)
@@ -98,7 +104,9 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         kind = why_not(address)
         if kind is None or any(address in network for network in self._allowed):
             return
-        what = f"{address} is {kind}" if host == str(address) else f"{host} leads to {address}, {kind}"
+        what = (
+            f"{address} is {kind}" if host == str(address) else f"{host} leads to {address}, {kind}"
+        )
         raise ToolError(
             "http_request",
             f"{what}, which this server does not call; nothing was sent there. "

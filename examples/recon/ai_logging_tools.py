@@ -23,7 +23,9 @@ Host = Annotated[
         description="A host name or address alone, e.g. example.org",
     ),
 ]
-Notes = Annotated[str | None, Field(description="Anything worth keeping, e.g. Login form has no rate limit")]
+Notes = Annotated[
+    str | None, Field(description="Anything worth keeping, e.g. Login form has no rate limit")
+]
 AnyOf = Field(min_length=1, description="Only those with one of these.")
 
 
@@ -111,7 +113,8 @@ class AiLoggingToolProvider:
         }
         with self._store.writing() as db:
             known = db.execute(
-                "SELECT * FROM targets WHERE host = ? AND port IS ? AND protocol = ?", (host, port, protocol)
+                "SELECT * FROM targets WHERE host = ? AND port IS ? AND protocol = ?",
+                (host, port, protocol),
             ).fetchone()
             if known is None:
                 insert(db, "targets", row)
@@ -131,7 +134,9 @@ class AiLoggingToolProvider:
         sent = {"status": status, "risk_level": risk_level, "title": title, "notes": notes}
         changes = {name: value for name, value in sent.items() if value is not None}
         if not changes:
-            raise ToolError("update_target_status", f"nothing to change; send one of {', '.join(sent)}")
+            raise ToolError(
+                "update_target_status", f"nothing to change; send one of {', '.join(sent)}"
+            )
         self._store.find("update_target_status", "target", target_id)
         with self._store.writing() as db:
             _touch(db, target_id, **changes)
@@ -159,19 +164,36 @@ class AiLoggingToolProvider:
         offset: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0,
     ) -> TargetList:
         """Targets that match every filter sent, in the order they were found."""
-        wanted, values = _where(query, {"status": status, "risk_level": risk_level, "protocol": protocol})
-        [counted] = self._store.rows(f"SELECT count(*) AS total FROM targets WHERE {wanted}", *values)
+        wanted, values = _where(
+            query, {"status": status, "risk_level": risk_level, "protocol": protocol}
+        )
+        [counted] = self._store.rows(
+            f"SELECT count(*) AS total FROM targets WHERE {wanted}", *values
+        )
         found = self._store.rows(
-            f"SELECT * FROM targets WHERE {wanted} ORDER BY rowid LIMIT ? OFFSET ?", *values, limit, offset
+            f"SELECT * FROM targets WHERE {wanted} ORDER BY rowid LIMIT ? OFFSET ?",
+            *values,
+            limit,
+            offset,
         )
         targets = [Target(**row) for row in found]
-        return {"total": counted["total"], "count": len(found), "limit": limit, "offset": offset, "targets": targets}
+        return {
+            "total": counted["total"],
+            "count": len(found),
+            "limit": limit,
+            "offset": offset,
+            "targets": targets,
+        }
 
     def get_target_context(
         self,
         target_id: TargetId,
-        version_id: Annotated[UUID | None, Field(description="An older version's id; the newest unless sent.")] = None,
-        include_history: Annotated[bool, Field(description="Whether to give all versions too.")] = False,
+        version_id: Annotated[
+            UUID | None, Field(description="An older version's id; the newest unless sent.")
+        ] = None,
+        include_history: Annotated[
+            bool, Field(description="Whether to give all versions too.")
+        ] = False,
     ) -> TargetContext:
         """What is known about a target."""
         self._store.find("get_target_context", "target", target_id)
@@ -182,37 +204,54 @@ class AiLoggingToolProvider:
             )
         ]
         if not versions:
-            raise ToolError("get_target_context", "nothing is known yet; update_target_context writes it")
+            raise ToolError(
+                "get_target_context", "nothing is known yet; update_target_context writes it"
+            )
         wanted = str(version_id) if version_id else versions[0]["id"]
         chosen = next((each for each in versions if each["id"] == wanted), None)
         if chosen is None:
-            raise ToolError("get_target_context", f"this target has no version {wanted}; include_history lists them")
+            raise ToolError(
+                "get_target_context",
+                f"this target has no version {wanted}; include_history lists them",
+            )
         return {**chosen, "history": versions} if include_history else {**chosen}
 
     def update_target_context(
         self,
         target_id: TargetId,
         ctx: Context,
-        user_context: Annotated[str | None, Field(description="What the user said about it.")] = None,
-        agent_context: Annotated[str | None, Field(description="What you found out yourself.")] = None,
-        append_mode: Annotated[bool, Field(description="Whether to add to what is there, not replace it.")] = False,
+        user_context: Annotated[
+            str | None, Field(description="What the user said about it.")
+        ] = None,
+        agent_context: Annotated[
+            str | None, Field(description="What you found out yourself.")
+        ] = None,
+        append_mode: Annotated[
+            bool, Field(description="Whether to add to what is there, not replace it.")
+        ] = False,
         change_summary: Annotated[str | None, Field(description="What is new, in a line.")] = None,
         is_major_version: bool = False,
     ) -> ContextVersion:
         """Write a new version of what is known about a target. What is not sent stays as it is."""
         sent = {"user_context": user_context, "agent_context": agent_context}
         if user_context is None and agent_context is None:
-            raise ToolError("update_target_context", f"nothing to write; send one of {', '.join(sent)}")
+            raise ToolError(
+                "update_target_context", f"nothing to write; send one of {', '.join(sent)}"
+            )
         self._store.find("update_target_context", "target", target_id)
         with self._store.writing() as db:
             last = db.execute(
-                "SELECT * FROM contexts WHERE target_id = ? ORDER BY version DESC", (str(target_id),)
+                "SELECT * FROM contexts WHERE target_id = ? ORDER BY version DESC",
+                (str(target_id),),
             ).fetchone()
             row = {
                 "id": str(uuid4()),
                 "target_id": str(target_id),
                 "version": last["version"] + 1 if last else 1,
-                **{name: _written(last and last[name], new, append_mode) for name, new in sent.items()},
+                **{
+                    name: _written(last and last[name], new, append_mode)
+                    for name, new in sent.items()
+                },
                 "change_summary": change_summary,
                 "is_major_version": int(is_major_version),
                 "created_by": ctx.client,

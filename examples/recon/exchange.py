@@ -52,7 +52,9 @@ class Exchange:
         self._redactor = Redactor(config.sensitive_headers)
         self._cookies = {**self._kept_cookies(), **(call.cookies or {})}
         self._body = self._content()
-        self._first = httpx2.Request(call.method, self._url(), headers=self._headers(), content=self._body)
+        self._first = httpx2.Request(
+            call.method, self._url(), headers=self._headers(), content=self._body
+        )
         self._last = self._first
         self._redirects: list[str] = []
         self._response: httpx2.Response | None = None
@@ -87,7 +89,13 @@ class Exchange:
                 url = url.copy_with(query=query)
         except httpx2.InvalidURL as error:
             raise _error(f"the URL cannot be read: {error}") from None
-        self._redactor.learn(*(value for name, value in url.params.multi_items() if self._redactor.is_sensitive(name)))
+        self._redactor.learn(
+            *(
+                value
+                for name, value in url.params.multi_items()
+                if self._redactor.is_sensitive(name)
+            )
+        )
         return url
 
     def _headers(self) -> httpx2.Headers:
@@ -103,7 +111,9 @@ class Exchange:
         if self._body and "content-type" not in headers and _json_of(self._body) is not None:
             headers["Content-Type"] = "application/json"
         self._redactor.learn(*self._cookies.values())
-        self._redactor.learn(*(value for name, value in headers.items() if self._redactor.is_sensitive(name)))
+        self._redactor.learn(
+            *(value for name, value in headers.items() if self._redactor.is_sensitive(name))
+        )
         return headers
 
     def _basic(self, auth: BasicAuth) -> str:
@@ -118,7 +128,9 @@ class Exchange:
         transport = CheckedTransport(config.allowed, config.verify, config.resolve)
         # The whole exchange has one time limit; a host with several addresses must not lose all of it on the first.
         timeout = httpx2.Timeout(None, connect=config.timeout / 2)
-        async with httpx2.AsyncClient(transport=transport, timeout=timeout, trust_env=False) as client:
+        async with httpx2.AsyncClient(
+            transport=transport, timeout=timeout, trust_env=False
+        ) as client:
             while not await self._hop(client):
                 pass
         self._finish(None)
@@ -127,7 +139,9 @@ class Exchange:
         """Send one request; whether its reply was the last one."""
         self._response = response = await client.send(self._last, stream=True)
         try:
-            self._received_cookies = {cookie.name: cookie.value or "" for cookie in client.cookies.jar}
+            self._received_cookies = {
+                cookie.name: cookie.value or "" for cookie in client.cookies.jar
+            }
             self._redactor.learn(*self._received_cookies.values())
             following = response.next_request if self._call.follow_redirects else None
             if following is None:
@@ -153,7 +167,9 @@ class Exchange:
     def _redirect(self, following: httpx2.Request) -> None:
         self._redirects.append(self._redactor.url(following.url))
         if len(self._redirects) > self._config.max_redirects:
-            raise _error(f"more than {self._config.max_redirects} redirects, at last to {self._redirects[-1]}")
+            raise _error(
+                f"more than {self._config.max_redirects} redirects, at last to {self._redirects[-1]}"
+            )
         if _same_site(self._last.url, following.url):
             # httpx2 sends only what the replies have set.
             cookies = {**self._cookies, **_cookies_of(following.headers.get("cookie", ""))}
@@ -191,7 +207,9 @@ class Exchange:
             "headers": dict(response.headers),
             "cookies": self._received_cookies,
             "text": text,
-            "json": _json_of(self._received) if "json" in response.headers.get("content-type", "") else None,
+            "json": _json_of(self._received)
+            if "json" in response.headers.get("content-type", "")
+            else None,
             "base64": None if text is not None else b64encode(self._received).decode(),
             "elapsed_ms": self._elapsed_ms,
             "request": {
@@ -214,7 +232,9 @@ class Exchange:
             "cookie_profile": self._profile,
             "redirects": as_text(self._redirects),
             "status_code": response.status_code if response else None,
-            "response_headers": as_text(self._redactor.headers(response.headers)) if response else None,
+            "response_headers": as_text(self._redactor.headers(response.headers))
+            if response
+            else None,
             "response_bytes": None if self._error else len(self._received),
             "error": self._error,
             "elapsed_ms": self._elapsed_ms,
@@ -237,7 +257,12 @@ def _once(headers: httpx2.Headers, name: str, param: str) -> None:
 
 def _same_site(url: httpx2.URL, following: httpx2.URL) -> bool:
     """The same origin, or the same host moved up to https."""
-    upgrade = (url.scheme, url.port, following.scheme, following.port) == ("http", None, "https", None)
+    upgrade = (url.scheme, url.port, following.scheme, following.port) == (
+        "http",
+        None,
+        "https",
+        None,
+    )
     return url.origin == following.origin or (url.host == following.host and upgrade)
 
 

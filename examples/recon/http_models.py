@@ -17,7 +17,9 @@ MEBIBYTE = 1 << 20
 
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
 HeaderValue = Annotated[str, Field(pattern=r"^[\t\x20-\x7e]*$")]
-CookieValue = Annotated[str, Field(pattern=r"^[\x20-\x3a\x3c-\x7e]*$")]  # a semicolon would begin another cookie
+CookieValue = Annotated[
+    str, Field(pattern=r"^[\x20-\x3a\x3c-\x7e]*$")
+]  # a semicolon would begin another cookie
 
 
 class BasicAuth(BaseModel):
@@ -26,26 +28,33 @@ class BasicAuth(BaseModel):
 
 
 class HttpRequest(BaseModel):
-    url: str = Field(pattern="^https?://", max_length=8192, description="Where to, e.g. https://example.org/login")
-    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] = "GET"
-    headers: Annotated[dict[HeaderName, HeaderValue] | None, JsonText(example={"User-Agent": "MyBot"})] = Field(
-        None, description="Headers to send."
+    url: str = Field(
+        pattern="^https?://",
+        max_length=8192,
+        description="Where to, e.g. https://example.org/login",
     )
+    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] = "GET"
+    headers: Annotated[
+        dict[HeaderName, HeaderValue] | None, JsonText(example={"User-Agent": "MyBot"})
+    ] = Field(None, description="Headers to send.")
     data: str | None = Field(None, description="The body, sent as it is; JSON is labelled as JSON.")
     params: Annotated[dict[str, str] | None, JsonText(example={"q": "tea", "page": "2"})] = Field(
         None, description="Added to the query of the URL."
     )
-    cookies: Annotated[dict[HeaderName, CookieValue] | None, JsonText(example={"lang": "en"})] = Field(
-        None, description="Cookies to send; they win over those of the profile."
+    cookies: Annotated[dict[HeaderName, CookieValue] | None, JsonText(example={"lang": "en"})] = (
+        Field(None, description="Cookies to send; they win over those of the profile.")
     )
     cookie_profile: str | None = Field(
-        None, description="A set of cookies that the server keeps, by its name; else that of the mission."
+        None,
+        description="A set of cookies that the server keeps, by its name; else that of the mission.",
     )
     follow_redirects: bool = Field(True, description="Whether to go where the reply points.")
-    auth: Annotated[BasicAuth | None, JsonText(example={"username": "ann", "password": "…"})] = Field(
-        None, description="For HTTP basic authentication."
+    auth: Annotated[BasicAuth | None, JsonText(example={"username": "ann", "password": "…"})] = (
+        Field(None, description="For HTTP basic authentication.")
     )
-    mission_id: MissionId | None = Field(None, description="The mission it belongs to; else the current one.")
+    mission_id: MissionId | None = Field(
+        None, description="The mission it belongs to; else the current one."
+    )
 
 
 class SentRequest(TypedDict):
@@ -83,9 +92,13 @@ class HttpConfig:
     max_response_bytes: int = MEBIBYTE
     """After decompression."""
     max_redirects: int = 5
-    tracing_headers: Mapping[str, str] = field(default_factory=lambda: {"User-Agent": "toolbooth-recon/0.1"})
+    tracing_headers: Mapping[str, str] = field(
+        default_factory=lambda: {"User-Agent": "toolbooth-recon/0.1"}
+    )
     sensitive_headers: tuple[str, ...] = ()
     """More names whose values are redacted, beside those that look like credentials."""
-    cookie_profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    cookie_profiles: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict[str, Mapping[str, str]]
+    )
     verify: ssl.SSLContext = field(default_factory=httpx2.create_ssl_context)
     resolve: Resolve = look_up

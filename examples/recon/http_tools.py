@@ -52,7 +52,9 @@ class HttpToolProvider:
             async with asyncio.timeout(limit):
                 await exchange.run()
         except TimeoutError:
-            raise exchange.failed(f"no whole reply within {limit:g} s; what was sent may have had its effect") from None
+            raise exchange.failed(
+                f"no whole reply within {limit:g} s; what was sent may have had its effect"
+            ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise exchange.failed(f"{type(error).__name__}: {error}".removesuffix(": ")) from None
         except ToolError as error:

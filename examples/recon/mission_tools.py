@@ -16,7 +16,9 @@ from toolbooth import JsonText, ToolError
 MissionType = Literal["prompt_injection", "business_logic", "auth_bypass", "recon", "general"]
 ActionType = Literal["payload_test", "recon", "exploit", "analysis"]
 MissionId = Annotated[UUID, Field(description="The mission's id, as create_mission gave it.")]
-Technique = Annotated[str, Field(min_length=1, description="A short name, the same each time, e.g. role-play prefix")]
+Technique = Annotated[
+    str, Field(min_length=1, description="A short name, the same each time, e.g. role-play prefix")
+]
 
 
 class Mission(TypedDict):
@@ -91,7 +93,9 @@ class MissionToolProvider:
             JsonText(example={"include": ["/api/*"], "exclude": ["/api/admin/*"]}),
             Field(description="What may be touched."),
         ] = None,
-        tags: Annotated[list[str] | None, Field(description='Tags, e.g. ["security", "auth-bypass"]')] = None,
+        tags: Annotated[
+            list[str] | None, Field(description='Tags, e.g. ["security", "auth-bypass"]')
+        ] = None,
         metadata: Annotated[
             dict[str, Any] | None,
             Field(description='For your own use, e.g. {"priority": "high", "reviewer": "alice"}'),
@@ -120,34 +124,52 @@ class MissionToolProvider:
         self,
         mission_id: MissionId,
         cookie_profile: Annotated[
-            str | None, Field(description="Cookies for this mission's requests, by profile; none unless sent.")
+            str | None,
+            Field(description="Cookies for this mission's requests, by profile; none unless sent."),
         ] = None,
     ) -> MissionContext:
         """Make a mission the current one, for all clients of this server, and choose its cookies."""
         self._store.find("set_mission_context", "mission", mission_id)
         if cookie_profile is not None and cookie_profile not in self._cookie_profiles:
             known = ", ".join(self._cookie_profiles) or "none"
-            raise ToolError("set_mission_context", f"there is no cookie profile {cookie_profile!r}; known are: {known}")
+            raise ToolError(
+                "set_mission_context",
+                f"there is no cookie profile {cookie_profile!r}; known are: {known}",
+            )
         with self._store.writing() as db:
-            db.execute("UPDATE missions SET cookie_profile = ? WHERE id = ?", (cookie_profile, str(mission_id)))
-            db.execute("REPLACE INTO current_mission (one, mission_id) VALUES (1, ?)", (str(mission_id),))
+            db.execute(
+                "UPDATE missions SET cookie_profile = ? WHERE id = ?",
+                (cookie_profile, str(mission_id)),
+            )
+            db.execute(
+                "REPLACE INTO current_mission (one, mission_id) VALUES (1, ?)", (str(mission_id),)
+            )
         return self._context(self._store.find("set_mission_context", "mission", mission_id))
 
     def get_mission_context(
-        self, mission_id: Annotated[MissionId | None, Field(description="The current mission unless sent.")] = None
+        self,
+        mission_id: Annotated[
+            MissionId | None, Field(description="The current mission unless sent.")
+        ] = None,
     ) -> MissionContext:
         """A mission with its last actions: the one named, or else the current one."""
         if mission_id is not None:
             return self._context(self._store.find("get_mission_context", "mission", mission_id))
         current = self._store.current_mission()
         if current is None:
-            raise ToolError("get_mission_context", "no mission is current; set_mission_context chooses one")
+            raise ToolError(
+                "get_mission_context", "no mission is current; set_mission_context chooses one"
+            )
         return self._context(current)
 
     def _context(self, row: Row) -> MissionContext:
         current = self._store.current_mission()
-        [counted] = self._store.rows("SELECT count(*) AS requests FROM requests WHERE mission_id = ?", row["id"])
-        actions = self._store.rows("SELECT * FROM actions WHERE mission_id = ? ORDER BY rowid DESC LIMIT 5", row["id"])
+        [counted] = self._store.rows(
+            "SELECT count(*) AS requests FROM requests WHERE mission_id = ?", row["id"]
+        )
+        actions = self._store.rows(
+            "SELECT * FROM actions WHERE mission_id = ? ORDER BY rowid DESC LIMIT 5", row["id"]
+        )
         return {
             "mission": _mission(row),
             "is_current": current is not None and current["id"] == row["id"],
@@ -163,9 +185,16 @@ class MissionToolProvider:
         payload: Annotated[str | None, Field(description="What was sent.")] = None,
         result: Annotated[str | None, Field(description="What came back.")] = None,
         success: Annotated[bool, Field(description="Whether it did what it was meant to.")] = False,
-        learning: Annotated[str | None, Field(description="What to remember for the next attempt.")] = None,
+        learning: Annotated[
+            str | None, Field(description="What to remember for the next attempt.")
+        ] = None,
         link_recent_requests: Annotated[
-            int, Field(ge=0, le=20, description="How many of the mission's last requests belong to this action.")
+            int,
+            Field(
+                ge=0,
+                le=20,
+                description="How many of the mission's last requests belong to this action.",
+            ),
         ] = 5,
     ) -> Action:
         """Record what was tried in a mission, with the requests that were made for it."""
@@ -196,13 +225,21 @@ class MissionToolProvider:
             " WHERE action_id = ? ORDER BY requests.rowid",
             row["id"],
         )
-        told: Row = {**row, "success": bool(row["success"]), "request_ids": [each["id"] for each in linked]}
+        told: Row = {
+            **row,
+            "success": bool(row["success"]),
+            "request_ids": [each["id"] for each in linked],
+        }
         return Action(**told)
 
     def search_techniques(
         self,
-        success_only: Annotated[bool, Field(description="Only techniques that worked at least once.")] = False,
-        mission_type: Annotated[MissionType | None, Field(description="Only uses in missions of this type.")] = None,
+        success_only: Annotated[
+            bool, Field(description="Only techniques that worked at least once.")
+        ] = False,
+        mission_type: Annotated[
+            MissionType | None, Field(description="Only uses in missions of this type.")
+        ] = None,
         min_success_rate: Annotated[float | None, Field(ge=0, le=1)] = None,
         min_usage_count: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
         limit: Annotated[int, Field(ge=1, le=100)] = 20,
@@ -224,10 +261,17 @@ class MissionToolProvider:
         """How often a technique was used and worked, where, and what was learnt."""
         found = self._store.rows(f"{_USES} WHERE technique = ? GROUP BY technique", technique)
         if not found:
-            known = [row["technique"] for row in self._store.rows("SELECT DISTINCT technique FROM actions")]
+            known = [
+                row["technique"]
+                for row in self._store.rows("SELECT DISTINCT technique FROM actions")
+            ]
             near = get_close_matches(technique, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "search_techniques lists those that were"
-            raise ToolError("get_technique_stats", f"no technique {technique!r} was recorded; {hint}")
+            hint = (
+                f"did you mean {near[0]!r}?" if near else "search_techniques lists those that were"
+            )
+            raise ToolError(
+                "get_technique_stats", f"no technique {technique!r} was recorded; {hint}"
+            )
         used = self._store.rows(
             "SELECT mission_type, learning FROM actions JOIN missions ON missions.id = mission_id"
             " WHERE technique = ? ORDER BY actions.rowid",
@@ -249,6 +293,10 @@ FROM actions JOIN missions ON missions.id = actions.mission_id
 
 def _mission(row: Row) -> Mission:
     """A row as it is told: stored JSON as values."""
-    stored = {name: json.loads(row[name]) for name in ("scope", "tags", "metadata") if row[name] is not None}
+    stored = {
+        name: json.loads(row[name])
+        for name in ("scope", "tags", "metadata")
+        if row[name] is not None
+    }
     told: Row = {**row, **stored}
     return Mission(**told)

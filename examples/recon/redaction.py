@@ -28,7 +28,11 @@ class Redactor:
 
     def learn(self, *secrets: str) -> None:
         """Hide these from now on, also where a server sends them back."""
-        found = (form for secret in secrets for form in (secret, quote(secret, safe=""), quote_plus(secret)))
+        found = (
+            form
+            for secret in secrets
+            for form in (secret, quote(secret, safe=""), quote_plus(secret))
+        )
         self._secrets.update(form for form in found if len(form) >= SHORTEST)
 
     def is_sensitive(self, name: str) -> bool:
@@ -44,7 +48,8 @@ class Redactor:
     def headers(self, headers: httpx2.Headers) -> dict[str, str]:
         """Headers by name, without the values that are nobody's business."""
         return {
-            name: REDACTED if self.is_sensitive(name) else self._header(name, value) for name, value in headers.items()
+            name: REDACTED if self.is_sensitive(name) else self._header(name, value)
+            for name, value in headers.items()
         }
 
     def _header(self, name: str, value: str) -> str:
@@ -56,10 +61,13 @@ class Redactor:
             shown = httpx2.URL(url)
         except httpx2.InvalidURL:
             return REDACTED
-        shown = shown.copy_with(userinfo=REDACTED.encode() if shown.userinfo else b"", fragment=None)
+        shown = shown.copy_with(
+            userinfo=REDACTED.encode() if shown.userinfo else b"", fragment=None
+        )
         if any(self.is_sensitive(name) for name in shown.params):
             pairs = [
-                (name, REDACTED if self.is_sensitive(name) else value) for name, value in shown.params.multi_items()
+                (name, REDACTED if self.is_sensitive(name) else value)
+                for name, value in shown.params.multi_items()
             ]
             shown = shown.copy_with(params=pairs)
         return self.text(str(shown))

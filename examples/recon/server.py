@@ -26,7 +26,11 @@ COOKIES = TypeAdapter(dict[str, dict[str, str]])
 SECONDS = TypeAdapter(Annotated[float, Field(gt=0, le=600)])
 
 SETTINGS: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
-    "RECON_ALLOW": ("allowed", lambda text: tuple(map(ip_network, text.split(","))), "127.0.0.1,10.0.0.0/8"),
+    "RECON_ALLOW": (
+        "allowed",
+        lambda text: tuple(map(ip_network, text.split(","))),
+        "127.0.0.1,10.0.0.0/8",
+    ),
     "RECON_TIMEOUT": ("timeout", SECONDS.validate_python, "30"),
     "RECON_COOKIES": (
         "cookie_profiles",
@@ -45,7 +49,9 @@ def configured(environment: Mapping[str, str]) -> HttpConfig:
             try:
                 found[setting] = read(environment[variable])
             except (ValueError, OSError):  # its text could hold a cookie
-                raise SystemExit(f"{variable}={environment[variable]} cannot be read; e.g. {example}") from None
+                raise SystemExit(
+                    f"{variable}={environment[variable]} cannot be read; e.g. {example}"
+                ) from None
     return HttpConfig(**found)
 
 
@@ -54,7 +60,9 @@ def opened(path: str | Path) -> Store:
     try:
         return Store(path)
     except sqlite3.Error as error:
-        raise SystemExit(f"the database {path} cannot be opened: {error}; RECON_DB names another") from None
+        raise SystemExit(
+            f"the database {path} cannot be opened: {error}; RECON_DB names another"
+        ) from None
 
 
 READS = {"readOnlyHint": True, "openWorldHint": False}
@@ -67,7 +75,9 @@ http = HttpToolProvider(store, config)
 missions = MissionToolProvider(store, config.cookie_profiles)
 targets = AiLoggingToolProvider(store)
 
-registry = ToolRegistry("recon", instructions="Create a target, then a mission for it; record what you try.")
+registry = ToolRegistry(
+    "recon", instructions="Create a target, then a mission for it; record what you try."
+)
 registry.tool(http.http_request, annotations=CALLS)
 registry.tool(missions.create_mission, annotations=WRITES)
 registry.tool(missions.set_mission_context, annotations=WRITES)

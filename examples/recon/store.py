@@ -139,12 +139,16 @@ class Store:
         """
         found = self.rows(f"SELECT * FROM {noun}s WHERE id = ?", str(wanted))
         if not found:
-            raise ToolError(tool, f"there is no {noun} {wanted}; create_{noun} makes one and gives its id")
+            raise ToolError(
+                tool, f"there is no {noun} {wanted}; create_{noun} makes one and gives its id"
+            )
         return found[0]
 
     def current_mission(self) -> Row | None:
         """The mission that set_mission_context chose last: one for all clients of this file."""
-        found = self.rows("SELECT missions.* FROM missions JOIN current_mission ON mission_id = missions.id")
+        found = self.rows(
+            "SELECT missions.* FROM missions JOIN current_mission ON mission_id = missions.id"
+        )
         return found[0] if found else None
 
 

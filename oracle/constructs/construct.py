@@ -1,4 +1,6 @@
-"""Construct: one thing that authors write in a signature, with calls that are right and calls that are not."""
+"""Construct: one thing that authors write in a signature, with calls that are right and calls that
+are not.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ Arguments = dict[str, Any]
 class Construct:
     """A tool that shows one construct; it has the function's name.
 
-    `valid` calls pass the boundary as they are, `invalid` ones are refused or repaired (../sample.py sees to it).
+    `valid` calls pass the boundary as they are, `invalid` ones are refused or repaired
+    (../sample.py sees to it).
     """
 
     function: Callable[..., None]

@@ -37,12 +37,16 @@ ANN = {"email": "ann@example.org", "address": {**DAM, "city": "Amsterdam"}}
 
 
 @construct(
-    calls("p", DAM, {**DAM, "city": "Delft"}), calls("p", {}, {"street": 1}, {**DAM, "zip": "1012"}, {"address": DAM})
+    calls("p", DAM, {**DAM, "city": "Delft"}),
+    calls("p", {}, {"street": 1}, {**DAM, "zip": "1012"}, {"address": DAM}),
 )
 def model(p: Address) -> None: ...
 
 
-@construct(calls("p", ANN, {**ANN, "phones": ["1"]}), calls("p", {**ANN, "address": "Dam 1"}, {**ANN, "phones": [1]}))
+@construct(
+    calls("p", ANN, {**ANN, "phones": ["1"]}),
+    calls("p", {**ANN, "address": "Dam 1"}, {**ANN, "phones": [1]}),
+)
 def nested_model(p: Contact) -> None: ...
 
 
@@ -61,7 +65,9 @@ def list_of_models(p: list[Line]) -> None: ...
 def dict_of_models(p: dict[str, Line]) -> None: ...
 
 
-@construct([{"home": DAM, "work": DAM}, {"home": DAM, "work": {**DAM, "city": "Delft"}}], [{"home": DAM}])
+@construct(
+    [{"home": DAM, "work": DAM}, {"home": DAM, "work": {**DAM, "city": "Delft"}}], [{"home": DAM}]
+)
 def one_model_twice(home: Address, work: Address) -> None: ...
 
 
@@ -84,7 +90,10 @@ class Renamed(BaseModel):
 def model_with_aliases(p: Camel) -> None: ...
 
 
-@construct(calls("p", {"user": "ann"}, {"user": "ann", "from": "x"}), calls("p", {"from": "x"}, {"user": 1}))
+@construct(
+    calls("p", {"user": "ann"}, {"user": "ann", "from": "x"}),
+    calls("p", {"from": "x"}, {"user": 1}),
+)
 def model_with_alias_choices(p: Renamed) -> None: ...
 
 
@@ -111,7 +120,9 @@ class Forbidding(BaseModel):
 def open_model(p: Open) -> None: ...
 
 
-@construct(calls("p", {"name": "a"}, {"name": "a", "size": 3}), calls("p", {"name": "a", "size": "x"}))
+@construct(
+    calls("p", {"name": "a"}, {"name": "a", "size": 3}), calls("p", {"name": "a", "size": "x"})
+)
 def open_model_of_integers(p: OpenIntegers) -> None: ...
 
 
@@ -130,7 +141,10 @@ class Size:
     height: int = 1
 
 
-@construct(calls("p", {"title": "M"}, {"title": "M", "year": 1931}), calls("p", {"year": 1931}, {"title": 1}))
+@construct(
+    calls("p", {"title": "M"}, {"title": "M", "year": 1931}),
+    calls("p", {"year": 1931}, {"title": 1}),
+)
 def typed_dict(p: Movie) -> None: ...
 
 
@@ -165,7 +179,11 @@ class Span(BaseModel):
 
 
 @construct(
-    calls("p", {"first": "2026-01-01", "last": "2026-01-02"}, {"first": "2026-01-01", "last": "2026-01-01"}),
+    calls(
+        "p",
+        {"first": "2026-01-01", "last": "2026-01-02"},
+        {"first": "2026-01-01", "last": "2026-01-01"},
+    ),
     calls("p", {"first": "2026-01-02", "last": "2026-01-01"}, {"first": "2026-01-01"}),
 )
 def model_with_a_validator(p: Span) -> None: ...
@@ -177,7 +195,10 @@ class Settings(BaseModel):
     tags: list[str] = Field(default_factory=lambda: ["new"])
 
 
-@construct([{}, {"p": {"retries": 1, "address": DAM, "tags": []}}, {"p": {}}], calls("p", {"retries": "x"}, [1]))
+@construct(
+    [{}, {"p": {"retries": 1, "address": DAM, "tags": []}}, {"p": {}}],
+    calls("p", {"retries": "x"}, [1]),
+)
 def model_of_defaults(p: Settings = Settings()) -> None: ...  # noqa: B008
 
 
@@ -248,7 +269,9 @@ def _kind(sent: Any) -> str:
 
 @construct(calls("p", DAM, {"sku": "A1"}), calls("p", {"sku": 1}, {}))
 def union_by_a_function(
-    p: Annotated[Annotated[Address, Tag("address")] | Annotated[Line, Tag("line")], Discriminator(_kind)],
+    p: Annotated[
+        Annotated[Address, Tag("address")] | Annotated[Line, Tag("line")], Discriminator(_kind)
+    ],
 ) -> None: ...
 
 
@@ -286,7 +309,10 @@ TREE = {"name": "a", "inside": [{"name": "b", "inside": [{"name": "c"}]}]}
 def recursive_model(p: Folder) -> None: ...
 
 
-@construct(calls("p", {"value": 1}, {"value": 1, "next": {"value": 2}}), calls("p", {}, {"value": 1, "next": 2}))
+@construct(
+    calls("p", {"value": 1}, {"value": 1, "next": {"value": 2}}),
+    calls("p", {}, {"value": 1, "next": 2}),
+)
 def recursive_optional(p: Chain) -> None: ...
 
 

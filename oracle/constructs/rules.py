@@ -55,7 +55,9 @@ def constraints_on_keys(p: dict[Annotated[str, Field(pattern="^[a-z_0-9]+$")], i
 
 @construct(calls("p", "a", "b"), calls("p", 1))
 def schema_by_hand(
-    p: Annotated[str, WithJsonSchema({"type": ["string", "null"], "not": {"const": "c"}, "x-shown": True})],
+    p: Annotated[
+        str, WithJsonSchema({"type": ["string", "null"], "not": {"const": "c"}, "x-shown": True})
+    ],
 ) -> None: ...
 
 
@@ -63,13 +65,21 @@ def schema_by_hand(
 
 
 @construct(
-    [{"properties": "a", "title": "b", "type": "c"}, {"properties": "", "title": "", "type": "", "items": 1}], [{}]
+    [
+        {"properties": "a", "title": "b", "type": "c"},
+        {"properties": "", "title": "", "type": "", "items": 1},
+    ],
+    [{}],
 )
 def names_of_keywords(properties: str, title: str, type: str, items: int = 0) -> None: ...
 
 
-@construct([{"arguments": "a", "data": 1}, {"arguments": "", "data": 2, "name": "x", "input": ["y"]}], [{}])
-def names_that_frameworks_use(arguments: str, data: int, name: str = "", input: list[str] | None = None) -> None: ...
+@construct(
+    [{"arguments": "a", "data": 1}, {"arguments": "", "data": 2, "name": "x", "input": ["y"]}], [{}]
+)
+def names_that_frameworks_use(
+    arguments: str, data: int, name: str = "", input: list[str] | None = None
+) -> None: ...
 
 
 class OddNames(BaseModel):
@@ -89,17 +99,23 @@ def unpacked_model(p: Annotated[Contact, Unpack()]) -> None: ...
 
 
 @construct(
-    [{"from_street": "a", "to_street": "b"}, {"from_street": "a", "to_street": "b", "to_city": "Delft"}],
+    [
+        {"from_street": "a", "to_street": "b"},
+        {"from_street": "a", "to_street": "b", "to_city": "Delft"},
+    ],
     [{"from_street": "a"}, {"street": "a"}],
     ours=True,
 )
 def unpacked_with_prefix(
-    origin: Annotated[Address, Unpack(prefix="from_")], target: Annotated[Address, Unpack(prefix="to_")]
+    origin: Annotated[Address, Unpack(prefix="from_")],
+    target: Annotated[Address, Unpack(prefix="to_")],
 ) -> None: ...
 
 
 @construct([{}, {"street": "Dam 1"}, {"note": "x"}], [{"street": 1}], ours=True)
-def unpacked_optional_model(p: Annotated[Address | None, Unpack()] = None, note: str = "") -> None: ...
+def unpacked_optional_model(
+    p: Annotated[Address | None, Unpack()] = None, note: str = ""
+) -> None: ...
 
 
 @construct(calls("p", '{"a": 1}', "{}"), calls("p", "{", '{"a": "x"}', 5), ours=True)

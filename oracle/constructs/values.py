@@ -42,7 +42,9 @@ def decimal(p: Decimal) -> None: ...
 
 
 @construct(calls("p", "19.99", 3), calls("p", "0", "1.234", 100000))
-def decimal_of_money(p: Annotated[Decimal, Field(gt=0, max_digits=6, decimal_places=2)]) -> None: ...
+def decimal_of_money(
+    p: Annotated[Decimal, Field(gt=0, max_digits=6, decimal_places=2)],
+) -> None: ...
 
 
 @construct(calls("p", "2026-11-15", "2000-02-29"), calls("p", "tomorrow", 20261115))
@@ -62,7 +64,8 @@ def duration(p: timedelta) -> None: ...
 
 
 @construct(
-    calls("p", "6f1c2a34-8f5b-4f5e-9a53-2f0c7a3f9b10", "00000000-0000-4000-8000-000000000000"), calls("p", "x", 1)
+    calls("p", "6f1c2a34-8f5b-4f5e-9a53-2f0c7a3f9b10", "00000000-0000-4000-8000-000000000000"),
+    calls("p", "x", 1),
 )
 def identifier(p: uuid.UUID) -> None: ...
 
@@ -212,7 +215,9 @@ def dict_of_integers(p: dict[str, int]) -> None: ...
 def dict_of_anything(p: dict[str, Any]) -> None: ...
 
 
-@construct(calls("p", {"a": ["x", "y"]}, {"a": [], "b": ["z"]}), calls("p", {"a": "x y"}, {"a": [1]}))
+@construct(
+    calls("p", {"a": ["x", "y"]}, {"a": [], "b": ["z"]}), calls("p", {"a": "x y"}, {"a": [1]})
+)
 def dict_of_lists(p: dict[str, list[str]]) -> None: ...
 
 

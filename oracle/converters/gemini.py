@@ -11,7 +11,9 @@ def as_json_schema(schema: Any) -> Any:
     if isinstance(made.get("type"), str):
         made["type"] = made["type"].lower()
     if "properties" in made:
-        made["properties"] = {name: as_json_schema(each) for name, each in made["properties"].items()}
+        made["properties"] = {
+            name: as_json_schema(each) for name, each in made["properties"].items()
+        }
     if "items" in made:
         made["items"] = as_json_schema(made["items"])
     if "anyOf" in made:

@@ -1,6 +1,8 @@
-"""What every runner here does: tools come in as JSON, each is converted in each way, and what came of it goes out.
+"""What every runner here does: tools come in as JSON, each is converted in each way, and what came
+of it goes out.
 
-A runner is a program of its own, run in the environment of the SDK that it is named after (../environments.py).
+A runner is a program of its own, run in the environment of the SDK that it is named after
+(../environments.py).
 """
 
 import copy
@@ -13,14 +15,19 @@ Tool = dict[str, Any]
 """`name`, `description`, `inputSchema`, and `calls`: arguments that are right."""
 
 Convert = Callable[[Tool], Any]
-"""The schema that the provider would get; for a way of calling, the arguments that the server would get."""
+"""The schema that the provider would get; for a way of calling, the arguments that the server would
+get.
+"""
 
 
 def run(ways: Mapping[str, Convert], read: Callable[[Any], Any] = lambda made: made) -> None:
     """`read` turns the provider's schema language into JSON Schema."""
     tools = json.load(sys.stdin)
     out, sys.stdout = sys.stdout, sys.stderr  # an SDK that prints must not spoil the answer
-    came = {way: {key: attempt(convert, tool, read) for key, tool in tools.items()} for way, convert in ways.items()}
+    came = {
+        way: {key: attempt(convert, tool, read) for key, tool in tools.items()}
+        for way, convert in ways.items()
+    }
     json.dump(came, out)
 
 

@@ -9,7 +9,9 @@ from mcp.types import Tool as McpTool
 
 
 def plain(tool: Tool) -> Any:
-    listed = McpTool(name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"])
+    listed = McpTool(
+        name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"]
+    )
     never_called: Any = None
     return async_mcp_tool(listed, never_called).to_dict()["input_schema"]
 

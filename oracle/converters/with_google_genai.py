@@ -1,4 +1,6 @@
-"""google-genai: MCP tools as function declarations, in Gemini's own schema language and as JSON Schema."""
+"""google-genai: MCP tools as function declarations, in Gemini's own schema language and as JSON
+Schema.
+"""
 
 from typing import Any
 
@@ -9,7 +11,9 @@ from mcp.types import Tool as McpTool
 
 
 def declared(tool: Tool, *, agent_platform: bool) -> types.FunctionDeclaration:
-    listed = McpTool(name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"])
+    listed = McpTool(
+        name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"]
+    )
     [made] = _mcp_utils.mcp_to_gemini_tools([listed], is_agent_platform=agent_platform)
     return made.function_declarations[0]
 
@@ -25,4 +29,6 @@ def json_schema(tool: Tool) -> Any:
 
 
 if __name__ == "__main__":
-    run({"google-genai": own_language, "google-genai JSON Schema": json_schema}, read=as_json_schema)
+    run(
+        {"google-genai": own_language, "google-genai JSON Schema": json_schema}, read=as_json_schema
+    )

@@ -1,4 +1,6 @@
-"""langchain: MCP tools by its adapters, written out for OpenAI, plain and strict; and called, to see what arrives."""
+"""langchain: MCP tools by its adapters, written out for OpenAI, plain and strict; and called, to
+see what arrives.
+"""
 
 import asyncio
 from typing import Any
@@ -23,7 +25,9 @@ class Session:
 
 
 def adapted(tool: Tool, session: Any) -> BaseTool:
-    listed = McpTool(name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"])
+    listed = McpTool(
+        name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"]
+    )
     return convert_mcp_tool_to_langchain_tool(session, listed)
 
 

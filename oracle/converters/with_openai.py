@@ -1,4 +1,6 @@
-"""openai: its strict schemas. Its helpers take models, so a model is made whose schema is the tool's."""
+"""openai: its strict schemas. Its helpers take models, so a model is made whose schema is the
+tool's.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""openai-agents: MCP tools as function tools, plain and strict. Where strict fails, it goes back to plain by itself."""
+"""openai-agents: MCP tools as function tools, plain and strict. Where strict fails, it goes back to
+plain by itself.
+"""
 
 from typing import Any
 
@@ -10,7 +12,9 @@ SERVER = MCPServerStdio(params={"command": "never-started"})
 
 
 def converted(tool: Tool, *, strict: bool) -> Any:
-    listed = McpTool(name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"])
+    listed = McpTool(
+        name=tool["name"], description=tool["description"], inputSchema=tool["inputSchema"]
+    )
     return MCPUtil.to_function_tool(listed, SERVER, strict).params_json_schema
 
 

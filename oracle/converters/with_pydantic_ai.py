@@ -17,7 +17,9 @@ ANTHROPIC = AnthropicProvider.model_profile("claude-sonnet-4-6")["json_schema_tr
 
 
 def transformed(transformer: Any, strict: bool | None, tool: Tool) -> Any:
-    with warnings.catch_warnings(action="ignore"):  # that a dict becomes empty in strict mode: that is found out here
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # that a dict becomes empty in strict mode: that is found out here
         return transformer(tool["inputSchema"], strict=strict).walk()
 
 

@@ -1,6 +1,8 @@
-"""Toolbooth stands between an AI agent and your Python tools, and makes every tool call mean what it says.
+"""Toolbooth stands between an AI agent and your Python tools, and makes every tool call mean what
+it says.
 
-The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is installed.
+The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is
+installed.
 """
 
 import importlib as _importlib

@@ -1,6 +1,7 @@
 """Contract: the compiled tool that everything shares.
 
-`compile/` builds it once, at registration; `publish/` shows it; the boundary holds every call to it.
+`compile/` builds it once, at registration; `publish/` shows it; the boundary holds every call to
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class Limits:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lowered", self.max_depth < 200 or self.max_digits < 4_300)
         if self.max_depth > 200 or self.max_digits > 4_300:
-            raise ValueError("the reader goes 200 levels deep and to 4,300 digits; limits can only be lower")
+            raise ValueError(
+                "the reader goes 200 levels deep and to 4,300 digits; limits can only be lower"
+            )
 
     def below(self, depth: int) -> Limits:
         """The limits for what stands this many levels down."""
@@ -52,7 +55,9 @@ class Param:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objection:
-    """One thing that the author's validation said: where (in the author's model), by which rule, in which words."""
+    """One thing that the author's validation said: where (in the author's model), by which rule, in
+    which words.
+    """
 
     place: JsonPath
     kind: str
@@ -60,7 +65,9 @@ class Objection:
 
 
 class InvalidValues(Exception):
-    """The author's own validation refused. Raised by `Contract.validate`; its objections are read only if needed."""
+    """The author's own validation refused. Raised by `Contract.validate`; its objections are read
+    only if needed.
+    """
 
     def __init__(self, read: Callable[[], Iterable[Objection]]) -> None:
         self.read = read
@@ -83,13 +90,17 @@ class Contract:
     describe: Callable[[], Mapping[str, Any]]
     """Writes the exact JSON Schema. Use `schema`, which keeps it."""
     validate: Callable[[Any], Any]
-    """Decoded arguments -> the function's values, by the author's own validation, once. Raises InvalidValues."""
+    """Decoded arguments -> the function's values, by the author's own validation, once. Raises
+    InvalidValues.
+    """
     bind: Callable[[Any], dict[str, Any]] | None = None
     """Values -> keyword arguments; None if the values already are."""
     params: tuple[Param, ...] = ()
     function: Callable[..., Any] | None = None
     validation_proves_shape: bool = False
-    """No author's code runs in the validation, and it coerces nothing: it needs no check of the shape before."""
+    """No author's code runs in the validation, and it coerces nothing: it needs no check of the
+    shape before.
+    """
     limits: Limits = DEFAULT_LIMITS
     listing_schema: Mapping[str, Any] | None = None
     """A schema to list instead of the exact one, if that says some things twice."""

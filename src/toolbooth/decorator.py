@@ -1,9 +1,11 @@
-"""`@unpack_pydantic_params`: flat parameters for any framework that reads a signature, without an adapter.
+"""`@unpack_pydantic_params`: flat parameters for any framework that reads a signature, without an
+adapter.
 
-In: a function with `Annotated[Model, Unpack()]` parameters. Out: one whose signature has the models' fields, and the
-plain parameters beside them, as keyword-only parameters. The framework publishes them and passes every value on as it
-came; all are validated here, together and once. What a framework fills itself stays as it was; what it decides before
-the function is reached (unknown keys) is its own affair: `protect` sees those too.
+In: a function with `Annotated[Model, Unpack()]` parameters. Out: one whose signature has the
+models' fields, and the plain parameters beside them, as keyword-only parameters. The framework
+publishes them and passes every value on as it came; all are validated here, together and once. What
+a framework fills itself stays as it was; what it decides before the function is reached (unknown
+keys) is its own affair: `protect` sees those too.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ ABSENT: Any = object()
 _DESCRIPTORS: tuple[type, ...] = (staticmethod, classmethod)
 
 _HOSTS = frozenset(("fastmcp", "mcp"))
-"""Frameworks whose own types mark a parameter as theirs to fill: both have a Context that could be read as a model."""
+"""Frameworks whose own types mark a parameter as theirs to fill: both have a Context that could be
+read as a model.
+"""
 
 _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth"))
 """Whose markers in `Annotated` are known to leave a parameter on the wire."""
@@ -71,7 +75,10 @@ def unpack_pydantic_params(function: F) -> F:
     if isinstance(function, _DESCRIPTORS):
         method: Any = function
         return method.__class__(unpack_pydantic_params(method.__func__))
-    hints = {name: Hints(function).of(param) for name, param in inspect.signature(function).parameters.items()}
+    hints = {
+        name: Hints(function).of(param)
+        for name, param in inspect.signature(function).parameters.items()
+    }
     marked = frozenset(name for name, hint in hints.items() if any(map(_is_unpack, _parts(hint))))
     flat = _Flat.of(function, marked)
     if not marked and not flat.holds_unpacked:
@@ -98,9 +105,13 @@ def _dressed(wrapper: Any, name: str, signature: inspect.Signature) -> Any:
         "return": signature.return_annotation
     }
     wrapper.__name__ = name
-    wrapper.__toolbooth__ = wrapper.__wrapped__  # what `compile_function` compiles instead of the flat form
+    wrapper.__toolbooth__ = (
+        wrapper.__wrapped__
+    )  # what `compile_function` compiles instead of the flat form
     wrapper.__signature__ = signature
-    wrapper.__annotations__ = {key: hint for key, hint in hints.items() if hint is not Parameter.empty}
+    wrapper.__annotations__ = {
+        key: hint for key, hint in hints.items() if hint is not Parameter.empty
+    }
     return wrapper
 
 
@@ -131,7 +142,11 @@ class _Flat:
         """Compiled on first need: a model may name classes that are defined after the function."""
         contract = compile_params(self.function, self.params, name=self.name)
         wire = {each.name for each in self.params}
-        taken = [name for name in contract.shape.objects[0].names if name in self.original.parameters.keys() - wire]
+        taken = [
+            name
+            for name in contract.shape.objects[0].names
+            if name in self.original.parameters.keys() - wire
+        ]
         if taken:
             said = "{!r} is a parameter that the host fills and a field of an unpacked model; use Unpack(prefix=...)"
             raise ContractError(self.name, [said.format(name) for name in taken])
@@ -164,17 +179,24 @@ class _Flat:
         found: dict[str, bool] = {}
         for param in self.params:
             fields: Mapping[str, FieldInfo] = getattr(param.info.annotation, "model_fields", {})
-            prefix = next((each.prefix for each in param.info.metadata if isinstance(each, Unpack)), "")
+            prefix = next(
+                (each.prefix for each in param.info.metadata if isinstance(each, Unpack)), ""
+            )
             must = param.info.is_required()
             if param.name not in self.marked:
                 found[param.name] = must
             else:
-                found |= {prefix + (each.alias or key): must and each.is_required() for key, each in fields.items()}
+                found |= {
+                    prefix + (each.alias or key): must and each.is_required()
+                    for key, each in fields.items()
+                }
         return found
 
     @functools.cached_property
     def wire_names(self) -> dict[str, str]:
-        """Parameter name -> published key. They differ where the key cannot be a parameter of every host."""
+        """Parameter name -> published key. They differ where the key cannot be a parameter of every
+        host.
+        """
         names = tuple(self.required)
         return {_parameter_name(name, names): name for name in names}
 
@@ -206,7 +228,8 @@ class _Flat:
             metadata.append(Field(validation_alias=key))
         elif others := self._other_keys(key):
             metadata.append(Field(validation_alias=AliasChoices(key, *others)))
-        # `str` is what keeps the official SDK from parsing text before we see it (pre_parse_json, mcp 2.3).
+        # `str` is what keeps the official SDK from parsing text before we see it (pre_parse_json,
+        # mcp 2.3).
         annotation: Any = Annotated[(str, *metadata)]
         default = Parameter.empty if required else Field(default_factory=lambda: ABSENT)
         return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
@@ -220,9 +243,16 @@ class _Flat:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BoundArguments:
         """The function's own arguments, from flat keywords or from the model instances themselves."""
-        sent = {self.wire_names.get(key, key): value for key, value in kwargs.items() if value is not ABSENT}
+        sent = {
+            self.wire_names.get(key, key): value
+            for key, value in kwargs.items()
+            if value is not ABSENT
+        }
         keys = self.contract.shape.objects[0].fields
-        names = [*list(self.original.parameters)[: len(args)], *(key for key in sent if _is_given(key, sent, keys))]
+        names = [
+            *list(self.original.parameters)[: len(args)],
+            *(key for key in sent if _is_given(key, sent, keys)),
+        ]
         given = [name for name in names if name in self.marked]
         plain = {each.name for each in self.params} - self.marked
         if not given:
@@ -232,7 +262,9 @@ class _Flat:
             flat |= {name: bound.arguments.pop(name) for name in plain & bound.arguments.keys()}
             bound.arguments.update(self._validated(flat))
         elif fields := [key for key in sent if key in keys and key not in (*given, *plain)]:
-            raise TypeError(f"{self.name}() got {given} and flat fields {fields}; give one or the other")
+            raise TypeError(
+                f"{self.name}() got {given} and flat fields {fields}; give one or the other"
+            )
         else:
             bound = self.original.bind_partial(*args, **sent)
         for name, param in self.original.parameters.items():
@@ -273,7 +305,9 @@ def _is_unpack(part: Any) -> bool:
 
 
 def _is_hosts(param: Parameter, hint: Any) -> bool:
-    """Whether the framework fills a parameter: its type, a marker or its default is nothing of ours or Pydantic's."""
+    """Whether the framework fills a parameter: its type, a marker or its default is nothing of ours
+    or Pydantic's.
+    """
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
     parts: list[Any] = [] if isinstance(hint, Unresolved) else list(_parts(hint))
@@ -295,11 +329,18 @@ def _is_value(default: Any, parts: list[Any]) -> bool:
     """Whether a default is a value of the parameter, not a dependency for a framework to resolve."""
     if default is Parameter.empty or isinstance(default, FieldInfo):
         return True
-    return any(part is type(default) for part in parts) or _home(type(default)) in sys.stdlib_module_names
+    return (
+        any(part is type(default) for part in parts)
+        or _home(type(default)) in sys.stdlib_module_names
+    )
 
 
 def _is_known(marker: Any) -> bool:
-    return _is_unpack(marker) or _home(type(marker)) in _MARKERS or hasattr(marker, "__get_pydantic_core_schema__")
+    return (
+        _is_unpack(marker)
+        or _home(type(marker)) in _MARKERS
+        or hasattr(marker, "__get_pydantic_core_schema__")
+    )
 
 
 def _home(kind: Any) -> str:
@@ -318,15 +359,23 @@ def _is_given(key: str, sent: Mapping[str, Any], keys: Mapping[str, Any]) -> boo
 
 
 def _is_unfinished(error: Exception) -> bool:
-    """Whether a class that a model names does not exist yet: its fields are known, their types come on first use."""
+    """Whether a class that a model names does not exist yet: its fields are known, their types come
+    on first use.
+    """
     cause = error.__cause__ or error
     unfinished = isinstance(cause, PydanticUserError) and cause.code == "class-not-fully-defined"
     return unfinished or isinstance(cause, PydanticUndefinedAnnotation)
 
 
 def _parameter_name(wire: str, taken: tuple[str, ...]) -> str:
-    """A name that every framework takes as a parameter's: some refuse keywords, `_x`, or a model's own attributes."""
-    unusual = keyword.iskeyword(wire) or wire.startswith(("_", "model_", "field_")) or wire in ("self", "cls")
+    """A name that every framework takes as a parameter's: some refuse keywords, `_x`, or a model's
+    own attributes.
+    """
+    unusual = (
+        keyword.iskeyword(wire)
+        or wire.startswith(("_", "model_", "field_"))
+        or wire in ("self", "cls")
+    )
     if not unusual and wire not in dir(BaseModel):
         return wire
     name = f"{wire.strip('_')}_value"
@@ -343,9 +392,14 @@ class _AsSent:
     wire: str
     required: bool
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        raw = core_schema.with_default_schema(core_schema.any_schema(), default_factory=lambda: ABSENT)
-        # A union of one hides the default: published as required, yet reported by us, with all other problems.
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        raw = core_schema.with_default_schema(
+            core_schema.any_schema(), default_factory=lambda: ABSENT
+        )
+        # A union of one hides the default: published as required, yet reported by us, with all
+        # other problems.
         return core_schema.union_schema([raw]) if self.required else raw
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:

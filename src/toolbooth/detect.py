@@ -1,4 +1,6 @@
-"""Seed 000's helper, for any JSON Schema: is some key a wrapper around fields that should stand flat?"""
+"""Seed 000's helper, for any JSON Schema: is some key a wrapper around fields that should stand
+flat?
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ from toolbooth.contract import Limits
 from toolbooth.jsonvalue import listed, path_text
 
 
-def detect_nested_wrapper(arguments: Mapping[str, Any], input_schema: Mapping[str, Any]) -> str | None:
-    """What to tell the agent if its arguments hold a nested wrapper at any depth; None if they do not."""
+def detect_nested_wrapper(
+    arguments: Mapping[str, Any], input_schema: Mapping[str, Any]
+) -> str | None:
+    """What to tell the agent if its arguments hold a nested wrapper at any depth; None if they do
+    not.
+    """
     shape = shape_of_schema(input_schema, root=True)
     if shape.opaque or not shape.objects:
         return None
@@ -21,5 +27,8 @@ def detect_nested_wrapper(arguments: Mapping[str, Any], input_schema: Mapping[st
     if not wrappers:
         return None
     lines = [f"{problem.where}: {problem.message}." for problem in wrappers]
-    lines += [f"Declared fields of {path_text(path)}: {listed(names)}." for path, names in exam.declared.items()]
+    lines += [
+        f"Declared fields of {path_text(path)}: {listed(names)}."
+        for path, names in exam.declared.items()
+    ]
     return "\n".join(lines)

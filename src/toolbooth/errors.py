@@ -117,10 +117,10 @@ class ContractWarning(UserWarning):
 class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
-    `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits` are the steps to
-    it; `declared` has the field names of each object concerned, by path; `more` counts problems that are not listed;
-    `untouched` is False if code with side effects may have run. Nothing changes an error once it is made: `moved`,
-    `under` and `replaced` return new ones.
+    `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
+    are the steps to it; `declared` has the field names of each object concerned, by path; `more`
+    counts problems that are not listed; `untouched` is False if code with side effects may have
+    run. Nothing changes an error once it is made: `moved`, `under` and `replaced` return new ones.
     """
 
     def __init__(
@@ -173,7 +173,9 @@ class ToolInputError(ValueError):
 
 
 class ToolError(Exception):
-    """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only the message."""
+    """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only
+    the message.
+    """
 
     def __init__(self, tool: str, message: str | None = None, details: Any = None) -> None:
         self.tool = tool if message is not None else ""

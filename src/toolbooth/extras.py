@@ -7,11 +7,14 @@ from importlib.util import find_spec
 
 
 class MissingExtra(ImportError):
-    """A package of an extra is not installed. The message is one sentence with the command that installs it."""
+    """A package of an extra is not installed. The message is one sentence with the command that
+    installs it.
+    """
 
 
 def require(user: str, *, extra: str, modules: Mapping[str, str]) -> None:
-    """Check that everything `user` imports is installed. `modules` has the name of each package by module.
+    """Check that everything `user` imports is installed. `modules` has the name of each package by
+    module.
 
     Raises:
         MissingExtra: if one of the modules is not installed.

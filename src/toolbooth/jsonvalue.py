@@ -1,6 +1,7 @@
 """JSON values: their types, paths into them, names for people to read, and names that are alike.
 
-Everything that several layers need to say about JSON is here once. Reading JSON text is `boundary/read.py`.
+Everything that several layers need to say about JSON is here once. Reading JSON text is
+`boundary/read.py`.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ class NoSuchPart(LookupError):
 
 
 def resolve_pointer(document: Any, pointer: str) -> Any:
-    """The part of a document that a JSON pointer names: `#/$defs/a~1b`, `#/anyOf/0`, percent-encoded or not.
+    """The part of a document that a JSON pointer names: `#/$defs/a~1b`, `#/anyOf/0`,
+    percent-encoded or not.
 
     Raises:
         NoSuchPart: if there is none, or if the pointer names another document.
@@ -147,7 +149,9 @@ def listed(names: tuple[str, ...], most: int = 24) -> str:
 
 
 listed_fields = lru_cache(maxsize=1024)(listed)
-"""`listed` for declared fields, which repeat. Not for names that an agent sent: those could be anything."""
+"""`listed` for declared fields, which repeat. Not for names that an agent sent: those could be
+anything.
+"""
 
 
 # --- names that are alike -----------------------------------------------------------------------
@@ -166,7 +170,9 @@ def same_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """The one of these names to mention: the same apart from case and separators, or the most similar."""
+    """The one of these names to mention: the same apart from case and separators, or the most
+    similar.
+    """
     wanted = recased(name)
     table: dict[str, str] = {}
     for each in names:

@@ -1,4 +1,6 @@
-"""Markers: what authors write in `Annotated[...]`. Each travels in the core schema's metadata to the sources."""
+"""Markers: what authors write in `Annotated[...]`. Each travels in the core schema's metadata to
+the sources.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class _Hook:
     def __get__(self, marker: Any, owner: type) -> CoreSchemaHook:
         found = owner() if marker is None else marker
 
-        # A one-step chain is a node of our own: metadata on a model's node would be shared by all its uses.
+        # A one-step chain is a node of our own: metadata on a model's node would be shared by all
+        # its uses.
         def hook(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
             return core_schema.chain_schema([handler(source)], metadata={METADATA_KEY: found})
 
@@ -29,7 +32,9 @@ class _Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unpack:
-    """The model's fields stand at the level of the parameter or field itself, each name behind `prefix`."""
+    """The model's fields stand at the level of the parameter or field itself, each name behind
+    `prefix`.
+    """
 
     prefix: str = ""
 
@@ -38,7 +43,9 @@ class Unpack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonText:
-    """Published as a string that takes JSON, with an example; JSON text and the native value both pass."""
+    """Published as a string that takes JSON, with an example; JSON text and the native value both
+    pass.
+    """
 
     example: Any = None
 

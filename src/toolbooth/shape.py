@@ -1,7 +1,9 @@
-"""Shape: which JSON may be sent where. Its types, a walk over them, and the compiled check of a whole value.
+"""Shape: which JSON may be sent where. Its types, a walk over them, and the compiled check of a
+whole value.
 
-A Shape does not know where it came from, so a Python signature, a model and a foreign JSON Schema are guarded by the
-same code. Caches are fields that `dataclasses.replace` does not copy: a changed copy starts without them.
+A Shape does not know where it came from, so a Python signature, a model and a foreign JSON Schema
+are guarded by the same code. Caches are fields that `dataclasses.replace` does not copy: a changed
+copy starts without them.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from toolbooth.jsonvalue import Json, JsonPath
 
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
-EVERY_TYPE: frozenset[JsonType] = frozenset(("null", "boolean", "integer", "number", "string", "object", "array"))
+EVERY_TYPE: frozenset[JsonType] = frozenset(
+    ("null", "boolean", "integer", "number", "string", "object", "array")
+)
 
 _TYPES: dict[type, JsonType] = {
     dict: "object",
@@ -185,8 +189,8 @@ def integer_fields(form: ObjectShape) -> dict[str, Shape]:
 def fits(shape: Shape, value: Any) -> bool:
     """Whether a value passes as it is: neither a repair nor a refusal is due.
 
-    No decides nothing; the boundary then examines the call. Compiled on first use, so that a server of a thousand
-    tools starts at once.
+    No decides nothing; the boundary then examines the call. Compiled on first use, so that a server
+    of a thousand tools starts at once.
     """
     check = shape.check
     if check is None:
@@ -243,7 +247,8 @@ def check_schema(shape: Shape) -> Json:
 
 
 _MOST_IN_PLACE = 1_000
-"""Forms that are written in place, which checks fastest, before each becomes a definition instead."""
+"""Forms that are written in place, which checks fastest, before each becomes a definition instead.
+"""
 
 
 class _TooManyForms(Exception):
@@ -253,8 +258,8 @@ class _TooManyForms(Exception):
 class _Writer:
     """Writes forms in place; one that contains itself becomes a definition.
 
-    If `in_place` is 0, every form becomes a definition: the schema is as large as the shape, not as all ways
-    through it.
+    If `in_place` is 0, every form becomes a definition: the schema is as large as the shape, not as
+    all ways through it.
     """
 
     def __init__(self, in_place: int) -> None:
@@ -311,7 +316,9 @@ class _Writer:
         return made
 
     def _further(self, form: ObjectShape) -> Json:
-        """An undeclared key of an open object: anything except a possible wrapper of declared names."""
+        """An undeclared key of an open object: anything except a possible wrapper of declared
+        names.
+        """
         assert form.additional is not None
         additional = self.shape(form.additional)
         if not form.fields:
@@ -337,7 +344,8 @@ def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
     by_field: dict[int, list[str]] = {}
     for key, each in form.fields.items():
         by_field.setdefault(id(each), []).append(key)
-    # Of exclusive paths, the check sees only the first steps; the boundary finds out whether both are sent.
+    # Of exclusive paths, the check sees only the first steps; the boundary finds out whether both
+    # are sent.
     firsts = [[str(path[0]) for path in paths] for paths in form.exclusive_paths]
     pairs = [pair for keys in by_field.values() for pair in combinations(sorted(keys), 2)]
     return pairs + [pair for keys in firsts for pair in combinations(keys, 2)]

@@ -1,4 +1,6 @@
-"""The tools that `test_protect.py` calls on every host: `python protected_server.py (fastmcp|mcp_sdk)` serves stdio."""
+"""The tools that `test_protect.py` calls on every host: `python protected_server.py
+(fastmcp|mcp_sdk)` serves stdio.
+"""
 
 import sys
 from typing import Annotated, Any
@@ -58,7 +60,9 @@ def page_through(page_size: Annotated[int, Field(alias="pageSize")] = 10) -> dic
     return {"page_size": page_size}
 
 
-async def collect(item: str, into: Annotated[list[str], Field(default_factory=list)]) -> dict[str, Any]:
+async def collect(
+    item: str, into: Annotated[list[str], Field(default_factory=list)]
+) -> dict[str, Any]:
     into.append(item)
     return {"into": into}
 
@@ -96,7 +100,9 @@ def make(host: str) -> Any:
         for tool in TOOLS:
             registry.tool(tool)
         return registry
-    server = FastMCP("orders", mask_error_details=True) if host == "fastmcp" else MCPServer("orders")
+    server = (
+        FastMCP("orders", mask_error_details=True) if host == "fastmcp" else MCPServer("orders")
+    )
     add = server.tool if host == "fastmcp" else server.add_tool
     for tool in TOOLS[:4]:
         add(tool)

@@ -46,7 +46,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("ours", "toolbooth"), ("theirs", "fastmcp"), ("sdk", "mcp_sdk")], ids=lambda each: each
+    ("name", "kind"),
+    [("ours", "toolbooth"), ("theirs", "fastmcp"), ("sdk", "mcp_sdk")],
+    ids=lambda each: each,
 )
 def test_a_server_of_any_kind_is_found_by_module_and_by_file(name: str, kind: str, module: str):
     found = load(f"{module}:{name}")
@@ -74,13 +76,17 @@ def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, modul
 
 
 def test_only_the_kinds_asked_for_are_taken(module: str):
-    with pytest.raises(TargetError, match=r"is of type MCPServer, not ToolRegistry; there is ours$"):
+    with pytest.raises(
+        TargetError, match=r"is of type MCPServer, not ToolRegistry; there is ours$"
+    ):
         load(f"{module}:sdk", kinds=("toolbooth",))
 
 
 def test_a_module_that_lacks_a_module_is_told_by_that(module: str):
     Path(f"{module}_2.py").write_text("import no_such_module")
-    with pytest.raises(TargetError, match=r"^there is no module 'no_such_module' here or on the path$"):
+    with pytest.raises(
+        TargetError, match=r"^there is no module 'no_such_module' here or on the path$"
+    ):
         load(f"{module}_2:ours")
 
 
@@ -89,7 +95,9 @@ def test_no_host_is_loaded_for_a_server_that_is_not_its_own():
         "import asyncio, sys; from toolbooth import ToolRegistry; from toolbooth.adapters.connect import served; "
         "asyncio.run(served(ToolRegistry('r')).tools()); print({'mcp', 'fastmcp', 'starlette'} & set(sys.modules))"
     )
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
     assert loaded == "set()\n"
 
 
@@ -136,7 +144,9 @@ def test_a_list_that_the_server_refuses_is_an_error():
         raise SdkToolError("not today")
 
     server._mcp_server.middleware.append(refuse)
-    with pytest.raises(RuntimeError, match=r"^broken: tools/list was answered with {'code': -32603, 'message'"):
+    with pytest.raises(
+        RuntimeError, match=r"^broken: tools/list was answered with {'code': -32603, 'message'"
+    ):
         asyncio.run(served(server).tools())
 
 
@@ -152,5 +162,7 @@ def test_what_is_served_already_stays_as_it_is():
     there = served(made("fastmcp", protected=False))
     assert served(there) is there
     assert kind_of(there) is None
-    with pytest.raises(TypeError, match=r"^function is no server that is known here \(ToolRegistry, FastMCP, MCPS"):
+    with pytest.raises(
+        TypeError, match=r"^function is no server that is known here \(ToolRegistry, FastMCP, MCPS"
+    ):
         served(greet)

@@ -1,4 +1,6 @@
-"""What FastMCP does for a tool, it does for a protected one; what it lets through, the boundary does not."""
+"""What FastMCP does for a tool, it does for a protected one; what it lets through, the boundary
+does not.
+"""
 
 import asyncio
 import logging
@@ -39,7 +41,11 @@ def count(number: int) -> dict[str, Any]:
     return {"number": number}
 
 
-COUNT_SCHEMA = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+COUNT_SCHEMA = {
+    "type": "object",
+    "properties": {"number": {"type": "integer"}},
+    "required": ["number"],
+}
 SEARCH_SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string"}, "limit": {"type": "integer", "default": 10}},
@@ -105,7 +111,10 @@ def test_markers_work_in_children_mounted_before_and_after_with_and_without_a_na
         "early_count": COUNT_SCHEMA,
         "late_deep_search": SEARCH_SCHEMA,
     }
-    assert call(parent, "early_search", {"text": "a"}).structured_content == {"text": "a", "limit": 10}
+    assert call(parent, "early_search", {"text": "a"}).structured_content == {
+        "text": "a",
+        "limit": 10,
+    }
     repaired = call(parent, "late_deep_search", {"text": "a", "limit": "3"})
     assert repaired.structured_content == {"text": "a", "limit": 3}
     assert repaired.meta["toolbooth"] == {"repairs": [{"code": "scalar-text", "path": "$.limit"}]}
@@ -133,7 +142,9 @@ def test_tools_of_every_kind_of_provider_are_protected():
     names = ("local", "later", "dynamic")
     assert schemas(server) == dict.fromkeys(names, SEARCH_SCHEMA)
     for name in names:
-        assert problems(call(server, name, {"text": "a", "colour": 1})) == [("unknown-key", "$.colour")]
+        assert problems(call(server, name, {"text": "a", "colour": 1})) == [
+            ("unknown-key", "$.colour")
+        ]
 
 
 def test_the_tools_of_an_app_are_protected():
@@ -141,7 +152,9 @@ def test_the_tools_of_an_app_are_protected():
     app.tool(search, model=True)
     server = protect(FastMCP("s", providers=[app]))
     assert schemas(server) == {"search": SEARCH_SCHEMA}
-    assert problems(call(server, "search", {"query": {"text": "a"}})) == [("nested-wrapper", "$.query")]
+    assert problems(call(server, "search", {"query": {"text": "a"}})) == [
+        ("nested-wrapper", "$.query")
+    ]
 
 
 def test_a_proxied_tool_is_held_to_its_schema():
@@ -163,8 +176,13 @@ def test_a_proxied_tool_is_held_to_its_schema():
 def test_a_transformed_tool_is_held_to_what_it_publishes(first: str):
     server = FastMCP("s")
     server.tool(count)
-    rename = ToolTransformConfig(name="tally", arguments={"number": ArgTransformConfig(name="amount")})
-    steps = [lambda: protect(server), lambda: server.add_transform(ToolTransform({"count": rename}))]
+    rename = ToolTransformConfig(
+        name="tally", arguments={"number": ArgTransformConfig(name="amount")}
+    )
+    steps = [
+        lambda: protect(server),
+        lambda: server.add_transform(ToolTransform({"count": rename})),
+    ]
     for step in steps if first == "protect" else reversed(steps):
         step()
     assert schemas(server)["tally"]["properties"] == {"amount": {"type": "integer"}}
@@ -197,7 +215,11 @@ def test_a_task_tool_is_no_function_tool_so_its_worker_runs_the_boundary():
         return task, await task.run({"number": "3"}), await task.run({"Number": 3})
 
     task, repaired, refused = asyncio.run(run())
-    assert (task.name, isinstance(task, FunctionTool), task.task_config.mode) == ("slow", False, "optional")
+    assert (task.name, isinstance(task, FunctionTool), task.task_config.mode) == (
+        "slow",
+        False,
+        "optional",
+    )
     assert repaired.structured_content == {"number": 3}
     assert repaired.meta == REPAIRED
     assert refused.is_error
@@ -212,10 +234,15 @@ def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
     server = protect(FastMCP("s"))
     server.add_tool(Echo(name="echo", parameters=COUNT_SCHEMA))
     assert call(server, "echo", {"number": "3"}).structured_content == {"number": 3}
-    assert problems(call(server, "echo", {"x": 1})) == [("unknown-key", "$.x"), ("missing", "$.number")]
+    assert problems(call(server, "echo", {"x": 1})) == [
+        ("unknown-key", "$.x"),
+        ("missing", "$.number"),
+    ]
 
 
-def test_a_remote_schema_that_is_none_is_served_as_it_is_with_a_warning(caplog: pytest.LogCaptureFixture):
+def test_a_remote_schema_that_is_none_is_served_as_it_is_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+):
     class Echo(Tool):
         async def run(self, arguments: dict[str, Any]) -> ToolResult:
             return ToolResult(structured_content=arguments)
@@ -239,7 +266,12 @@ def test_what_a_tool_is_listed_with_is_kept():
     server = FastMCP("s")
 
     @server.tool(
-        tags={"a"}, title="Say it", annotations={"readOnlyHint": True}, meta={"own": 1}, version="2", timeout=5
+        tags={"a"},
+        title="Say it",
+        annotations={"readOnlyHint": True},
+        meta={"own": 1},
+        version="2",
+        timeout=5,
     )
     def say(text: str, *, loud: Annotated[bool, Field(description="Shout")] = False) -> Query:
         """Say something.
@@ -272,12 +304,18 @@ def test_context_and_dependencies_are_injected_and_never_on_the_wire():
 
     @server.tool
     async def use(
-        query: Annotated[Query, Unpack()], context: Context, link: str = Depends(connection), *, extra: int = 0
+        query: Annotated[Query, Unpack()],
+        context: Context,
+        link: str = Depends(connection),
+        *,
+        extra: int = 0,
     ) -> dict[str, Any]:
         return {"text": query.text, "server": context.fastmcp.name, "link": link, "extra": extra}
 
     @server.tool
-    def use_sync(number: int, link: Annotated[str, Depends(connection)], context: Context | None = None) -> Any:
+    def use_sync(
+        number: int, link: Annotated[str, Depends(connection)], context: Context | None = None
+    ) -> Any:
         return {"number": number, "server": context.fastmcp.name, "link": link}
 
     protect(server)
@@ -285,8 +323,14 @@ def test_context_and_dependencies_are_injected_and_never_on_the_wire():
     assert list(schemas(server)["use_sync"]["properties"]) == ["number"]
     expected = {"text": "a", "server": "s", "link": "open", "extra": 0}
     assert call(server, "use", {"text": "a"}).structured_content == expected
-    assert call(server, "use_sync", {"number": 1}).structured_content == {"number": 1, "server": "s", "link": "open"}
-    assert problems(call(server, "use", {"text": "a", "link": "mine"})) == [("unknown-key", "$.link")]
+    assert call(server, "use_sync", {"number": 1}).structured_content == {
+        "number": 1,
+        "server": "s",
+        "link": "open",
+    }
+    assert problems(call(server, "use", {"text": "a", "link": "mine"})) == [
+        ("unknown-key", "$.link")
+    ]
 
 
 def test_middleware_sees_the_arguments_as_sent_and_the_result_as_told():
@@ -346,7 +390,9 @@ def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
 
     @server.tool
     def own(number: int) -> CallToolResult:
-        return CallToolResult(content=[TextContent(type="text", text=f"{number}")], _meta={"mine": 1})
+        return CallToolResult(
+            content=[TextContent(type="text", text=f"{number}")], _meta={"mine": 1}
+        )
 
     result = call(server, "own", {"number": "3"})
     assert result.content == [TextContent(type="text", text="3")]
@@ -370,7 +416,9 @@ def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
 
     @server.tool
     @unpack_pydantic_params
-    def find(query: Annotated[Query, Unpack()], context: Context, own: OwnContext) -> dict[str, Any]:
+    def find(
+        query: Annotated[Query, Unpack()], context: Context, own: OwnContext
+    ) -> dict[str, Any]:
         return {**query.model_dump(), "server": context.fastmcp.name, "own": own.client}
 
     assert schemas(server) == {"find": SEARCH_SCHEMA}
@@ -389,7 +437,9 @@ def test_a_call_within_the_process_may_pass_python_values():
     async def run(arguments: dict[str, Any]) -> ToolResult:
         return await server.call_tool("on", arguments)
 
-    assert asyncio.run(run({"day": date(2026, 1, 2)})).structured_content == {"result": "2026-01-02"}
+    assert asyncio.run(run({"day": date(2026, 1, 2)})).structured_content == {
+        "result": "2026-01-02"
+    }
     refused = asyncio.run(run({"day": object()}))
     assert [each["path"] for each in refused.meta["toolbooth"]["problems"]] == ["$.day"]
 
@@ -451,7 +501,10 @@ def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
     with pytest.raises(ContractError) as caught:
         protect(server)
     assert caught.value.owner == "s"
-    assert [each.partition(":")[0] for each in caught.value.mistakes] == ["tool 'second'", "tool 'first'"]
+    assert [each.partition(":")[0] for each in caught.value.mistakes] == [
+        "tool 'second'",
+        "tool 'first'",
+    ]
     assert schemas(server) == before
 
 

@@ -1,4 +1,6 @@
-"""A tool that takes our Context has it on a host as on our own server: who calls, `_meta`, progress."""
+"""A tool that takes our Context has it on a host as on our own server: who calls, `_meta`,
+progress.
+"""
 
 import asyncio
 import threading
@@ -68,7 +70,11 @@ async def called(client: Any, tool: Any, seen: list[Any] | None) -> str:
         seen.append(said)
 
     how = (
-        {} if seen is None else {"progress_handler" if isinstance(client, fastmcp.Client) else "progress_callback": see}
+        {}
+        if seen is None
+        else {
+            "progress_handler" if isinstance(client, fastmcp.Client) else "progress_callback": see
+        }
     )
     call = client.call_tool_mcp if isinstance(client, fastmcp.Client) else client.call_tool
     async with client:
@@ -77,7 +83,9 @@ async def called(client: Any, tool: Any, seen: list[Any] | None) -> str:
 
 
 @pytest.mark.parametrize(
-    "tool", [in_a_thread, on_the_loop, in_a_thread_of_its_own, failing], ids=lambda tool: tool.__name__
+    "tool",
+    [in_a_thread, on_the_loop, in_a_thread_of_its_own, failing],
+    ids=lambda tool: tool.__name__,
 )
 @MODES
 @HOSTS

@@ -1,4 +1,6 @@
-"""What the official SDK does for a tool, it does for a protected one; what it loses, the boundary does not."""
+"""What the official SDK does for a tool, it does for a protected one; what it loses, the boundary
+does not.
+"""
 
 import asyncio
 import functools
@@ -30,7 +32,11 @@ def count(number: int) -> dict[str, Any]:
     return {"number": number}
 
 
-COUNT_SCHEMA = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+COUNT_SCHEMA = {
+    "type": "object",
+    "properties": {"number": {"type": "integer"}},
+    "required": ["number"],
+}
 SEARCH_SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string"}, "limit": {"type": "integer", "default": 10}},
@@ -93,7 +99,9 @@ def test_text_that_looks_like_json_is_taken_as_text(text: str):
 def test_an_unknown_key_is_refused_not_dropped():
     server = protect(MCPServer("s"))
     server.add_tool(count)
-    assert problems(call(server, "count", {"number": 1, "colour": "red"})) == [("unknown-key", "$.colour")]
+    assert problems(call(server, "count", {"number": 1, "colour": "red"})) == [
+        ("unknown-key", "$.colour")
+    ]
 
 
 def test_a_parameter_alias_is_the_key_that_works():
@@ -104,7 +112,10 @@ def test_a_parameter_alias_is_the_key_that_works():
         return {"size": size, "schema": schema}
 
     assert list(schemas(server)["page"]["properties"]) == ["pageSize", "schema"]
-    assert call(server, "page", {"pageSize": 3, "schema": 4}).structured_content == {"size": 3, "schema": 4}
+    assert call(server, "page", {"pageSize": 3, "schema": 4}).structured_content == {
+        "size": 3,
+        "schema": 4,
+    }
 
 
 # --- what the SDK does for a tool ---------------------------------------------------------------------------------
@@ -131,7 +142,9 @@ def test_context_and_resolved_parameters_are_injected_and_never_on_the_wire():
         return 2 * number
 
     @server.tool()
-    def use(number: int, context: Context, twice: Annotated[int, Resolve(doubled)]) -> dict[str, Any]:
+    def use(
+        number: int, context: Context, twice: Annotated[int, Resolve(doubled)]
+    ) -> dict[str, Any]:
         return {"number": number, "server": context.mcp_server.name, "twice": twice}
 
     assert schemas(server) == {"use": COUNT_SCHEMA}
@@ -146,7 +159,9 @@ def test_a_decorated_function_is_compiled_from_what_its_author_wrote():
 
     @server.tool()
     @unpack_pydantic_params
-    def find(query: Annotated[Query, Unpack()], context: Context, own: OwnContext) -> dict[str, Any]:
+    def find(
+        query: Annotated[Query, Unpack()], context: Context, own: OwnContext
+    ) -> dict[str, Any]:
         return {**query.model_dump(), "server": context.mcp_server.name, "own": own.client}
 
     assert schemas(server) == {"find": SEARCH_SCHEMA}
@@ -159,16 +174,23 @@ def test_repairs_are_reported_on_a_protocol_result_that_the_tool_made_itself():
 
     @server.tool()
     def own(number: int) -> CallToolResult:
-        return CallToolResult(content=[TextContent(type="text", text=f"{number}")], _meta={"mine": 1})
+        return CallToolResult(
+            content=[TextContent(type="text", text=f"{number}")], _meta={"mine": 1}
+        )
 
     result = call(server, "own", {"number": "3"})
     assert result.content == [TextContent(type="text", text="3")]
-    assert {key: result.meta[key] for key in ("mine", "toolbooth")} == {"mine": 1, "toolbooth": REPAIRED}
+    assert {key: result.meta[key] for key in ("mine", "toolbooth")} == {
+        "mine": 1,
+        "toolbooth": REPAIRED,
+    }
 
 
 def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
     class Echo(Tool):
-        async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+        async def run(
+            self, arguments: dict[str, Any], context: Any, convert_result: bool = False
+        ) -> Any:
             return self.fn_metadata.convert_result(arguments)
 
     server = MCPServer("s", tools=[Echo.from_function(count)])
@@ -178,7 +200,9 @@ def test_a_tool_with_its_own_way_to_run_is_held_to_its_schema():
     result = call(server, "count", {"number": "3"})
     assert result.structured_content == {"number": 3}
     assert result.meta["toolbooth"] == REPAIRED
-    assert problems(call(server, "count", {"data": {"number": 3}})) == [("nested-wrapper", "$.data")]
+    assert problems(call(server, "count", {"data": {"number": 3}})) == [
+        ("nested-wrapper", "$.data")
+    ]
 
 
 def test_a_call_within_the_process_may_pass_python_values():
@@ -225,7 +249,10 @@ def test_a_tool_error_is_shown_also_from_a_resolver_and_a_crash_is_masked():
     result = call(server, "guarded", {"number": 1})
     assert told(result) == "Tool 'guarded' failed: not today"
     assert result.structured_content == {"details": {"until": "Monday"}}
-    assert told(call(server, "theirs", {"number": 1})) == "Error executing tool theirs: as the SDK shows it"
+    assert (
+        told(call(server, "theirs", {"number": 1}))
+        == "Error executing tool theirs: as the SDK shows it"
+    )
     assert told(call(server, "broken", {"number": 1})) == "Error executing tool broken"
 
 
@@ -312,7 +339,10 @@ def test_every_mistake_of_every_tool_is_told_at_once_and_nothing_is_changed():
     with pytest.raises(ContractError) as caught:
         protect(server)
     assert caught.value.owner == "s"
-    assert [each.partition(":")[0] for each in caught.value.mistakes] == ["tool 'first'", "tool 'second'"]
+    assert [each.partition(":")[0] for each in caught.value.mistakes] == [
+        "tool 'first'",
+        "tool 'second'",
+    ]
     assert schemas(server) == before
 
 

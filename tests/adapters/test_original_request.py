@@ -1,7 +1,8 @@
 """What was sent reaches a guarded tool as it was sent, through whatever the host has in between.
 
-That every shape does, over every transport, is in tests/matrix; here is what stands beside it: sessions and streams,
-limits, authentication, middleware that changes arguments, tools that call tools, and the process's stdin.
+That every shape does, over every transport, is in tests/matrix; here is what stands beside it:
+sessions and streams, limits, authentication, middleware that changes arguments, tools that call
+tools, and the process's stdin.
 """
 
 import http.client
@@ -32,7 +33,11 @@ from toolbooth.adapters.sdk.original_request import carried
 
 PRICE = "0.1000000000000000055511151231257827"
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 def pay(price: Decimal, note: str = "", tags: dict[str, int] | None = None) -> str:
@@ -67,8 +72,15 @@ def listening(app: Any) -> Iterator[http.client.HTTPConnection]:
             running.join()
 
 
-def post(connection: http.client.HTTPConnection, body: bytes, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    connection.request("POST", "/mcp", body, {**HEADERS, **{key.replace("_", "-"): headers[key] for key in headers}})
+def post(
+    connection: http.client.HTTPConnection, body: bytes, **headers: str
+) -> tuple[int, dict[str, str], bytes]:
+    connection.request(
+        "POST",
+        "/mcp",
+        body,
+        {**HEADERS, **{key.replace("_", "-"): headers[key] for key in headers}},
+    )
     answer = connection.getresponse()
     return answer.status, dict(answer.getheaders()), answer.read()
 
@@ -76,24 +88,36 @@ def post(connection: http.client.HTTPConnection, body: bytes, **headers: str) ->
 def session(connection: http.client.HTTPConnection, **headers: str) -> dict[str, str]:
     """The headers of a session that has been opened."""
     _, answered, _ = post(connection, request("initialize", INITIALIZE), **headers)
-    opened = {"Mcp-Session-Id": answered["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25", **headers}
+    opened = {
+        "Mcp-Session-Id": answered["mcp-session-id"],
+        "MCP-Protocol-Version": "2025-11-25",
+        **headers,
+    }
     post(connection, b'{"jsonrpc": "2.0", "method": "notifications/initialized"}', **opened)
     return opened
 
 
 def last(body: bytes) -> dict[str, Any]:
     """The last message of a reply, which may be a stream."""
-    *_, data = [line.removeprefix(b"data: ") for line in body.splitlines() if line.startswith((b"data: ", b"{"))]
+    *_, data = [
+        line.removeprefix(b"data: ")
+        for line in body.splitlines()
+        if line.startswith((b"data: ", b"{"))
+    ]
     return json.loads(data)
 
 
 def told(reply: dict[str, Any]) -> Any:
     """The text of a tool result, or the codes of the problems in it."""
     problems = reply["result"].get("_meta", {}).get("toolbooth", {}).get("problems")
-    return [each["code"] for each in problems] if problems else reply["result"]["content"][0]["text"]
+    return (
+        [each["code"] for each in problems] if problems else reply["result"]["content"][0]["text"]
+    )
 
 
-def called(connection: http.client.HTTPConnection, arguments: str, name: str = "pay", **headers: str) -> Any:
+def called(
+    connection: http.client.HTTPConnection, arguments: str, name: str = "pay", **headers: str
+) -> Any:
     return told(last(post(connection, frame(arguments, name), **headers)[2]))
 
 
@@ -110,7 +134,9 @@ def server_of(host: str, *tools: Any, **how: Any) -> Any:
 
 
 def app_of(server: Any, **how: Any) -> Any:
-    return server.http_app(**how) if isinstance(server, FastMCP) else server.streamable_http_app(**how)
+    return (
+        server.http_app(**how) if isinstance(server, FastMCP) else server.streamable_http_app(**how)
+    )
 
 
 HOSTS = pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
@@ -122,7 +148,10 @@ def test_bytes_are_read_exactly_in_a_session_that_answers_by_a_stream(host: str)
         headers = session(connection)
         assert called(connection, f'{{"price": {PRICE}}}', **headers) == f"{PRICE}  None"
         assert called(connection, '{"price": 1, "price": 2}', **headers) == ["duplicate-key"]
-        assert called(connection, f'{{"price": 1, "tags": {{"a": {2**64}}}}}', **headers) == f"1  {{'a': {2**64}}}"
+        assert (
+            called(connection, f'{{"price": 1, "tags": {{"a": {2**64}}}}}', **headers)
+            == f"1  {{'a': {2**64}}}"
+        )
 
 
 @HOSTS
@@ -155,7 +184,9 @@ def test_a_limit_that_the_author_has_lowered_holds():
     app = app_of(server_of("mcp_sdk", pay), max_request_body_size=1_000)
     with listening(app) as connection:
         headers = session(connection)
-        assert post(connection, frame(f'{{"price": 1, "note": "{"x" * 1_000}"}}'), **headers)[0] == 413
+        assert (
+            post(connection, frame(f'{{"price": 1, "note": "{"x" * 1_000}"}}'), **headers)[0] == 413
+        )
         assert called(connection, '{"price": 1}', **headers) == "1  None"
 
 
@@ -181,7 +212,9 @@ def test_arguments_sent_as_text_are_an_object_to_all_that_stands_between(host: s
         headers = session(connection)
         text = json.dumps(f'{{"price": {PRICE}}}')
         assert called(connection, text, **headers) == f"{PRICE}  None"
-        assert called(connection, '"{\\"price\\": 1, \\"price\\": 2}"', **headers) == ["duplicate-key"]
+        assert called(connection, '"{\\"price\\": 1, \\"price\\": 2}"', **headers) == [
+            "duplicate-key"
+        ]
         assert called(connection, '["price"]', **headers) == ["not-an-object"]
     assert seen == ([{"price": 0.1}, {"price": 2}, {}] if host == "fastmcp" else [])
 
@@ -203,12 +236,21 @@ def test_text_is_no_way_past_headers_that_repeat_an_argument(host: str):
 
     with listening(app_of(server_of(host, go))) as connection:
         for claimed in ({}, {"Mcp-Param-Tenant": "ann"}):
-            assert told(last(post(connection, sent('{"tenant": "bob"}'), **routing, **claimed)[2])) == ["not-an-object"]
-            assert last(post(connection, sent({"tenant": "bob"}), **routing, **claimed)[2])["error"]["code"] == -32020
+            assert told(
+                last(post(connection, sent('{"tenant": "bob"}'), **routing, **claimed)[2])
+            ) == ["not-an-object"]
+            assert (
+                last(post(connection, sent({"tenant": "bob"}), **routing, **claimed)[2])["error"][
+                    "code"
+                ]
+                == -32020
+            )
         agreed = post(connection, sent({"tenant": "bob"}), **routing, Mcp_Param_Tenant="bob")
         assert told(last(agreed[2])) == "bob"
         # Before 2026-07-28 there are no such headers.
-        assert called(connection, '"{\\"tenant\\": \\"bob\\"}"', "go", **session(connection)) == "bob"
+        assert (
+            called(connection, '"{\\"tenant\\": \\"bob\\"}"', "go", **session(connection)) == "bob"
+        )
 
 
 BESIDE = [
@@ -237,12 +279,21 @@ def test_what_stands_beside_the_arguments_is_refused(host: str):
     with listening(app_of(server_of(host, pay))) as connection:
         headers = session(connection)
         for given, keys in BESIDE:
-            reply = last(post(connection, request("tools/call", {"name": "pay", **given}), **headers)[2])
+            reply = last(
+                post(connection, request("tools/call", {"name": "pay", **given}), **headers)[2]
+            )
             assert problems_of(reply) == said_of(keys)
         outside = frame('{"price": 1}').replace(b'"id": 1', b'"id": 1, "arguments": {"note": "x"}')
         assert problems_of(last(post(connection, outside, **headers)[2])) == said_of(["arguments"])
-        allowed = {"name": "pay", "arguments": {"price": 1}, "_meta": {"progressToken": 1}, "task": {"ttl": 1}}
-        assert told(last(post(connection, request("tools/call", allowed), **headers)[2])) == "1  None"
+        allowed = {
+            "name": "pay",
+            "arguments": {"price": 1},
+            "_meta": {"progressToken": 1},
+            "task": {"ttl": 1},
+        }
+        assert (
+            told(last(post(connection, request("tools/call", allowed), **headers)[2])) == "1  None"
+        )
 
 
 def test_what_stands_beside_the_arguments_of_a_mounted_tool_is_refused_too():
@@ -253,7 +304,9 @@ def test_what_stands_beside_the_arguments_of_a_mounted_tool_is_refused_too():
         sent = request("tools/call", {"name": "child_pay", "arguments": {"price": 1}, "note": "x"})
         reply = last(post(connection, sent, **session(connection))[2])
         assert problems_of(reply) == said_of(["note"])
-        assert reply["result"]["content"][0]["text"].startswith("Refused: 1 problem in the arguments of 'child_pay'.")
+        assert reply["result"]["content"][0]["text"].startswith(
+            "Refused: 1 problem in the arguments of 'child_pay'."
+        )
 
 
 # --- what stands between ----------------------------------------------------------------------------------------
@@ -325,7 +378,11 @@ def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a
     async def forward(ctx: Context) -> str:
         return (await ctx.fastmcp.call_tool("gr_pay", {"Price": 1})).content[0].text
 
-    grandchild, child, parent = FastMCP("grandchild"), FastMCP("child"), fastmcp.protect(FastMCP("parent"))
+    grandchild, child, parent = (
+        FastMCP("grandchild"),
+        FastMCP("child"),
+        fastmcp.protect(FastMCP("parent")),
+    )
     grandchild.tool(pay)
     child.tool(forward)
     child.mount(grandchild, namespace="gr")
@@ -333,7 +390,9 @@ def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a
     with listening(parent.http_app()) as connection:
         headers = session(connection)
         reply = last(post(connection, frame('{"Price": 1}', "ch_gr_pay"), **headers)[2])
-        assert reply["result"]["content"][0]["text"].startswith("Refused: 1 problem in the arguments of 'ch_gr_pay'.")
+        assert reply["result"]["content"][0]["text"].startswith(
+            "Refused: 1 problem in the arguments of 'ch_gr_pay'."
+        )
         inner = called(connection, "{}", "ch_forward", **headers)
         assert inner.startswith("Refused: 1 problem in the arguments of 'pay'.")
 
@@ -345,7 +404,9 @@ def test_a_mounted_servers_tool_reads_what_was_sent():
     parent.mount(child, namespace="child")
     with listening(parent.http_app()) as connection:
         headers = session(connection)
-        assert called(connection, f'{{"price": {PRICE}}}', "child_pay", **headers) == f"{PRICE}  None"
+        assert (
+            called(connection, f'{{"price": {PRICE}}}', "child_pay", **headers) == f"{PRICE}  None"
+        )
 
 
 # --- stdin -----------------------------------------------------------------------------------------------------
@@ -384,20 +445,44 @@ print(sys.stdin is before, repr(sys.stdin.read()), file=sys.stderr)
 @HOSTS
 def test_a_protected_server_has_stdin_to_itself_and_gives_it_back(host: str):
     command = [sys.executable, "-c", PROGRAM, host]
-    environment = {**os.environ, "FASTMCP_SHOW_SERVER_BANNER": "false", "FASTMCP_LOG_LEVEL": "CRITICAL"}
+    environment = {
+        **os.environ,
+        "FASTMCP_SHOW_SERVER_BANNER": "false",
+        "FASTMCP_LOG_LEVEL": "CRITICAL",
+    }
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
     ) as process:
         answers: list[Any] = []
-        calls = [frame("{}", "steal"), frame("{}", "ask"), frame(f'{{"price": {PRICE}}}'), frame("{}", "ask")]
-        calls += [frame('{"price": 1}, "note": "x"'), frame("{}").replace(b'"id"', b'"arguments": {"price": 1}, "id"')]
+        calls = [
+            frame("{}", "steal"),
+            frame("{}", "ask"),
+            frame(f'{{"price": {PRICE}}}'),
+            frame("{}", "ask"),
+        ]
+        calls += [
+            frame('{"price": 1}, "note": "x"'),
+            frame("{}").replace(b'"id"', b'"arguments": {"price": 1}, "id"'),
+        ]
         for line in (request("initialize", INITIALIZE), *calls):
             process.stdin.write(line + b"\r\n")
             process.stdin.flush()
             answers.append(json.loads(process.stdout.readline()))
         rest, said = process.communicate()
-    assert [problems_of(each) for each in answers[-2:]] == [said_of(["note"]), said_of(["arguments"])]
-    assert [told(each) for each in answers[1:-2]] == ["b''", "nobody there, 0", PRICE, "nobody there, 0"]
+    assert [problems_of(each) for each in answers[-2:]] == [
+        said_of(["note"]),
+        said_of(["arguments"]),
+    ]
+    assert [told(each) for each in answers[1:-2]] == [
+        "b''",
+        "nobody there, 0",
+        PRICE,
+        "nobody there, 0",
+    ]
     assert rest == b""
     assert said.decode().splitlines()[-1] == "True ''"
 
@@ -424,7 +509,15 @@ def test_a_stdin_that_is_no_file_is_the_hosts_alone_too(monkeypatch: pytest.Monk
         b'{"method": "tools/call",}',
         b"",
     ],
-    ids=["exact", "CRLF", "another method", "params that are no object", "a batch", "no JSON", "the end"],
+    ids=[
+        "exact",
+        "CRLF",
+        "another method",
+        "params that are no object",
+        "a batch",
+        "no JSON",
+        "the end",
+    ],
 )
 def test_a_line_that_loses_nothing_or_is_no_call_goes_on_as_it_is(line: bytes):
     assert carried(line) == line

@@ -1,4 +1,6 @@
-"""A protected server of either host answers every call as our own registry does, on every transport."""
+"""A protected server of either host answers every call as our own registry does, on every
+transport.
+"""
 
 import asyncio
 import importlib.util
@@ -78,8 +80,16 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {**ORDER, "address": {"city": "Bern", "postcode": None}},
         passed({**PLACED, "address": {"city": "Bern", "postcode": None}}),
     ),
-    "a wrapper": ("place_order", {"data": ORDER}, refused(("nested-wrapper", "$.data"), corrected=ORDER)),
-    "an unknown key": ("place_order", {**ORDER, "colour": "red"}, refused(("unknown-key", "$.colour"))),
+    "a wrapper": (
+        "place_order",
+        {"data": ORDER},
+        refused(("nested-wrapper", "$.data"), corrected=ORDER),
+    ),
+    "an unknown key": (
+        "place_order",
+        {**ORDER, "colour": "red"},
+        refused(("unknown-key", "$.colour")),
+    ),
     "an unknown key further down": (
         "place_order",
         {**ORDER, "lines": [{"sku": "a1", "colour": "red"}]},
@@ -94,7 +104,8 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
         "place_order",
         {**ORDER, "address": {"city": "Bern", "postCode": "3000"}},
         refused(
-            ("unknown-key", "$.address.postCode"), corrected={**ORDER, "address": {"city": "Bern", "postcode": "3000"}}
+            ("unknown-key", "$.address.postCode"),
+            corrected={**ORDER, "address": {"city": "Bern", "postcode": "3000"}},
         ),
     ),
     "nothing sent": (
@@ -107,7 +118,11 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
         {**ORDER, "lines": [{"sku": "x9"}]},
         refused(("invalid", "$.lines[0].sku")),
     ),
-    "a validator that crashes": ("place_order", {**ORDER, "lines": [{"sku": "broken"}]}, {"masked": True}),
+    "a validator that crashes": (
+        "place_order",
+        {**ORDER, "lines": [{"sku": "broken"}]},
+        {"masked": True},
+    ),
     "an alias": ("page_through", {"pageSize": 3}, passed({"page_size": 3})),
     "the name behind an alias": (
         "page_through",
@@ -119,16 +134,33 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "unpacked models": (
         "move",
         TO_BASEL,
-        passed({"origin": {"city": "Bern", "street": "Main"}, "target": {"city": "Basel", "street": "Main"}}),
+        passed(
+            {
+                "origin": {"city": "Bern", "street": "Main"},
+                "target": {"city": "Basel", "street": "Main"},
+            }
+        ),
     ),
     "an unpacked model sent whole": (
         "move",
         {"origin": {"city": "Bern"}, "to_city": "Basel"},
         refused(("nested-wrapper", "$.origin"), ("missing", "$.from_city")),
     ),
-    "JsonText as text": ("find", {"where": '{"colour": "red"}'}, passed({"where": {"colour": "red"}})),
-    "JsonText as an object": ("find", {"where": {"colour": "red"}}, passed({"where": {"colour": "red"}})),
-    "a tool's own error": ("reserve", {"count": 1}, {"error": "Tool 'reserve' failed: out of stock"}),
+    "JsonText as text": (
+        "find",
+        {"where": '{"colour": "red"}'},
+        passed({"where": {"colour": "red"}}),
+    ),
+    "JsonText as an object": (
+        "find",
+        {"where": {"colour": "red"}},
+        passed({"where": {"colour": "red"}}),
+    ),
+    "a tool's own error": (
+        "reserve",
+        {"count": 1},
+        {"error": "Tool 'reserve' failed: out of stock"},
+    ),
     "a crash": ("crash", {"count": 1}, {"masked": True}),
 }
 
@@ -178,7 +210,9 @@ def client_of(host: str, server: Any, mode: str) -> Any:
 
 
 def agreed(host: str, found: dict[str, Any], case: str) -> None:
-    """The outcome is the case's; and word for word that of our registry, unless the host masks a crash."""
+    """The outcome is the case's; and word for word that of our registry, unless the host masks a
+    crash.
+    """
     tool, arguments, expected = CASES[case]
     assert in_short(found, MASKED[host].format(tool)) == expected
     if "masked" not in expected:
@@ -219,7 +253,9 @@ def test_a_protected_host_answers_as_our_registry_over_stdio(host: str):
 
 @asynccontextmanager
 async def listening(app: Any) -> AsyncIterator[str]:
-    """The address of an app on the loopback. The socket listens before the app runs: nobody has to wait for it."""
+    """The address of an app on the loopback. The socket listens before the app runs: nobody has to
+    wait for it.
+    """
     with socket.create_server(("127.0.0.1", 0)) as door:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
         running = asyncio.create_task(server.serve(sockets=[door]))
@@ -248,6 +284,10 @@ def test_what_is_listed_is_the_contract_that_calls_are_held_to(host: str):
     async def run() -> dict[str, Any]:
         async with client_of(host, orders.make(host), "auto") as client:
             listed = await (client.list_tools_mcp() if host == "fastmcp" else client.list_tools())
-            return {tool.name: tool.model_dump(by_alias=True)["inputSchema"] for tool in listed.tools}
+            return {
+                tool.name: tool.model_dump(by_alias=True)["inputSchema"] for tool in listed.tools
+            }
 
-    assert asyncio.run(run()) == {tool.__name__: input_schema(compile_function(tool)) for tool in orders.TOOLS}
+    assert asyncio.run(run()) == {
+        tool.__name__: input_schema(compile_function(tool)) for tool in orders.TOOLS
+    }

@@ -1,4 +1,5 @@
-"""A call that becomes a task has the outcome of any other call, and is refused before there is a task.
+"""A call that becomes a task has the outcome of any other call, and is refused before there is a
+task.
 
 Over real HTTP on 2026-07-28, with FastMCP's own tasks extension, its queue and its worker.
 """
@@ -26,7 +27,9 @@ TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 RUNS: list[str] = []
 
 
-async def delete_rows(older_than: int = 0, table: str | None = None, price: Decimal = Decimal(0)) -> str:
+async def delete_rows(
+    older_than: int = 0, table: str | None = None, price: Decimal = Decimal(0)
+) -> str:
     RUNS.append("delete_rows")
     return f"{older_than} {table} {price}"
 
@@ -54,16 +57,24 @@ class Asking:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
             connection.request("POST", "/mcp", body.encode(), headers)
             answer = connection.getresponse().read()
-        *_, data = [line.removeprefix(b"data: ") for line in answer.splitlines() if line.startswith((b"data: ", b"{"))]
+        *_, data = [
+            line.removeprefix(b"data: ")
+            for line in answer.splitlines()
+            if line.startswith((b"data: ", b"{"))
+        ]
         return json.loads(data)
 
     def call(self, arguments: str, name: str = "delete_rows") -> tuple[bool, dict[str, Any]]:
         """Whether the call became a task, and its result."""
-        reply = self.ask("tools/call", name, f'"name": "{name}", "arguments": {arguments}')["result"]
+        reply = self.ask("tools/call", name, f'"name": "{name}", "arguments": {arguments}')[
+            "result"
+        ]
         task = reply.get("taskId")
         if task is None:
             return False, reply
-        while (reply := self.ask("tasks/get", task, f'"taskId": "{task}"')["result"])["status"] == "working":
+        while (reply := self.ask("tasks/get", task, f'"taskId": "{task}"')["result"])[
+            "status"
+        ] == "working":
             pass
         return True, reply["result"]
 
@@ -161,7 +172,9 @@ def test_a_call_that_is_refused_never_becomes_a_task(port: int, arguments: str, 
         (f'"{{\\"price\\": {PRICE}}}"', f"0 None {PRICE}", [{"code": "json-text", "path": "$"}]),
     ],
 )
-def test_a_task_gets_what_a_plain_call_gets(port: int, arguments: str, text: str, repairs: Any, name: str):
+def test_a_task_gets_what_a_plain_call_gets(
+    port: int, arguments: str, text: str, repairs: Any, name: str
+):
     expected = (text, None if repairs is None else {"repairs": repairs})
     tasked, result = Asking(port, TASKS).call(arguments, name)
     plainly, plain = Asking(port, {}).call(arguments, name)

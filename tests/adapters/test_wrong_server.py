@@ -1,4 +1,6 @@
-"""`protect` protects its own kind of server, and refuses every other object with the import that is right."""
+"""`protect` protects its own kind of server, and refuses every other object with the import that is
+right.
+"""
 
 import pytest
 from fastmcp import FastMCP
@@ -28,7 +30,9 @@ def told(protect, server):
 
 
 def test_an_sdk_server_is_not_returned_unprotected_by_the_fastmcp_adapter():
-    assert told(protect_fastmcp, MCPServer("x")) == OF_THE_SDK.format("mcp.server.mcpserver.server.MCPServer")
+    assert told(protect_fastmcp, MCPServer("x")) == OF_THE_SDK.format(
+        "mcp.server.mcpserver.server.MCPServer"
+    )
     assert told(protect_fastmcp, Shop("x")) == OF_THE_SDK.format(f"{__name__}.Shop")
 
 
@@ -55,7 +59,10 @@ def test_a_registry_is_said_to_need_no_protection(protect):
 
 @pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk])
 def test_a_class_is_not_a_server(protect):
-    assert told(protect, FastMCP) == "protect() takes a server, not a class: pass an instance of FastMCP"
+    assert (
+        told(protect, FastMCP)
+        == "protect() takes a server, not a class: pass an instance of FastMCP"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +71,10 @@ def test_a_class_is_not_a_server(protect):
         (None, "builtins.NoneType"),
         ("x", "builtins.str"),
         (type("FastMCP", (), {"name": "x"})(), f"{__name__}.FastMCP"),
-        (FastMCP("x")._local_provider, "fastmcp.server.providers.local_provider.local_provider.LocalProvider"),
+        (
+            FastMCP("x")._local_provider,
+            "fastmcp.server.providers.local_provider.local_provider.LocalProvider",
+        ),
     ],
     ids=["None", "text", "a look-alike", "a provider"],
 )

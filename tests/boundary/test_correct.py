@@ -38,7 +38,13 @@ def refused(function: Callable[..., Any], arguments: Any) -> Any:
     return meta.get("corrected"), meta.get("edits", [])
 
 
-def order(name: str, address: Address, lines: list[Line] = [], tags: list[str] = [], notes: dict[str, str] = {}):  # noqa: B006
+def order(
+    name: str,
+    address: Address,
+    lines: list[Line] = [],  # noqa: B006
+    tags: list[str] = [],  # noqa: B006
+    notes: dict[str, str] = {},  # noqa: B006
+):
     return name
 
 
@@ -82,10 +88,17 @@ SENT = {"name": "Ann", "address": {"city": "Bern"}}
         pytest.param({**SENT, "address.city": "Basel"}, None, [], id="field-sent-already"),
         pytest.param({**SENT, "tags[first]": "b"}, None, [], id="name-where-a-number-belongs"),
         pytest.param({**SENT, "name.first": "Ann"}, None, [], id="below-text"),
-        pytest.param({"name": "Ann", "address": "Bern", "address.zip": "3000"}, None, [], id="below-what-is-no-object"),
+        pytest.param(
+            {"name": "Ann", "address": "Bern", "address.zip": "3000"},
+            None,
+            [],
+            id="below-what-is-no-object",
+        ),
     ],
 )
-def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_guessed(sent, corrected, edits):
+def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_guessed(
+    sent, corrected, edits
+):
     assert refused(order, sent) == (corrected, edits)
 
 
@@ -101,7 +114,9 @@ def test_a_path_written_as_a_key_is_split_unless_something_would_be_lost_or_gues
         pytest.param({**SENT, "city": "Basel"}, None, [], id="taken"),
     ],
 )
-def test_a_field_of_the_only_inner_object_moves_there_unless_it_was_sent_already(sent, corrected, edits):
+def test_a_field_of_the_only_inner_object_moves_there_unless_it_was_sent_already(
+    sent, corrected, edits
+):
     assert refused(order, sent) == (corrected, edits)
 
 
@@ -110,7 +125,10 @@ def test_an_object_in_another_case_is_corrected_with_what_is_in_another_case_ins
 
     assert refused(tool, {"person": {"name": "Ann", "Address": {"CITY": "Bern"}}}) == (
         {"person": {"name": "Ann", "address": {"city": "Bern"}}},
-        ['rename $.person.Address to "address"', "move $.person.Address.CITY to $.person.address.city"],
+        [
+            'rename $.person.Address to "address"',
+            "move $.person.Address.CITY to $.person.address.city",
+        ],
     )
 
 
@@ -156,7 +174,10 @@ def test_numbers_as_written_are_corrected_too():
 
     assert refused(tool, b'{"data": {"rate": 1.5e3}}') == ({"rate": 1500.0}, ["move $.data.* to $"])
     long = 10**30
-    assert refused(tool, b'{"data": {"rate": 1, "count": %d}}' % long)[0] == {"rate": 1, "count": long}
+    assert refused(tool, b'{"data": {"rate": 1, "count": %d}}' % long)[0] == {
+        "rate": 1,
+        "count": long,
+    }
     assert refused(tool, b'{"data": {"rate": 1e400}}') == (None, [])
 
 
@@ -170,8 +191,14 @@ def test_a_corrected_call_is_shown_only_where_it_holds_no_secret():
 
     login = {"user": "u", "password": "p"}
     edits = ["move $.data.* to $"]
-    assert refused(tool, {"data": {"name": "Ann"}, "login": None}) == ({"name": "Ann", "login": None}, edits)
-    assert refused(tool, {"data": {"name": "Ann"}, "others": []}) == ({"name": "Ann", "others": []}, edits)
+    assert refused(tool, {"data": {"name": "Ann"}, "login": None}) == (
+        {"name": "Ann", "login": None},
+        edits,
+    )
+    assert refused(tool, {"data": {"name": "Ann"}, "others": []}) == (
+        {"name": "Ann", "others": []},
+        edits,
+    )
     assert refused(tool, {"data": {"name": "Ann"}, "login": login}) == (None, edits)
     assert refused(tool, {"data": {"name": "Ann"}, "others": [login]}) == (None, edits)
 
@@ -182,11 +209,17 @@ def test_very_many_slips_are_corrected_and_the_first_of_them_told_as_edits():
     sent = {"lines": [{"Sku" if index % 2 else "SKU": "a"} for index in range(25)]}
     corrected, edits = refused(tool, sent)
     assert corrected == {"lines": [{"sku": "a"}] * 25}
-    assert edits == [f'rename $.lines[{index}].{"Sku" if index % 2 else "SKU"} to "sku"' for index in range(20)]
+    assert edits == [
+        f'rename $.lines[{index}].{"Sku" if index % 2 else "SKU"} to "sku"' for index in range(20)
+    ]
 
 
-@pytest.mark.parametrize("many", [{"Sku": "a"}, {"data": {"sku": "a"}}], ids=["another case", "a wrapper"])
-@pytest.mark.parametrize("one", [{"SKU": "a"}, {"body": {"sku": "a"}}], ids=["another case", "a wrapper"])
+@pytest.mark.parametrize(
+    "many", [{"Sku": "a"}, {"data": {"sku": "a"}}], ids=["another case", "a wrapper"]
+)
+@pytest.mark.parametrize(
+    "one", [{"SKU": "a"}, {"body": {"sku": "a"}}], ids=["another case", "a wrapper"]
+)
 def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
     def tool(lines: list[Line]): ...
 
@@ -198,7 +231,11 @@ def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
 def test_very_many_strange_keys_are_not_sought_one_by_one():
     def tool(lines: list[Line]): ...
 
-    sent = {"lines": [{"sku": "a", **{f"strange_{index}_{n}": 1 for n in range(10)}} for index in range(30)]}
+    sent = {
+        "lines": [
+            {"sku": "a", **{f"strange_{index}_{n}": 1 for n in range(10)}} for index in range(30)
+        ]
+    }
     assert refused(tool, sent) == (None, [])
 
 
@@ -211,7 +248,10 @@ def test_wrappers_deeper_than_anybody_slips_into_are_refused_without_a_correctio
         return value
 
     assert refused(tool, wrapped({"sku": "a"}))[0] == {"sku": "a"}
-    assert refused(tool, wrapped(json.dumps(wrapped(json.dumps(wrapped({"sku": "a"})))))) == (None, [])
+    assert refused(tool, wrapped(json.dumps(wrapped(json.dumps(wrapped({"sku": "a"})))))) == (
+        None,
+        [],
+    )
 
 
 @pytest.mark.parametrize("number", ["100000000.7265625", "1e5", "12345678901234567.5"])

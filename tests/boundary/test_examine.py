@@ -13,7 +13,9 @@ from toolbooth import Unpack, compile_function, handle_bytes
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
     """What the tool received, with the repairs; or the problems."""
     received: list[Any] = []
-    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    result = handle_bytes(
+        compile_function(function), body, lambda **values: received.append(values)
+    )
     meta = result.get("_meta", {}).get("toolbooth", {})
     if result["isError"]:
         assert received == []
@@ -40,10 +42,17 @@ def test_text_that_two_forms_of_a_union_read_differently_is_refused():
     def tool(it: Count | Nullable): ...
 
     assert outcome(tool, b'{"it": {"value": "null"}}') == [
-        ("wrong-type", "$.it", "can be read in more than one way; send every value in its own JSON type")
+        (
+            "wrong-type",
+            "$.it",
+            "can be read in more than one way; send every value in its own JSON type",
+        )
     ]
     assert outcome(tool, b'{"it": {"value": null}}') == ({"it": Nullable(value=None)}, [])
-    assert outcome(tool, b'{"it": {"value": "5"}}') == ({"it": Count(value=5)}, [("scalar-text", "$.it.value")])
+    assert outcome(tool, b'{"it": {"value": "5"}}') == (
+        {"it": Count(value=5)},
+        [("scalar-text", "$.it.value")],
+    )
 
 
 def test_a_union_of_arrays_takes_the_one_that_fits():
@@ -51,7 +60,9 @@ def test_a_union_of_arrays_takes_the_one_that_fits():
 
     assert outcome(tool, b'{"ids": [1, 2]}') == ({"ids": [1, 2]}, [])
     assert outcome(tool, b'{"ids": ["1", "2"]}') == ({"ids": ["1", "2"]}, [])
-    assert outcome(tool, b'{"ids": [true]}') == [("wrong-type", "$.ids[0]", "must be an integer, got true")]
+    assert outcome(tool, b'{"ids": [true]}') == [
+        ("wrong-type", "$.ids[0]", "must be an integer, got true")
+    ]
 
 
 # --- 5.0 is the integer 5 ---
@@ -70,7 +81,9 @@ def nested(it: list[Numbers] | list[str]): ...
         pytest.param(models, b'{"ids": [5.0]}', Numbers(ids=[5]), id="list-in-a-union-of-models"),
         pytest.param(models, b'{"value": 5.0}', Nullable(value=5), id="field-in-a-union-of-models"),
         pytest.param(tables, b'{"a": [5.0]}', {"a": [5]}, id="list-in-a-union-of-dicts"),
-        pytest.param(nested, b'[{"ids": [5.0]}]', [Numbers(ids=[5])], id="model-in-a-union-of-lists"),
+        pytest.param(
+            nested, b'[{"ids": [5.0]}]', [Numbers(ids=[5])], id="model-in-a-union-of-lists"
+        ),
     ],
 )
 def test_an_integer_written_with_a_point_is_the_same_number_in_every_union(tool, sent, expected):
@@ -78,12 +91,24 @@ def test_an_integer_written_with_a_point_is_the_same_number_in_every_union(tool,
 
 
 def test_an_integer_written_with_a_point_is_one_and_content_is_left_as_it_is():
-    def tool(count: int | str, ids: list[int], pair: tuple[int, Any], content: Any, rates: dict[str, float]): ...
+    def tool(
+        count: int | str,
+        ids: list[int],
+        pair: tuple[int, Any],
+        content: Any,
+        rates: dict[str, float],
+    ): ...
 
     body = b'{"count": 5.0, "ids": [1, 2.0], "pair": [5.0, [5.0]], "content": {"a": [5.0]}, "rates": {"a": 5.0}}'
     received, repairs = outcome(tool, body)
     assert repr(received) == repr(
-        {"count": 5, "ids": [1, 2], "pair": (5, [5.0]), "content": {"a": [5.0]}, "rates": {"a": 5.0}}
+        {
+            "count": 5,
+            "ids": [1, 2],
+            "pair": (5, [5.0]),
+            "content": {"a": [5.0]},
+            "rates": {"a": 5.0},
+        }
     )
     assert repairs == []
 
@@ -115,7 +140,9 @@ def test_past_forty_problems_are_counted_each_once():
     def tool(ids: list[int]): ...
 
     result = handle_bytes(compile_function(tool), json.dumps({"ids": ["x"] * 50}).encode())
-    assert result["content"][0]["text"].startswith("Refused: 50 problems in the arguments of 'tool'.")
+    assert result["content"][0]["text"].startswith(
+        "Refused: 50 problems in the arguments of 'tool'."
+    )
 
 
 class Rivals(BaseModel):
@@ -128,14 +155,28 @@ class Rivals(BaseModel):
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        pytest.param({"s": 1, "o": {"t": 3}}, Rivals.model_construct(second=1, third=3), id="one-path-each"),
-        pytest.param({"o": {"p": 2, "t": 3}}, Rivals.model_construct(second=2, third=3), id="by-path"),
-        pytest.param({"s": 1, "o": {"p": 2, "t": 3}}, [("conflicting-keys", "$.it.o.p")], id="name-and-path"),
-        pytest.param({"s": 1, "o": '{"p": 2}'}, [("conflicting-keys", "$.it.o.p")], id="name-and-path-in-text"),
+        pytest.param(
+            {"s": 1, "o": {"t": 3}}, Rivals.model_construct(second=1, third=3), id="one-path-each"
+        ),
+        pytest.param(
+            {"o": {"p": 2, "t": 3}}, Rivals.model_construct(second=2, third=3), id="by-path"
+        ),
+        pytest.param(
+            {"s": 1, "o": {"p": 2, "t": 3}}, [("conflicting-keys", "$.it.o.p")], id="name-and-path"
+        ),
+        pytest.param(
+            {"s": 1, "o": '{"p": 2}'},
+            [("conflicting-keys", "$.it.o.p")],
+            id="name-and-path-in-text",
+        ),
         pytest.param({"o": {"p": 2}, "z": 1}, [("conflicting-keys", "$.it.z")], id="path-and-name"),
         pytest.param({"s": 1, "z": 1}, [("conflicting-keys", "$.it.z")], id="name-and-name"),
-        pytest.param({"gap": [7, 2]}, [("wrong-type", "$.it.gap[0]")], id="an-item-that-no-path-reads"),
-        pytest.param({"gap": [None, 2]}, Rivals.model_construct(after=2), id="null-where-no-path-reads"),
+        pytest.param(
+            {"gap": [7, 2]}, [("wrong-type", "$.it.gap[0]")], id="an-item-that-no-path-reads"
+        ),
+        pytest.param(
+            {"gap": [None, 2]}, Rivals.model_construct(after=2), id="null-where-no-path-reads"
+        ),
         pytest.param({"l": [1]}, Rivals.model_construct(either=1), id="one-position"),
         pytest.param({"l": [1, 2]}, [("conflicting-keys", "$.it.l[1]")], id="two-positions"),
     ],
@@ -146,9 +187,13 @@ def test_of_several_paths_to_one_field_only_one_may_be_sent(sent, expected, unpa
     def hoisted(it: Annotated[Rivals, Unpack(prefix="it_")], other: int = 0): ...
 
     flat = {f"it_{key}": value for key, value in sent.items()}
-    found = outcome(hoisted if unpacked else nested, json.dumps(flat if unpacked else {"it": sent}).encode())
+    found = outcome(
+        hoisted if unpacked else nested, json.dumps(flat if unpacked else {"it": sent}).encode()
+    )
     if isinstance(expected, list):
-        wanted = [(code, path.replace("$.it.", "$.it_") if unpacked else path) for code, path in expected]
+        wanted = [
+            (code, path.replace("$.it.", "$.it_") if unpacked else path) for code, path in expected
+        ]
         assert [(code, path) for code, path, _ in found] == wanted
     else:
         assert found[0]["it"] == expected
@@ -174,7 +219,9 @@ def test_an_empty_key_that_tells_the_branches_of_a_union_apart_is_not_taken_as_n
         return repr(u)
 
     found = handle_bytes(compile_function(either), b'{"u": {"a": 1, "b": %s}}' % empty.encode())
-    assert [(each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]] == [("wrong-type", "$.u")]
+    assert [(each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]] == [
+        ("wrong-type", "$.u")
+    ]
 
 
 def test_an_empty_key_is_not_sent_where_only_its_own_branch_is_left():

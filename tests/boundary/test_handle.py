@@ -1,4 +1,6 @@
-"""One call, wire to wire: sync and async, from bytes and from parsed arguments, with every kind of tool."""
+"""One call, wire to wire: sync and async, from bytes and from parsed arguments, with every kind of
+tool.
+"""
 
 import asyncio
 import functools
@@ -47,7 +49,9 @@ def by_bytes(contract: Contract, arguments: Any, *function: Any, **how: Any) -> 
 
 
 def by_bytes_async(contract: Contract, arguments: Any, *function: Any, **how: Any) -> Any:
-    return asyncio.run(handle_bytes_async(contract, json.dumps(arguments).encode(), *function, **how))
+    return asyncio.run(
+        handle_bytes_async(contract, json.dumps(arguments).encode(), *function, **how)
+    )
 
 
 def by_arguments_async(contract: Contract, arguments: Any, *function: Any, **how: Any) -> Any:
@@ -56,7 +60,9 @@ def by_arguments_async(contract: Contract, arguments: Any, *function: Any, **how
 
 SYNC = [by_bytes, handle_arguments]
 ASYNC = [by_bytes_async, by_arguments_async]
-every_form = pytest.mark.parametrize("handle", [*SYNC, *ASYNC], ids=["bytes", "parsed", "bytes-async", "parsed-async"])
+every_form = pytest.mark.parametrize(
+    "handle", [*SYNC, *ASYNC], ids=["bytes", "parsed", "bytes-async", "parsed-async"]
+)
 sync_forms = pytest.mark.parametrize("handle", SYNC, ids=["bytes", "parsed"])
 async_forms = pytest.mark.parametrize("handle", ASYNC, ids=["bytes-async", "parsed-async"])
 
@@ -71,16 +77,25 @@ async_forms = pytest.mark.parametrize("handle", ASYNC, ids=["bytes-async", "pars
         pytest.param("plain", said("plain"), id="text-as-it-is"),
         pytest.param(None, said("null"), id="nothing"),
         pytest.param([1, "a", None], said('[1,"a",null]'), id="list"),
-        pytest.param({"a": [1]}, said('{"a":[1]}', structuredContent={"a": [1]}), id="object-also-structured"),
+        pytest.param(
+            {"a": [1]}, said('{"a":[1]}', structuredContent={"a": [1]}), id="object-also-structured"
+        ),
         pytest.param(
             Contact(email="a@b.c"),
-            said('{"email":"a@b.c","address":null}', structuredContent={"email": "a@b.c", "address": None}),
+            said(
+                '{"email":"a@b.c","address":null}',
+                structuredContent={"email": "a@b.c", "address": None},
+            ),
             id="model-by-field",
         ),
         pytest.param(2**70, said(str(2**70)), id="integer-past-64-bits"),
-        pytest.param({1: "a"}, said('{"1":"a"}', structuredContent={"1": "a"}), id="keys-that-are-no-text"),
+        pytest.param(
+            {1: "a"}, said('{"1":"a"}', structuredContent={"1": "a"}), id="keys-that-are-no-text"
+        ),
         pytest.param(float("nan"), said("null"), id="nan-that-no-client-reads"),
-        pytest.param([2**70, float("inf")], said(f"[{2**70},null]"), id="infinity-beside-a-long-integer"),
+        pytest.param(
+            [2**70, float("inf")], said(f"[{2**70},null]"), id="infinity-beside-a-long-integer"
+        ),
     ],
 )
 def test_what_a_tool_returns_is_its_result(handle, returned, expected):
@@ -96,7 +111,10 @@ def test_a_repair_is_reported_beside_the_result(handle):
         return f"{address!r} {count}"
 
     arguments = {"address": '{"city": "Bern"}', "count": "3"}
-    repairs = [{"code": "json-text", "path": "$.address"}, {"code": "scalar-text", "path": "$.count"}]
+    repairs = [
+        {"code": "json-text", "path": "$.address"},
+        {"code": "scalar-text", "path": "$.count"},
+    ]
     expected = said("Address(city='Bern', zip='') 3", _meta={"toolbooth": {"repairs": repairs}})
     assert handle(compile_function(tool), arguments) == expected
 
@@ -148,9 +166,16 @@ def test_an_async_generator_is_read_to_its_end(handle):
 
 
 @sync_forms
-@pytest.mark.parametrize("tool", [add, Adder(), returns_a_coroutine], ids=["function", "object", "returns-a-coroutine"])
-def test_an_async_tool_called_by_the_sync_form_is_the_hosts_mistake_and_leaves_nothing_unawaited(handle, tool):
-    with pytest.raises(TypeError, match="'add' is an async tool: await handle_bytes_async or handle_arguments_async"):
+@pytest.mark.parametrize(
+    "tool", [add, Adder(), returns_a_coroutine], ids=["function", "object", "returns-a-coroutine"]
+)
+def test_an_async_tool_called_by_the_sync_form_is_the_hosts_mistake_and_leaves_nothing_unawaited(
+    handle, tool
+):
+    with pytest.raises(
+        TypeError,
+        match="'add' is an async tool: await handle_bytes_async or handle_arguments_async",
+    ):
         handle(compile_function(tool, name="add"), {"a": 1})
 
 
@@ -189,7 +214,9 @@ def test_a_function_given_for_the_call_is_called_instead(handle):
 @every_form
 def test_a_contract_without_a_function_names_the_remedy(handle):
     contract = compile_model(Contact)
-    with pytest.raises(TypeError, match="'Contact' was compiled without a function: pass one to call"):
+    with pytest.raises(
+        TypeError, match="'Contact' was compiled without a function: pass one to call"
+    ):
         handle(contract, {"email": "a@b.c"})
     assert handle(contract, {"email": "a@b.c"}, lambda contact: contact.email) == said("a@b.c")
 
@@ -223,7 +250,9 @@ def test_what_the_host_injects_stands_beside_the_context_also_by_position(handle
 
     contract = compile_function(tool, injected=lambda param, _: param.name in ("session", "user"))
     injected = {"session": "s", "user": "u"}
-    assert handle(contract, {"a": 1}, context=Context(client="me"), injected=injected) == said('["s","me",1,"u"]')
+    assert handle(contract, {"a": 1}, context=Context(client="me"), injected=injected) == said(
+        '["s","me",1,"u"]'
+    )
 
 
 @every_form
@@ -248,7 +277,9 @@ class Row:
         pytest.param((), {}, id="no-details"),
         pytest.param(({"row": 5},), {"structuredContent": {"details": {"row": 5}}}, id="an-object"),
         pytest.param(
-            ([Row(id=5), Decimal("1.50")],), {"structuredContent": {"details": [{"id": 5}, "1.50"]}}, id="values"
+            ([Row(id=5), Decimal("1.50")],),
+            {"structuredContent": {"details": [{"id": 5}, "1.50"]}},
+            id="values",
         ),
     ],
 )
@@ -311,9 +342,17 @@ def test_by_protocol_a_refusal_is_raised_and_answered_as_invalid_params(handle):
     with pytest.raises(ToolInputError) as raised:
         handle(contract, {"data": {"email": "a@b.c"}}, errors="protocol")
     error = raised.value
-    assert (error.tool, error.problems, error.corrected) == ("create", (WRAPPER,), {"email": "a@b.c"})
+    assert (error.tool, error.problems, error.corrected) == (
+        "create",
+        (WRAPPER,),
+        {"email": "a@b.c"},
+    )
     assert str(error) == f"$.data: {WRAPPER.message}"
-    assert refusal_error(error, contract.limits) == {"code": -32602, "message": TOLD, "data": {"toolbooth": REFUSED}}
+    assert refusal_error(error, contract.limits) == {
+        "code": -32602,
+        "message": TOLD,
+        "data": {"toolbooth": REFUSED},
+    }
 
 
 @every_form
@@ -341,7 +380,10 @@ def test_what_the_authors_validation_refuses_is_told_in_the_same_form(handle):
         ],
         "isError": True,
         "_meta": {
-            "toolbooth": {"code": -32602, "problems": [{"code": "invalid", "path": "$.count", "message": message}]}
+            "toolbooth": {
+                "code": -32602,
+                "problems": [{"code": "invalid", "path": "$.count", "message": message}],
+            }
         },
     }
 
@@ -349,7 +391,9 @@ def test_what_the_authors_validation_refuses_is_told_in_the_same_form(handle):
 # --- arguments that a host has parsed ---
 
 
-@pytest.mark.parametrize("handle", [handle_arguments, by_arguments_async], ids=["parsed", "parsed-async"])
+@pytest.mark.parametrize(
+    "handle", [handle_arguments, by_arguments_async], ids=["parsed", "parsed-async"]
+)
 def test_parsed_arguments_deeper_than_python_goes_are_refused_by_name(handle):
     def tool(x: Any) -> None:
         raise AssertionError("called with what nobody can read")

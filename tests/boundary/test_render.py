@@ -17,8 +17,14 @@ def test_structured_content_may_be_written_into_the_reply_as_it_is():
 
 
 def test_plain_text_is_a_result_good_or_bad():
-    assert text_result("hello") == {"content": [{"type": "text", "text": "hello"}], "isError": False}
-    assert text_result("no", is_error=True) == {"content": [{"type": "text", "text": "no"}], "isError": True}
+    assert text_result("hello") == {
+        "content": [{"type": "text", "text": "hello"}],
+        "isError": False,
+    }
+    assert text_result("no", is_error=True) == {
+        "content": [{"type": "text", "text": "no"}],
+        "isError": True,
+    }
 
 
 def test_a_refusal_claims_that_nothing_was_done_only_where_that_is_known():

@@ -1,4 +1,6 @@
-"""The author's validation: hoisted fields are put back in place at every depth, its words told in wire names."""
+"""The author's validation: hoisted fields are put back in place at every depth, its words told in
+wire names.
+"""
 
 from collections.abc import Callable
 from datetime import date
@@ -41,11 +43,16 @@ class Plain(BaseModel):
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
     """What the tool received, or the problems."""
     received: list[Any] = []
-    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    result = handle_bytes(
+        compile_function(function), body, lambda **values: received.append(values)
+    )
     if not result["isError"]:
         return received[0]
     assert received == []
-    return [(each["code"], each["path"], each["message"]) for each in result["_meta"]["toolbooth"]["problems"]]
+    return [
+        (each["code"], each["path"], each["message"])
+        for each in result["_meta"]["toolbooth"]["problems"]
+    ]
 
 
 # --- hoisted fields below the top level ---
@@ -97,7 +104,10 @@ def test_an_unpacked_field_is_put_back_in_place_wherever_its_model_stands(tool, 
 def test_a_plain_dict_beside_an_unpacked_field_is_left_as_it_is():
     def tool(it: Order, notes: dict[str, dict[str, int]]): ...
 
-    assert outcome(tool, b'{"it": %b, "notes": {"a": {"b": 1}}}' % SENT) == {"it": MEANT, "notes": {"a": {"b": 1}}}
+    assert outcome(tool, b'{"it": %b, "notes": {"a": {"b": 1}}}' % SENT) == {
+        "it": MEANT,
+        "notes": {"a": {"b": 1}},
+    }
 
 
 def test_an_object_where_a_number_belongs_is_told_beside_an_unpacked_field():
@@ -117,7 +127,9 @@ def test_an_exact_number_beside_an_unpacked_field_keeps_every_digit_in_a_union()
 
     for price in ("1e2", "0.1234567890123456789"):
         expected = Priced(price=Decimal(price), address=Address(city="Bern"))
-        assert outcome(tool, b'{"it": {"price": %b, "to_city": "Bern"}}' % price.encode()) == {"it": expected}
+        assert outcome(tool, b'{"it": {"price": %b, "to_city": "Bern"}}' % price.encode()) == {
+            "it": expected
+        }
 
 
 def test_a_missing_field_that_was_hoisted_is_told_by_its_wire_name():
@@ -153,7 +165,10 @@ def test_a_key_that_the_authors_type_refuses_is_told_as_a_key():
     def tool(counts: dict[int, int], days: dict[date, int]): ...
 
     problems = outcome(tool, b'{"counts": {"a": 1}, "days": {"someday": 1}}')
-    assert [each[:2] for each in problems] == [("invalid", "$.counts.a"), ("invalid", "$.days.someday")]
+    assert [each[:2] for each in problems] == [
+        ("invalid", "$.counts.a"),
+        ("invalid", "$.days.someday"),
+    ]
     assert all(each[2].startswith("as a key: must be a valid ") for each in problems)
 
 
@@ -173,9 +188,15 @@ def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_s
         '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
         'Flat: send "size" directly in $.it, not inside "data"'
     )
-    assert outcome(tool, b'{"it": {"data": {"size": 1}}}') == [("nested-wrapper", "$.it.data", message)]
+    assert outcome(tool, b'{"it": {"data": {"size": 1}}}') == [
+        ("nested-wrapper", "$.it.data", message)
+    ]
     assert outcome(tool, rb'{"it": {"data": "{\"size\": 1}"}}') == [
-        ("nested-wrapper", "$.it.data", message.replace("a nested object:", "a nested object as JSON text:"))
+        (
+            "nested-wrapper",
+            "$.it.data",
+            message.replace("a nested object:", "a nested object as JSON text:"),
+        )
     ]
     assert outcome(tool, b'{"it": {"size": 1, "colour": "red"}}') == [
         ("unknown-key", "$.it.colour", 'there is no field "colour"')

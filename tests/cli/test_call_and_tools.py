@@ -42,11 +42,13 @@ def run(folder: Path, *words: str, sent: str = "") -> tuple[int, str, str]:
 def test_the_tools_of_any_server_are_listed_and_called(file, folder):
     target = f"{file}:server"
     assert run(folder, "tools", target) == (0, "order  Order something.\n", "")
-    shown = (
-        "order  Order something.\n  item: string\n  count?: integer\n  how?: post | bike\n  tags?: array of string\n"
-    )
+    shown = "order  Order something.\n  item: string\n  count?: integer\n  how?: post | bike\n  tags?: array of string\n"
     assert run(folder, "tools", target, "order") == (0, shown, "")
-    assert run(folder, "call", target, "order", '{"item": "tea", "count": "2"}') == (0, "2 tea by post\n", "")
+    assert run(folder, "call", target, "order", '{"item": "tea", "count": "2"}') == (
+        0,
+        "2 tea by post\n",
+        "",
+    )
     code, told, _ = run(folder, "call", target, "order", "-", sent='{"data": {"item": "tea"}}')
     assert (code, told.splitlines()[0]) == (
         1,
@@ -57,8 +59,14 @@ def test_the_tools_of_any_server_are_listed_and_called(file, folder):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("call", "ours.py:server", "ordre"), "there is no tool 'ordre'; did you mean 'order'?; `toolbooth tools`"),
-        (("tools", "ours.py:server", "ordre"), "there is no tool 'ordre'; without a name all are listed"),
+        (
+            ("call", "ours.py:server", "ordre"),
+            "there is no tool 'ordre'; did you mean 'order'?; `toolbooth tools`",
+        ),
+        (
+            ("tools", "ours.py:server", "ordre"),
+            "there is no tool 'ordre'; without a name all are listed",
+        ),
         (("call", "ours.py:order", "order"), "'order' in 'ours.py' is of type function"),
     ],
 )

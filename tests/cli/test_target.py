@@ -57,9 +57,15 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("server.py", "'server.py' should be module:server or file.py:server, e.g. server.py:server"),
+        (
+            "server.py",
+            "'server.py' should be module:server or file.py:server, e.g. server.py:server",
+        ),
         ("server", "'server' should be module:server or file.py:server, e.g. server.py:server"),
-        ("server.py:", "'server.py:' should be module:server or file.py:server, e.g. server.py:server"),
+        (
+            "server.py:",
+            "'server.py:' should be module:server or file.py:server, e.g. server.py:server",
+        ),
         ("sever.py:registry", "there is no file 'sever.py'"),
         ("sever:registry", "there is no module 'sever' here or on the path"),
         ("server.py:registri", "'registri' in 'server.py' is missing; there is registry"),
@@ -71,4 +77,8 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
 )
 def test_a_wrong_target_is_told_with_what_to_write(target: str, told: str, project: Path):
     found = call(target, project / "loose")
-    assert (found.stdout, found.stderr.splitlines()[-1], found.returncode) == ("", f"Error: Invalid value: {told}", 2)
+    assert (found.stdout, found.stderr.splitlines()[-1], found.returncode) == (
+        "",
+        f"Error: Invalid value: {told}",
+        2,
+    )

@@ -1,4 +1,6 @@
-"""The author's validation, made ready for the wire: nothing is dropped, and the author's code is the law."""
+"""The author's validation, made ready for the wire: nothing is dropped, and the author's code is
+the law.
+"""
 
 from typing import Annotated, Any
 
@@ -11,11 +13,16 @@ from toolbooth import Unpack, compile_function, handle_bytes
 def outcome(function: Any, body: bytes) -> Any:
     """What the tool received, or the problems."""
     received: list[Any] = []
-    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    result = handle_bytes(
+        compile_function(function), body, lambda **values: received.append(values)
+    )
     if not result["isError"]:
         return received[0]
     assert received == []
-    return [(each["code"], each["path"], each["message"]) for each in result["_meta"]["toolbooth"]["problems"]]
+    return [
+        (each["code"], each["path"], each["message"])
+        for each in result["_meta"]["toolbooth"]["problems"]
+    ]
 
 
 # --- Json[T]: text that the author declares ---
@@ -25,7 +32,9 @@ def test_declared_json_text_is_read_as_strictly_as_all_else():
     def tool(rates: Json[list[float]]): ...
 
     assert outcome(tool, b'{"rates": "[1.5, 2, 0.0]"}') == {"rates": [1.5, 2.0, 0.0]}
-    assert outcome(tool, rb'{"rates": "[\"1.5\"]"}') == [("invalid", "$.rates[0]", "must be a valid number")]
+    assert outcome(tool, rb'{"rates": "[\"1.5\"]"}') == [
+        ("invalid", "$.rates[0]", "must be a valid number")
+    ]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400"])
@@ -63,8 +72,12 @@ def test_an_unpacked_model_that_holds_itself_defaults_to_what_its_instance_holds
     def tool(part: Annotated[Part, Unpack()] = wheel): ...
 
     assert outcome(tool, b"{}") == {"part": Part(name="wheel", parent=Part(name="car"))}
-    assert outcome(tool, b'{"name": "door"}') == {"part": Part(name="door", parent=Part(name="car"))}
-    assert outcome(tool, b'{"parent": {"name": "bus"}}') == {"part": Part(name="wheel", parent=Part(name="bus"))}
+    assert outcome(tool, b'{"name": "door"}') == {
+        "part": Part(name="door", parent=Part(name="car"))
+    }
+    assert outcome(tool, b'{"parent": {"name": "bus"}}') == {
+        "part": Part(name="wheel", parent=Part(name="bus"))
+    }
 
 
 # --- the author's validators ---
@@ -96,8 +109,12 @@ class Noted(BaseModel):
 @pytest.mark.parametrize(
     ("model", "body", "expected"),
     [
-        pytest.param(Renamed, b'{"it": {"size": 1}}', {"it": Renamed(size=1)}, id="before-declared"),
-        pytest.param(Renamed, b'{"it": {"length": 1}}', {"it": Renamed(size=1)}, id="before-read-from-a-copy"),
+        pytest.param(
+            Renamed, b'{"it": {"size": 1}}', {"it": Renamed(size=1)}, id="before-declared"
+        ),
+        pytest.param(
+            Renamed, b'{"it": {"length": 1}}', {"it": Renamed(size=1)}, id="before-read-from-a-copy"
+        ),
         pytest.param(
             Renamed,
             b'{"it": {"length": 1, "colour": "red"}}',
@@ -105,17 +122,26 @@ class Noted(BaseModel):
             id="before-copied-along-but-never-read",
         ),
         pytest.param(Noted, b'{"it": {"size": 1}}', {"it": Noted(size=1)}, id="wrap-declared"),
-        pytest.param(Noted, b'{"it": {"size": 1, "note": "double"}}', {"it": Noted(size=2)}, id="wrap-read"),
+        pytest.param(
+            Noted, b'{"it": {"size": 1, "note": "double"}}', {"it": Noted(size=2)}, id="wrap-read"
+        ),
         pytest.param(
             Noted,
             b'{"it": {"size": 1, "colour": "red"}}',
             [("unknown-key", "$.it.colour", 'there is no field "colour"')],
             id="wrap-never-read",
         ),
-        pytest.param(Noted, b'{"it": 5}', [("invalid", "$.it", "must be an object; got 5")], id="wrap-no-object"),
+        pytest.param(
+            Noted,
+            b'{"it": 5}',
+            [("invalid", "$.it", "must be an object; got 5")],
+            id="wrap-no-object",
+        ),
     ],
 )
-def test_a_key_that_the_authors_validator_reads_passes_and_one_that_nobody_reads_is_refused(model, body, expected):
+def test_a_key_that_the_authors_validator_reads_passes_and_one_that_nobody_reads_is_refused(
+    model, body, expected
+):
     def tool(it: model): ...
 
     assert outcome(tool, body) == expected

@@ -1,4 +1,6 @@
-"""A foreign JSON Schema gets the same protection; what it says beyond shapes is left to its own validation."""
+"""A foreign JSON Schema gets the same protection; what it says beyond shapes is left to its own
+validation.
+"""
 
 from typing import Any
 
@@ -9,11 +11,15 @@ from toolbooth import ContractError, compile_json_schema, handle_bytes
 
 def outcome(schema: dict[str, Any], body: bytes) -> Any:
     """What the tool received, with the repairs; or the problems."""
-    result = handle_bytes(compile_json_schema(schema, lambda arguments: arguments, name="foreign"), body)
+    result = handle_bytes(
+        compile_json_schema(schema, lambda arguments: arguments, name="foreign"), body
+    )
     meta = result.get("_meta", {}).get("toolbooth", {})
     if result["isError"]:
         return [(each["code"], each["path"], each["message"]) for each in meta["problems"]]
-    return result["structuredContent"], [(each["code"], each["path"]) for each in meta.get("repairs", [])]
+    return result["structuredContent"], [
+        (each["code"], each["path"]) for each in meta.get("repairs", [])
+    ]
 
 
 def of(schema: Any, **more: Any) -> dict[str, Any]:
@@ -24,13 +30,17 @@ def of(schema: Any, **more: Any) -> dict[str, Any]:
     ("schema", "mistake"),
     [
         pytest.param({"type": "objekt"}, "not a usable JSON Schema: ", id="no-such-type"),
-        pytest.param(of({"$ref": "#/$defs/Missing"}), "not a usable JSON Schema: ", id="reference-to-nowhere"),
+        pytest.param(
+            of({"$ref": "#/$defs/Missing"}), "not a usable JSON Schema: ", id="reference-to-nowhere"
+        ),
         pytest.param(
             of({"$ref": "https://example.com/address.json"}),
             "not a usable JSON Schema: .*example.com/address.json is not fetched: the specification forbids it",
             id="reference-to-the-network",
         ),
-        pytest.param({"type": "array"}, "the root of an inputSchema must describe an object", id="array"),
+        pytest.param(
+            {"type": "array"}, "the root of an inputSchema must describe an object", id="array"
+        ),
         pytest.param({}, "the root of an inputSchema must describe an object", id="says-nothing"),
     ],
 )
@@ -42,21 +52,34 @@ def test_a_schema_that_cannot_be_held_to_is_the_authors_mistake(schema, mistake)
 
 
 def test_keys_by_pattern_are_content_for_the_schema_to_judge():
-    schema = of({"type": "object", "patternProperties": {"^X_": {"type": "string"}}, "additionalProperties": False})
+    schema = of(
+        {
+            "type": "object",
+            "patternProperties": {"^X_": {"type": "string"}},
+            "additionalProperties": False,
+        }
+    )
     assert outcome(schema, b'{"p": {"X_A": "b"}}') == ({"p": {"X_A": "b"}}, [])
-    assert outcome(schema, b'{"p": {"X_A": 5}}') == [("invalid", "$.p.X_A", "must be of type 'string'; got 5")]
+    assert outcome(schema, b'{"p": {"X_A": 5}}') == [
+        ("invalid", "$.p.X_A", "must be of type 'string'; got 5")
+    ]
 
 
 def test_a_draft_07_tuple_is_repaired_item_by_item():
     schema = of(
-        {"items": [{"type": "integer"}, {"type": "string"}], "additionalItems": {"type": "boolean"}},
+        {
+            "items": [{"type": "integer"}, {"type": "string"}],
+            "additionalItems": {"type": "boolean"},
+        },
         **{"$schema": "http://json-schema.org/draft-07/schema#"},
     )
     assert outcome(schema, b'{"p": ["1", "2", "true"]}') == (
         {"p": [1, "2", True]},
         [("scalar-text", "$.p[0]"), ("scalar-text", "$.p[2]")],
     )
-    assert outcome(schema, b'{"p": [1, 2]}') == [("wrong-type", "$.p[1]", "must be text, got an integer 2")]
+    assert outcome(schema, b'{"p": [1, 2]}') == [
+        ("wrong-type", "$.p[1]", "must be text, got an integer 2")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +87,9 @@ def test_a_draft_07_tuple_is_repaired_item_by_item():
 )
 def test_a_schema_that_speaks_of_items_is_an_array(schema):
     assert outcome(of(schema), b'{"p": "[1]"}') == ({"p": [1]}, [("json-text", "$.p")])
-    assert outcome(of(schema), b'{"p": {}}') == [("wrong-type", "$.p", "must be an array, got an object")]
+    assert outcome(of(schema), b'{"p": {}}') == [
+        ("wrong-type", "$.p", "must be an array, got an object")
+    ]
 
 
 def test_an_enum_with_an_object_in_it_takes_that_object():
@@ -79,7 +104,10 @@ def test_an_enum_with_an_object_in_it_takes_that_object():
     "schema",
     [
         {"type": ["number", "string"], "format": "decimal"},
-        {"anyOf": [{"type": "number", "format": "decimal"}, {"type": "string"}], "description": "An amount"},
+        {
+            "anyOf": [{"type": "number", "format": "decimal"}, {"type": "string"}],
+            "description": "An amount",
+        },
     ],
     ids=["one-node", "union"],
 )

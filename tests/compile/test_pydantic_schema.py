@@ -7,7 +7,14 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.experimental.pipeline import validate_as
 from typing_extensions import TypeAliasType
 
-from toolbooth import ContractWarning, Unpack, compile_function, compile_model, handle_bytes, input_schema
+from toolbooth import (
+    ContractWarning,
+    Unpack,
+    compile_function,
+    compile_model,
+    handle_bytes,
+    input_schema,
+)
 
 
 class Engine: ...
@@ -28,7 +35,11 @@ def test_what_a_pipeline_makes_of_text_is_not_on_the_wire():
     class Place(BaseModel):
         city: Annotated[str, Unpack()]  # would be a mistake where the wire brings it
 
-    def tool(place: Annotated[str, validate_as(str).transform(lambda city: {"city": city}).validate_as(Place)]):
+    def tool(
+        place: Annotated[
+            str, validate_as(str).transform(lambda city: {"city": city}).validate_as(Place)
+        ],
+    ):
         return place.city
 
     contract = compile_function(tool)
@@ -56,7 +67,14 @@ def test_lists_that_hold_themselves_stand_beside_an_unpacked_model():
         "_meta": {"toolbooth": {"repairs": [{"code": "scalar-text", "path": "$.tree[1][0]"}]}},
     }
     assert input_schema(contract, "exact") == {
-        "$defs": {"Nested": {"anyOf": [{"items": {"$ref": "#/$defs/Nested"}, "type": "array"}, {"type": "integer"}]}},
+        "$defs": {
+            "Nested": {
+                "anyOf": [
+                    {"items": {"$ref": "#/$defs/Nested"}, "type": "array"},
+                    {"type": "integer"},
+                ]
+            }
+        },
         "additionalProperties": False,
         "properties": {"tree": {"$ref": "#/$defs/Nested"}, "name": {"type": "string"}},
         "required": ["tree", "name"],
@@ -92,7 +110,11 @@ def test_branches_that_the_authors_code_tells_apart_may_overlap():
     def which(value: Any) -> str:
         return "dog" if isinstance(value, dict) and "tricks" in value else "cat"
 
-    def tool(pet: Annotated[Annotated[Cat, Tag("cat")] | Annotated[Dog, Tag("dog")], Discriminator(which)]) -> str:
+    def tool(
+        pet: Annotated[
+            Annotated[Cat, Tag("cat")] | Annotated[Dog, Tag("dog")], Discriminator(which)
+        ],
+    ) -> str:
         return type(pet).__name__
 
     pet = input_schema(compile_function(tool), "exact")["properties"]["pet"]

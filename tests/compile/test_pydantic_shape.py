@@ -1,4 +1,6 @@
-"""Pydantic's types as shapes: what each kind of type takes on the wire, and what the tool then gets."""
+"""Pydantic's types as shapes: what each kind of type takes on the wire, and what the tool then
+gets.
+"""
 
 import re
 from collections.abc import Callable
@@ -19,7 +21,14 @@ from pydantic import (
 )
 from pydantic.experimental.pipeline import validate_as
 
-from toolbooth import ContractError, Unpack, compile_function, compile_model, handle_bytes, input_schema
+from toolbooth import (
+    ContractError,
+    Unpack,
+    compile_function,
+    compile_model,
+    handle_bytes,
+    input_schema,
+)
 
 
 class Address(BaseModel):
@@ -33,7 +42,9 @@ class Person(BaseModel):
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
     """What the tool received, with the repairs; or the problems, with the corrected call."""
     received: list[Any] = []
-    result = handle_bytes(compile_function(function), body, lambda **values: received.append(values))
+    result = handle_bytes(
+        compile_function(function), body, lambda **values: received.append(values)
+    )
     meta = result.get("_meta", {}).get("toolbooth", {})
     if result["isError"]:
         assert received == []
@@ -47,7 +58,10 @@ def test_a_number_passes_where_the_author_reads_numbers_as_text():
 
     assert outcome(tool, b'{"code": 12}') == ({"code": "12"}, [])
     assert outcome(tool, b'{"code": "012"}') == ({"code": "012"}, [])
-    assert outcome(tool, b'{"code": true}') == ([("wrong-type", "$.code", "must be a number or text, got true")], None)
+    assert outcome(tool, b'{"code": true}') == (
+        [("wrong-type", "$.code", "must be a number or text, got true")],
+        None,
+    )
 
 
 def test_a_whole_model_may_read_numbers_as_text():
@@ -104,7 +118,9 @@ class Window(Enum):
 def test_an_enum_of_what_json_cannot_name_is_left_to_its_author():
     def tool(window: Window, note: str = ""): ...
 
-    assert [each[:2] for each in outcome(tool, b'{"window": [8, 12]}')[0]] == [("invalid", "$.window")]
+    assert [each[:2] for each in outcome(tool, b'{"window": [8, 12]}')[0]] == [
+        ("invalid", "$.window")
+    ]
     assert [each[:2] for each in outcome(tool, b'{"window": 5}')[0]] == [("invalid", "$.window")]
 
 
@@ -112,7 +128,10 @@ def test_pydantics_own_types_made_of_functions_take_what_their_schema_says():
     def tool(host: IPv4Address, pattern: re.Pattern[str] = re.compile("")): ...
 
     body = b'{"host": "10.0.0.1", "pattern": "a+"}'
-    assert outcome(tool, body) == ({"host": IPv4Address("10.0.0.1"), "pattern": re.compile("a+")}, [])
+    assert outcome(tool, body) == (
+        {"host": IPv4Address("10.0.0.1"), "pattern": re.compile("a+")},
+        [],
+    )
     assert outcome(tool, b'{"host": "10.0.0.1", "pattern": 5}') == (
         [("wrong-type", "$.pattern", "must be text, got an integer 5")],
         None,
@@ -159,10 +178,16 @@ class Either(BaseModel):
 @pytest.mark.parametrize(
     ("model", "body", "expected"),
     [
-        pytest.param(Ends, b'{"it": {"range": [1, 9]}}', {"first": 1, "last": 9}, id="from-both-ends"),
-        pytest.param(Ends, b'{"it": {"range": [1]}}', {"first": 1, "last": 1}, id="one-item-for-both"),
+        pytest.param(
+            Ends, b'{"it": {"range": [1, 9]}}', {"first": 1, "last": 9}, id="from-both-ends"
+        ),
+        pytest.param(
+            Ends, b'{"it": {"range": [1]}}', {"first": 1, "last": 1}, id="one-item-for-both"
+        ),
         pytest.param(Either, b'{"it": {"place": [5]}}', {"first": 5, "named": 0}, id="by-position"),
-        pytest.param(Either, b'{"it": {"place": {"x": 5}}}', {"first": 0, "named": 5}, id="by-name"),
+        pytest.param(
+            Either, b'{"it": {"place": {"x": 5}}}', {"first": 0, "named": 5}, id="by-name"
+        ),
     ],
 )
 def test_alias_paths_of_different_kinds_below_one_key_are_read(model, body, expected):
@@ -196,7 +221,9 @@ class Holder(BaseModel):
 
 
 @pytest.mark.parametrize(
-    "hint", [Callable[[], int], list[Callable[[], int]], Holder], ids=["itself", "in-a-list", "in-a-model"]
+    "hint",
+    [Callable[[], int], list[Callable[[], int]], Holder],
+    ids=["itself", "in-a-list", "in-a-model"],
 )
 def test_a_type_that_json_cannot_carry_is_the_authors_mistake(hint):
     def tool(run: hint): ...
@@ -209,7 +236,9 @@ class Numbers(RootModel[list[int]]):
     pass
 
 
-@pytest.mark.parametrize("hint", [int, dict[str, int], Numbers], ids=["scalar", "dict", "root-model"])
+@pytest.mark.parametrize(
+    "hint", [int, dict[str, int], Numbers], ids=["scalar", "dict", "root-model"]
+)
 def test_unpack_on_what_has_no_fields_is_told_beside_the_other_mistakes(hint):
     def tool(it: Annotated[hint, Unpack()], config: int): ...
 
@@ -254,6 +283,9 @@ def test_a_missing_sentinel_is_a_field_that_may_be_left_out():
 
     contract = compile_function(change)
     assert input_schema(contract) == {"type": "object", "properties": {"name": {"type": "string"}}}
-    found = [handle_bytes(contract, body)["content"][0]["text"] for body in (b"{}", b'{"name": "Ada"}', b'{"name": 1}')]
+    found = [
+        handle_bytes(contract, body)["content"][0]["text"]
+        for body in (b"{}", b'{"name": "Ada"}', b'{"name": 1}')
+    ]
     assert found[:2] == ["nothing", "Ada"]
     assert "$.name: must be text" in found[2]

@@ -3,7 +3,14 @@
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, ConfigDict, OnErrorOmit, StringConstraints, WrapValidator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    OnErrorOmit,
+    StringConstraints,
+    WrapValidator,
+    model_validator,
+)
 
 from toolbooth import compile_function, compile_json_schema, handle_bytes
 
@@ -36,7 +43,11 @@ class Listing(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def listing(cls, value: Any) -> Any:
-        return dict(zip(value.keys(), value.values(), strict=True)) if len(list(value)) else value.copy()
+        return (
+            dict(zip(value.keys(), value.values(), strict=True))
+            if len(list(value))
+            else value.copy()
+        )
 
 
 def forgiving(value: Any, handler: Any) -> Any:
@@ -70,9 +81,16 @@ def outcome(hint: Any, sent: bytes) -> Any:
     ("hint", "sent", "expected"),
     [
         pytest.param(Picking, b'{"a": 1}', Picking(a=1), id="picked"),
-        pytest.param(Picking, b'{"a": 1, "zz": 1}', [("unknown-key", "$.it.zz")], id="left-behind-unseen"),
+        pytest.param(
+            Picking, b'{"a": 1, "zz": 1}', [("unknown-key", "$.it.zz")], id="left-behind-unseen"
+        ),
         pytest.param(Folding, b'{"A": 1}', Folding(a=1), id="renamed-on-a-walk"),
-        pytest.param(Listing, b'{"a": 1, "zz": 1}', [("unknown-key", "$.it.zz")], id="carried-along-on-a-walk"),
+        pytest.param(
+            Listing,
+            b'{"a": 1, "zz": 1}',
+            [("unknown-key", "$.it.zz")],
+            id="carried-along-on-a-walk",
+        ),
         pytest.param(Listing, b"{}", Listing(), id="a-copy-of-nothing"),
         pytest.param(
             Annotated[P, WrapValidator(forgiving)],
@@ -80,12 +98,32 @@ def outcome(hint: Any, sent: bytes) -> Any:
             [("unknown-key", "$.it.zz")],
             id="never-caught-by-the-authors-code",
         ),
-        pytest.param(Annotated[P, WrapValidator(forgiving)], b'{"a": "x"}', P(a=-1), id="the-authors-own-catch"),
-        pytest.param(list[OnErrorOmit[P]], b'[{"a": 1, "b": 2}]', [("unknown-key", "$.it[0].b")], id="omit-and-typo"),
+        pytest.param(
+            Annotated[P, WrapValidator(forgiving)],
+            b'{"a": "x"}',
+            P(a=-1),
+            id="the-authors-own-catch",
+        ),
+        pytest.param(
+            list[OnErrorOmit[P]],
+            b'[{"a": 1, "b": 2}]',
+            [("unknown-key", "$.it[0].b")],
+            id="omit-and-typo",
+        ),
         pytest.param(list[OnErrorOmit[int]], b'[1, "4"]', [1, 4], id="omit-and-text"),
-        pytest.param(dict[Lower, int], b'{"K": 1, "k": 2}', [("conflicting-keys", "$.it.k")], id="re-cased-keys"),
+        pytest.param(
+            dict[Lower, int],
+            b'{"K": 1, "k": 2}',
+            [("conflicting-keys", "$.it.k")],
+            id="re-cased-keys",
+        ),
         pytest.param(dict[Lower, int], b'{"K": 1}', {"k": 1}, id="re-cased-key"),
-        pytest.param(Stripping, b'{"names": {"k ": 1, "k": 2}}', [("conflicting-keys", "$.it.names.k")], id="stripped"),
+        pytest.param(
+            Stripping,
+            b'{"names": {"k ": 1, "k": 2}}',
+            [("conflicting-keys", "$.it.names.k")],
+            id="stripped",
+        ),
     ],
 )
 def test_nothing_sent_is_lost_on_the_way_through_an_authors_code(hint, sent, expected):
@@ -95,14 +133,33 @@ def test_nothing_sent_is_lost_on_the_way_through_an_authors_code(hint, sent, exp
 @pytest.mark.parametrize(
     ("node", "sent", "passes"),
     [
-        pytest.param({"type": "array", "prefixItems": [{"type": "integer"}], "items": False}, b"[1]", True, id="tuple"),
         pytest.param(
-            {"type": "array", "prefixItems": [{"type": "integer"}], "items": False}, b"[1, 2]", False, id="long"
+            {"type": "array", "prefixItems": [{"type": "integer"}], "items": False},
+            b"[1]",
+            True,
+            id="tuple",
         ),
-        pytest.param({"type": "object", "properties": {"a": False, "b": {}}}, b'{"b": 1}', True, id="never-a-property"),
-        pytest.param({"type": "object", "properties": {"a": False}}, b'{"a": 1}', False, id="yet-sent"),
         pytest.param(
-            {"type": "object", "properties": {"t": {}}, "dependentSchemas": {"t": {"properties": {"q": {}}}}},
+            {"type": "array", "prefixItems": [{"type": "integer"}], "items": False},
+            b"[1, 2]",
+            False,
+            id="long",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"a": False, "b": {}}},
+            b'{"b": 1}',
+            True,
+            id="never-a-property",
+        ),
+        pytest.param(
+            {"type": "object", "properties": {"a": False}}, b'{"a": 1}', False, id="yet-sent"
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "properties": {"t": {}},
+                "dependentSchemas": {"t": {"properties": {"q": {}}}},
+            },
             b'{"t": 1, "q": 2}',
             True,
             id="a-key-that-another-brings",
@@ -110,5 +167,7 @@ def test_nothing_sent_is_lost_on_the_way_through_an_authors_code(hint, sent, exp
     ],
 )
 def test_schemas_that_say_never_and_schemas_that_depend_are_understood(node, sent, passes):
-    contract = compile_json_schema({"type": "object", "properties": {"it": node}}, lambda arguments: "ok", name="tool")
+    contract = compile_json_schema(
+        {"type": "object", "properties": {"it": node}}, lambda arguments: "ok", name="tool"
+    )
     assert handle_bytes(contract, b'{"it": %b}' % sent)["isError"] is not passes

@@ -1,7 +1,9 @@
-"""What the conformance suite asks of tools, on the hosts: `python host_server.py HOST (bare|protected) PORT`.
+"""What the conformance suite asks of tools, on the hosts: `python host_server.py HOST
+(bare|protected) PORT`.
 
-The same functions on both hosts, also those that log, ask the client for something, or need several rounds: a protected
-server must do all of it as the bare one does. Of prompts and resources there are none; `protect` is about tools.
+The same functions on both hosts, also those that log, ask the client for something, or need several
+rounds: a protected server must do all of it as the bare one does. Of prompts and resources there
+are none; `protect` is about tools.
 """
 
 import sys
@@ -43,7 +45,9 @@ def audio_content() -> types.AudioContent:
 
 
 def embedded_resource() -> types.EmbeddedResource:
-    return _resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+    return _resource(
+        "test://embedded-resource", "text/plain", "This is an embedded resource content."
+    )
 
 
 def multiple_content_types() -> list[types.ContentBlock]:
@@ -55,7 +59,9 @@ def multiple_content_types() -> list[types.ContentBlock]:
 
 
 def _resource(uri: str, mime_type: str, text: str) -> types.EmbeddedResource:
-    return types.EmbeddedResource(resource=types.TextResourceContents(uri=uri, mime_type=mime_type, text=text))
+    return types.EmbeddedResource(
+        resource=types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+    )
 
 
 def error_handling() -> str:
@@ -84,7 +90,11 @@ DEFAULTS = {
         "name": {"type": "string", "default": "John Doe"},
         "age": {"type": "integer", "default": 30},
         "score": {"type": "number", "default": 95.5},
-        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "status": {
+            "type": "string",
+            "enum": ["active", "inactive", "pending"],
+            "default": "active",
+        },
         "verified": {"type": "boolean", "default": True},
     },
 }
@@ -95,7 +105,11 @@ ENUMS = {
     "properties": {
         "untitledSingle": {"type": "string", "enum": PLAIN},
         "titledSingle": {"type": "string", "oneOf": TITLED},
-        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["One", "Two", "Three"]},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["One", "Two", "Three"],
+        },
         "untitledMulti": {"type": "array", "items": {"type": "string", "enum": PLAIN}},
         "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
     },
@@ -145,7 +159,9 @@ def conversing(context: type) -> list[Tool]:
     @made.append
     async def sampling(prompt: str, ctx: context) -> str:
         message = types.SamplingMessage(role="user", content=types.TextContent(text=prompt))
-        told = await ctx.session.create_message([message], max_tokens=100, related_request_id=ctx.request_id)
+        told = await ctx.session.create_message(
+            [message], max_tokens=100, related_request_id=ctx.request_id
+        )
         return f"LLM response: {told.content.text}"
 
     @made.append
@@ -164,7 +180,9 @@ def conversing(context: type) -> list[Tool]:
     async def missing_capability(ctx: context) -> str:
         if not capabilities(ctx).sampling:
             needed = {"requiredCapabilities": {"sampling": {}}}
-            raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, "the client must offer sampling", needed)
+            raise MCPError(
+                types.MISSING_REQUIRED_CLIENT_CAPABILITY, "the client must offer sampling", needed
+            )
         return "done"
 
     return made
@@ -174,12 +192,16 @@ def conversing(context: type) -> list[Tool]:
 
 
 def elicit(message: str, form: dict[str, Any] = FORM) -> types.ElicitRequest:
-    return types.ElicitRequest(params=types.ElicitRequestFormParams(message=message, requested_schema=form))
+    return types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=message, requested_schema=form)
+    )
 
 
 def sample(prompt: str) -> types.CreateMessageRequest:
     message = types.SamplingMessage(role="user", content=types.TextContent(text=prompt))
-    return types.CreateMessageRequest(params=types.CreateMessageRequestParams(messages=[message], max_tokens=100))
+    return types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams(messages=[message], max_tokens=100)
+    )
 
 
 ROOTS = types.ListRootsRequest(params=types.RequestParams())
@@ -208,7 +230,11 @@ def rounds(context: type) -> list[Tool]:
     @made.append
     async def input_required_result_sampling(ctx: context) -> Any:
         given = answered(ctx, "capital_question")
-        return needs(capital_question=sample("What is the capital of France?")) if given is None else str(given)
+        return (
+            needs(capital_question=sample("What is the capital of France?"))
+            if given is None
+            else str(given)
+        )
 
     @made.append
     async def input_required_result_list_roots(ctx: context) -> Any:
@@ -223,11 +249,19 @@ def rounds(context: type) -> list[Tool]:
 
     @made.append
     async def input_required_result_tampered_state(ctx: context) -> Any:
-        return needs("asked", confirm=elicit("Please confirm")) if ctx.request_state is None else "done"
+        return (
+            needs("asked", confirm=elicit("Please confirm"))
+            if ctx.request_state is None
+            else "done"
+        )
 
     @made.append
     async def input_required_result_multiple_inputs(ctx: context) -> Any:
-        asked = {"user_name": elicit("What is your name?"), "greeting": sample("Greet"), "client_roots": ROOTS}
+        asked = {
+            "user_name": elicit("What is your name?"),
+            "greeting": sample("Greet"),
+            "client_roots": ROOTS,
+        }
         given = answered(ctx, *asked)
         return needs("asked", **asked) if given is None else str(given)
 
@@ -235,7 +269,11 @@ def rounds(context: type) -> list[Tool]:
     async def input_required_result_multi_round(ctx: context) -> Any:
         if answered(ctx, "step1") is not None:
             return needs("second", step2=elicit("Step 2: What is your favorite color?"))
-        return needs("first", step1=elicit("Step 1: What is your name?")) if ctx.request_state is None else "done"
+        return (
+            needs("first", step1=elicit("Step 1: What is your name?"))
+            if ctx.request_state is None
+            else "done"
+        )
 
     @made.append
     async def input_required_result_capabilities(ctx: context) -> Any:
@@ -269,7 +307,9 @@ class OwnSchema(FastMCPTool):
 class OwnSDKSchema(SDKTool):
     """The same, for the SDK."""
 
-    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
+    async def run(
+        self, arguments: dict[str, Any], context: Any, convert_result: bool = False
+    ) -> Any:
         return types.CallToolResult(content=[types.TextContent(text="ok")])
 
 
@@ -283,14 +323,20 @@ def on_fastmcp(protected: bool) -> Any:
     server = fastmcp.FastMCP("conformance", dereference_schemas=False)
     for each in (*ANSWERING, *conversing(fastmcp.Context), *rounds(fastmcp.Context)):
         server.tool(each, **named(each))
-    server.add_tool(OwnSchema(name="json_schema_2020_12_tool", description="own schema", parameters=JSON_SCHEMA))
+    server.add_tool(
+        OwnSchema(name="json_schema_2020_12_tool", description="own schema", parameters=JSON_SCHEMA)
+    )
     if protected:
         fastmcp_adapter.protect(server)
-    return server.http_app(event_store=EventStore(), retry_interval=100, host_origin_protection=True)
+    return server.http_app(
+        event_store=EventStore(), retry_interval=100, host_origin_protection=True
+    )
 
 
 def on_mcp_sdk(protected: bool) -> Any:
-    own = OwnSDKSchema.from_function(simple_text, name="json_schema_2020_12_tool", description="own schema")
+    own = OwnSDKSchema.from_function(
+        simple_text, name="json_schema_2020_12_tool", description="own schema"
+    )
     own.parameters = JSON_SCHEMA
     server = mcpserver.MCPServer("conformance", tools=[own])
     for each in (*ANSWERING, *conversing(mcpserver.Context), *rounds(mcpserver.Context)):

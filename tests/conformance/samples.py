@@ -1,4 +1,6 @@
-"""What the tools of the conformance servers give: a picture, a sound; and the schema that one of them has."""
+"""What the tools of the conformance servers give: a picture, a sound; and the schema that one of
+them has.
+"""
 
 from typing import Any
 
@@ -6,7 +8,9 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"
     "0000000049454e44ae426082"
 )
-WAV = bytes.fromhex("524946462400000057415645666d7420100000000100010040 1f0000803e00000200100064617461000000 00")
+WAV = bytes.fromhex(
+    "524946462400000057415645666d7420100000000100010040 1f0000803e00000200100064617461000000 00"
+)
 
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,6 @@
-"""What the official conformance suite asks a tool server to expose, on our server. Run: python server.py PORT."""
+"""What the official conformance suite asks a tool server to expose, on our server. Run: python
+server.py PORT.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def test_embedded_resource() -> Resource:
 @registry.tool
 def test_multiple_content_types() -> list[Any]:
     """Returns several pieces."""
-    resource = Resource(uri="test://mixed-content-resource", content='{"test":"data"}', mime_type="application/json")
+    resource = Resource(
+        uri="test://mixed-content-resource", content='{"test":"data"}', mime_type="application/json"
+    )
     return [Text(text="Multiple content types test:"), Image(data=PNG), resource]
 
 
@@ -86,7 +90,10 @@ def custom_headers(
 
 registry.add(
     compile_json_schema(
-        JSON_SCHEMA, lambda arguments: "ok", name="json_schema_2020_12_tool", description="A schema of its own."
+        JSON_SCHEMA,
+        lambda arguments: "ok",
+        name="json_schema_2020_12_tool",
+        description="A schema of its own.",
     )
 )
 

@@ -1,4 +1,6 @@
-"""One Django project for all tests of this folder: the example's app, and an app of odd views beside it."""
+"""One Django project for all tests of this folder: the example's app, and an app of odd views
+beside it.
+"""
 
 import base64
 import json
@@ -62,7 +64,9 @@ Mcp = Callable[..., Any]
 
 @pytest.fixture
 def mcp(ann: User) -> Mcp:
-    """Calls a tool as Ann, over HTTP as Django's own tests do: `mcp("contacts__create", {...})` is the tool result."""
+    """Calls a tool as Ann, over HTTP as Django's own tests do: `mcp("contacts__create", {...})` is
+    the tool result.
+    """
     return calling("ann")
 
 
@@ -114,7 +118,9 @@ _kept: dict[str, Any] = {}
 
 @pytest.fixture
 def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalogue of one configuration is built once for all tests that use this: building is not what they test."""
+    """The catalogue of one configuration is built once for all tests that use this: building is not
+    what they test.
+    """
     build = catalogues.build
 
     def once(chosen: Any) -> Any:

@@ -11,7 +11,10 @@ from odd.models import Log
 @pytest.mark.parametrize(
     ("action", "told"),
     [
-        ("page", {"status": 200, "content_type": "text/html; charset=utf-8", "text": "<p>hello</p>"}),
+        (
+            "page",
+            {"status": 200, "content_type": "text/html; charset=utf-8", "text": "<p>hello</p>"},
+        ),
         (
             "file",
             {
@@ -21,7 +24,10 @@ from odd.models import Log
                 "note": "the content is not sent over MCP; fetch it over REST",
             },
         ),
-        ("redirect", {"status": 302, "location": "/elsewhere/", "content_type": "text/html; charset=utf-8"}),
+        (
+            "redirect",
+            {"status": 302, "location": "/elsewhere/", "content_type": "text/html; charset=utf-8"},
+        ),
         ("stream", {"status": 200, "content_type": "text/csv", "text": "a,b\n1,2\n"}),
         ("array", {"results": [1, 2], "headers": {"X-Total": "2"}}),
         ("scalar", {"value": "hello"}),
@@ -84,7 +90,9 @@ def test_a_failure_of_the_server_is_logged_and_masked(mcp, caplog, action, logge
 def test_a_refusal_that_is_not_about_the_arguments_is_told_in_the_views_words(mcp):
     problem = {"code": "invalid", "path": "$", "message": "somebody was quicker"}
     assert mcp("answers__conflict") == {
-        "content": [{"type": "text", "text": "Tool 'answers__conflict' failed: somebody was quicker"}],
+        "content": [
+            {"type": "text", "text": "Tool 'answers__conflict' failed: somebody was quicker"}
+        ],
         "isError": True,
         "structuredContent": {"details": {"status": 409, "problems": [problem]}},
     }
@@ -117,7 +125,10 @@ def test_a_missing_field_is_told_with_those_that_are_declared(mcp):
 
 def test_a_missing_row_is_told(mcp):
     result = mcp("deals__retrieve", {"id": 5})
-    assert result["content"][0]["text"] == "Tool 'deals__retrieve' failed: No Deal matches the given query."
+    assert (
+        result["content"][0]["text"]
+        == "Tool 'deals__retrieve' failed: No Deal matches the given query."
+    )
     assert result["structuredContent"]["details"]["status"] == 404
 
 
@@ -127,7 +138,9 @@ def test_a_problem_with_a_filter_is_told_by_its_name(mcp):
 
 
 def test_a_problem_in_a_list_that_is_the_body_is_told_by_its_index(mcp):
-    problems = mcp("lists__post", {"objects": [{"line": "a"}, {"line": ""}]})["_meta"]["toolbooth"]["problems"]
+    problems = mcp("lists__post", {"objects": [{"line": "a"}, {"line": ""}]})["_meta"]["toolbooth"][
+        "problems"
+    ]
     assert [(each["path"], each["message"]) for each in problems] == [
         ("$.objects[1].line", "This field may not be blank.")
     ]

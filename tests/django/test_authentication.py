@@ -7,7 +7,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import include, path
 from rest_framework import exceptions, generics, permissions, serializers, viewsets
-from rest_framework.authentication import BaseAuthentication, BasicAuthentication, SessionAuthentication
+from rest_framework.authentication import (
+    BaseAuthentication,
+    BasicAuthentication,
+    SessionAuthentication,
+)
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
@@ -94,7 +98,11 @@ class StrictPathAuth(ScopedAuth):
 
     def authenticate(self, request):
         tenant = request.parser_context["kwargs"]["tenant"]
-        return (User.objects.get(username=tenant), tenant) if request.headers.get("X-Tok") == f"t-{tenant}" else None
+        return (
+            (User.objects.get(username=tenant), tenant)
+            if request.headers.get("X-Tok") == f"t-{tenant}"
+            else None
+        )
 
 
 class StrictNotes(TenantNotes):
@@ -135,9 +143,16 @@ def call(request, project):
     """Calls a tool with a token, with the method written in this way; the HTTP response."""
 
     def send(token, tool, arguments):
-        message = {"jsonrpc": "2.0", "id": 1, "method": "METHOD", "params": {"name": tool, "arguments": arguments}}
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "METHOD",
+            "params": {"name": tool, "arguments": arguments},
+        }
         body = json.dumps(message).replace("METHOD", request.param)
-        return Client(headers={"X-Tok": token} if token else {}).post("/mcp/", body, content_type="application/json")
+        return Client(headers={"X-Tok": token} if token else {}).post(
+            "/mcp/", body, content_type="application/json"
+        )
 
     return send
 
@@ -146,7 +161,9 @@ def is_refused(reply):
     return reply.status_code in (401, 403) or reply.json()["result"]["isError"] is True
 
 
-@pytest.mark.parametrize("asked", [{}, {"filter_keys": ["salary"]}, {"filter_keys": ["salary"], "mode": "full"}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"filter_keys": ["salary"]}, {"filter_keys": ["salary"], "mode": "full"}]
+)
 def test_a_token_reads_only_its_own_tenant(call, asked):
     other = call("t-ann", "tenantnote__list", {"tenant": "bob", **asked})
     assert is_refused(other)
@@ -198,9 +215,13 @@ def test_a_refused_call_through_an_authenticator_that_needs_the_url_kwargs_is_ex
     assert 'there is no field "tennant"' in reply.json()["result"]["content"][0]["text"]
 
 
-def test_a_long_list_behind_an_authenticator_that_needs_the_url_kwargs_is_not_lost(users, settings_of):
+def test_a_long_list_behind_an_authenticator_that_needs_the_url_kwargs_is_not_lost(
+    users, settings_of
+):
     settings_of(ROOT_URLCONF=__name__, TOOLBOOTH={"MAX_RESULT": 500})
-    Secret.objects.bulk_create([Secret(owner=users["ann"], body=f"row {number}") for number in range(100)])
+    Secret.objects.bulk_create(
+        [Secret(owner=users["ann"], body=f"row {number}") for number in range(100)]
+    )
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     body["params"] = {"name": "strictnote__list", "arguments": {"tenant": "ann"}}
     client = Client(headers={"X-Tok": "t-ann"})
@@ -223,7 +244,10 @@ def listed(**headers):
 
 
 def test_the_key_of_one_area_is_shown_no_tool_of_another(project):
-    for key, own, other in [("key-a", "areaa__create", "areab__create"), ("key-b", "areab__create", "areaa__create")]:
+    for key, own, other in [
+        ("key-a", "areaa__create", "areab__create"),
+        ("key-b", "areab__create", "areaa__create"),
+    ]:
         assert own in listed(**{"X-Tok": key})
         assert other not in listed(**{"X-Tok": key})
 
@@ -242,7 +266,11 @@ def test_a_tool_whose_authenticator_needs_the_url_kwargs_is_listed(project):
 
 class ByToken(BaseAuthentication):
     def authenticate(self, request):
-        return (User.objects.get(username="bob"), "token") if request.headers.get("X-Tok") == "bob" else None
+        return (
+            (User.objects.get(username="bob"), "token")
+            if request.headers.get("X-Tok") == "bob"
+            else None
+        )
 
     def authenticate_header(self, request):
         return "Token"
@@ -282,7 +310,9 @@ class NotHere(BaseAuthentication):
         return User.objects.get(username="ann"), None
 
 
-def test_a_hand_written_tool_is_authenticated_at_the_endpoint_in_lists_and_calls(users, settings_of, monkeypatch):
+def test_a_hand_written_tool_is_authenticated_at_the_endpoint_in_lists_and_calls(
+    users, settings_of, monkeypatch
+):
     monkeypatch.setattr(decorators, "declared", {})
     monkeypatch.setattr(NotHere, "seen", [])
 
@@ -294,7 +324,10 @@ def test_a_hand_written_tool_is_authenticated_at_the_endpoint_in_lists_and_calls
     settings_of(ROOT_URLCONF=__name__)
     assert "greet" in listed()
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "greet"}}
-    assert Client().post("/mcp/", body, content_type="application/json").json()["result"]["isError"] is False
+    assert (
+        Client().post("/mcp/", body, content_type="application/json").json()["result"]["isError"]
+        is False
+    )
     assert set(NotHere.seen) == {("POST", "/mcp/")}
 
 
@@ -322,13 +355,18 @@ class TracedView(generics.RetrieveAPIView):
 
 
 @pytest.mark.parametrize("login", [None, True, False])
-def test_the_request_of_a_view_that_runs_holds_no_identity_beforehand(users, settings_of, monkeypatch, login):
+def test_the_request_of_a_view_that_runs_holds_no_identity_beforehand(
+    users, settings_of, monkeypatch, login
+):
     row = Log.objects.create(line="x")
     patterns = [
         path("mcp/", include("toolbooth.django.urls")),
         path("logs/<int:pk>/", TracedView.as_view(), name="log"),
     ]
-    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), TOOLBOOTH={"LOGIN_REQUIRED": login})
+    settings_of(
+        ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}),
+        TOOLBOOTH={"LOGIN_REQUIRED": login},
+    )
     monkeypatch.setattr(Traced, "asked", [])
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     for asked in ({}, {"filter_keys": ["line"]}):

@@ -1,4 +1,6 @@
-"""Many rows in one call: each passes the boundary, all are made or none, and the answer stays small."""
+"""Many rows in one call: each passes the boundary, all are made or none, and the answer stays
+small.
+"""
 
 import json
 
@@ -182,7 +184,10 @@ class Urls:
 class Few:
     router = SimpleRouter()
     router.register("contacts", ContactViewSet, "contacts")
-    urlpatterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
 
 
 @pytest.fixture
@@ -218,7 +223,10 @@ def test_a_list_under_one_of_five_keys_is_that_many_rows(call_few, key, form):
     }[form]
     result = call_few("contacts__create", sent)
     assert contacts() == [("ann@x.io", "Ann", ""), ("bob@x.io", "", "n")]
-    assert result.value == {"created": 2, "ids": [str(Contact.objects.get(email=each["email"]).pk) for each in TWO]}
+    assert result.value == {
+        "created": 2,
+        "ids": [str(Contact.objects.get(email=each["email"]).pk) for each in TWO],
+    }
     assert [each.code for each in result.repairs] == ([] if form == "list" else ["json-text"])
 
 
@@ -232,7 +240,9 @@ def test_sixty_rows_are_answered_with_their_ids_and_little_more(call_few):
 def test_verify_gives_the_rows_whole(call):
     result = call("companies__create", {"objects": [{"name": "Acme"}], "verify": True})
     acme = Company.objects.get()
-    assert result.value == {"results": [{"id": acme.pk, "name": "Acme", "website": "", "employees": None}]}
+    assert result.value == {
+        "results": [{"id": acme.pk, "name": "Acme", "website": "", "employees": None}]
+    }
 
 
 def test_what_a_client_adds_is_no_second_key(call):
@@ -243,13 +253,18 @@ def test_what_a_client_adds_is_no_second_key(call):
 def test_a_url_kwarg_stands_beside_the_rows(call):
     rows = [{"slug": "hq", "name": "HQ"}, {"slug": "lab", "name": "Lab"}]
     assert call("sites__create", {"area": "north", "objects": rows}).value["created"] == 2
-    assert sorted(Site.objects.values_list("slug", "name")) == [("hq", "north: HQ"), ("lab", "north: Lab")]
+    assert sorted(Site.objects.values_list("slug", "name")) == [
+        ("hq", "north: HQ"),
+        ("lab", "north: Lab"),
+    ]
     missing = call("sites__create", {"objects": rows})
     assert [(each.code, each.where) for each in missing.problems] == [("missing", "$.area")]
 
 
 def test_a_declared_field_of_that_name_wins(call):
-    assert call("words__create", {"word": "a", "data": ["b"]}).value == {"said": {"word": "a", "data": ["b"]}}
+    assert call("words__create", {"word": "a", "data": ["b"]}).value == {
+        "said": {"word": "a", "data": ["b"]}
+    }
     refused = call("words__create", {"data": ["b"]})
     assert [(each.code, each.where) for each in refused.problems] == [("missing", "$.word")]
     assert call("words__create", {"items": [{"word": "c"}]}).value == {
@@ -265,14 +280,23 @@ def test_a_declared_field_of_that_name_wins(call):
         "an object as text": ({"data": json.dumps(TWO[0])}, [("nested-wrapper", "$.data")]),
         "in a wrapper": ({"data": {"objects": TWO}}, [("nested-wrapper", "$.data")]),
         "beside a field": ({"email": "c@x.io", "objects": TWO}, [("unknown-key", "$.email")]),
-        "beside a field of none": ({"notes": "n", "objects": [{"email": "c@x.io"}]}, [("unknown-key", "$.notes")]),
-        "beside a field of one": ({"email": "c@x.io", "objects": [{"notes": "n"}]}, [("unknown-key", "$.email")]),
+        "beside a field of none": (
+            {"notes": "n", "objects": [{"email": "c@x.io"}]},
+            [("unknown-key", "$.notes")],
+        ),
+        "beside a field of one": (
+            {"email": "c@x.io", "objects": [{"notes": "n"}]},
+            [("unknown-key", "$.email")],
+        ),
         "two lists": ({"objects": TWO, "data": TWO}, [("unknown-key", "$.data")]),
         "beside what is unknown": ({"objects": TWO, "atomic": True}, [("unknown-key", "$.atomic")]),
         "another key": ({"contacts": TWO}, [("unknown-key", "$.contacts")]),
         "numbers": ({"objects": [1]}, [("wrong-type", "$.objects[0]")]),
         "no rows": ({"objects": []}, [("invalid", "$.objects")]),
-        "a wrapper in a row": ({"objects": [TWO[0], {"data": TWO[1]}]}, [("nested-wrapper", "$.objects[1].data")]),
+        "a wrapper in a row": (
+            {"objects": [TWO[0], {"data": TWO[1]}]},
+            [("nested-wrapper", "$.objects[1].data")],
+        ),
         "a wrapper in a row, as text": (
             {"objects": [TWO[0], {"body": json.dumps(TWO[1])}]},
             [("nested-wrapper", "$.objects[1].body")],
@@ -285,7 +309,10 @@ def test_a_declared_field_of_that_name_wins(call):
             {"objects": [TWO[0], {"emial": "c@x.io"}]},
             [("unknown-key", "$.objects[1].emial")],
         ),
-        "a re-cased field in a row": ({"items": [{"firstName": "Ann"}]}, [("unknown-key", "$.items[0].firstName")]),
+        "a re-cased field in a row": (
+            {"items": [{"firstName": "Ann"}]},
+            [("unknown-key", "$.items[0].firstName")],
+        ),
     }.values(),
     ids=lambda each: None,
 )
@@ -325,7 +352,13 @@ def atomic(request, monkeypatch):
 
 def test_the_problems_of_all_rows_come_by_index_in_one_reply(call, atomic):
     Company.objects.create(name="Old")
-    rows = [{"name": "New"}, {"name": "Old"}, {"name": "New"}, {}, {"name": "Far", "website": "no", "employees": -1}]
+    rows = [
+        {"name": "New"},
+        {"name": "Old"},
+        {"name": "New"},
+        {},
+        {"name": "Far", "website": "no", "employees": -1},
+    ]
     result = call("companies__create", items=rows)
     assert [(each.code, each.where, each.message) for each in result.problems] == [
         ("invalid", "$.items[1].name", "company with this name already exists."),
@@ -341,16 +374,23 @@ def test_the_problems_of_all_rows_come_by_index_in_one_reply(call, atomic):
 def test_relations_are_named_by_object_in_rows_and_nested_rows(call):
     acme = Company.objects.create(name="Acme")
     Tag.objects.create(slug="vip", title="VIP")
-    assert not call("contacts__create", objects=[{"company": {"name": "Acme"}, "tags": [{"slug": "vip"}]}]).is_error
+    assert not call(
+        "contacts__create", objects=[{"company": {"name": "Acme"}, "tags": [{"slug": "vip"}]}]
+    ).is_error
     made = Contact.objects.get()
     assert (made.company, [each.slug for each in made.tags.all()]) == (acme, ["vip"])
-    result = call("contacts__create", objects=[{}, {"company": {"name": "No"}}, {"tags": ["vip", {"slug": "no"}]}])
+    result = call(
+        "contacts__create",
+        objects=[{}, {"company": {"name": "No"}}, {"tags": ["vip", {"slug": "no"}]}],
+    )
     assert [(each.where, each.message) for each in result.problems] == [
         ("$.objects[1].company", "there is no company with name 'No'"),
         ("$.objects[2].tags[1]", "there is no tag with slug 'no'"),
     ]
     lines = [{"product": "tea", "price": "2.50"}, {"product": "x", "price": "dear"}]
-    result = call("deals__create", data=[{"title": "t", "company": {"name": "Acme"}, "lines": lines}])
+    result = call(
+        "deals__create", data=[{"title": "t", "company": {"name": "Acme"}, "lines": lines}]
+    )
     assert [each.where for each in result.problems] == ["$.data[0].lines[1].price"]
     assert Contact.objects.count() == 1
 
@@ -386,8 +426,13 @@ def test_what_is_done_on_commit_is_done_once_all_rows_are_made(call, monkeypatch
     assert done == ["a", "b"]
 
 
-def test_rows_in_other_databases_are_undone_too_and_one_out_of_reach_is_no_hindrance(call, monkeypatch, tmp_path):
-    for alias, place in {"other": tmp_path / "other.sqlite3", "gone": tmp_path / "no" / "folder.sqlite3"}.items():
+def test_rows_in_other_databases_are_undone_too_and_one_out_of_reach_is_no_hindrance(
+    call, monkeypatch, tmp_path
+):
+    for alias, place in {
+        "other": tmp_path / "other.sqlite3",
+        "gone": tmp_path / "no" / "folder.sqlite3",
+    }.items():
         settings = {**connections.settings["default"], "NAME": str(place), "ATOMIC_REQUESTS": False}
         monkeypatch.setitem(connections.settings, alias, settings)
     with connections["other"].schema_editor() as editor:
@@ -454,7 +499,9 @@ def test_a_row_in_a_list_means_what_it_means_alone(settings_of, call_few, errors
 
     def outcome(sent, prefix):
         result = call_few("contacts__create", sent)
-        told = [(each.code, each.where.replace(prefix, "$"), each.message) for each in result.problems]
+        told = [
+            (each.code, each.where.replace(prefix, "$"), each.message) for each in result.problems
+        ]
         repairs = [(each.code, each.where.replace(prefix, "$")) for each in result.repairs]
         rows = [(*ContactSerializer(row).data.items(),)[1:] for row in Contact.objects.all()]
         Contact.objects.all().delete()
@@ -465,7 +512,11 @@ def test_a_row_in_a_list_means_what_it_means_alone(settings_of, call_few, errors
         listed = outcome({"objects": [row]}, "$.objects[0]")
         # A correction is said in words that name its place.
         shown = [(code, path) for code, path, _ in listed[1]]
-        assert (listed[0], shown, *listed[2:]) == (alone[0], [each[:2] for each in alone[1]], *alone[2:]), row
+        assert (listed[0], shown, *listed[2:]) == (
+            alone[0],
+            [each[:2] for each in alone[1]],
+            *alone[2:],
+        ), row
 
 
 # --- hosts that take lists themselves ---
@@ -475,7 +526,10 @@ def test_a_host_that_takes_lists_gets_the_list_unchanged(call):
     rows = [{"name": "a"}, {"name": "b", "employees": 3}]
     result = call("bycreate__create", objects=rows)
     assert [each.line for each in Log.objects.all()] == [f"list: {json.dumps(rows)}"]
-    assert result.value == {"created": 2, "ids": list(Company.objects.order_by("name").values_list("pk", flat=True))}
+    assert result.value == {
+        "created": 2,
+        "ids": list(Company.objects.order_by("name").values_list("pk", flat=True)),
+    }
     refused = call("bycreate__create", objects=[{"name": "c"}, {"name": "a"}, {"nmae": "d"}])
     assert [each.where for each in refused.problems] == ["$.objects[2].nmae"]
     refused = call("bycreate__create", objects=[{"name": "c"}, {"name": "a"}])
@@ -510,7 +564,10 @@ def test_a_host_that_refuses_a_list_as_such_gets_its_rows_one_by_one(call, tool)
 @pytest.mark.parametrize("key", ["objects", "data"])
 def test_a_host_that_takes_nothing_but_lists_has_the_same_receipt(call, key):
     result = call("onlylists__create", {key: [{"name": "a"}, {"name": "b"}]})
-    assert result.value == {"created": 2, "ids": [each.pk for each in Company.objects.order_by("name")]}
+    assert result.value == {
+        "created": 2,
+        "ids": [each.pk for each in Company.objects.order_by("name")],
+    }
     refused = call("onlylists__create", {key: [{"name": "c"}, {"name": "a"}]})
     assert [each.where for each in refused.problems] == [f"$.{key}[1].name"]
     assert Company.objects.count() == 2
@@ -549,7 +606,10 @@ def test_a_hosts_own_bulk_create_keeps_its_name(settings_of, ann):
     class Clashing:
         router = SimpleRouter()
         router.register("companies", Own, "companies")
-        urlpatterns = [path("zzz/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+        urlpatterns = [
+            path("zzz/", include(router.urls)),
+            path("mcp/", include("toolbooth.django.urls")),
+        ]
 
     settings_of(ROOT_URLCONF=Clashing, TOOLBOOTH={"BULK_TOOLS": True})
     assert acting_as(ann).call("companies__bulk_create", word="w").value == {"mine": "w"}

@@ -43,13 +43,17 @@ def urls(*patterns, mcp=True, **views):
     for name, view in views.items():
         router.register(name, view, name)
     endpoint = [path("mcp/", include("toolbooth.django.urls"))] if mcp else []
-    return type("Urls", (), {"urlpatterns": [path("api/", include(router.urls)), *patterns, *endpoint]})
+    return type(
+        "Urls", (), {"urlpatterns": [path("api/", include(router.urls)), *patterns, *endpoint]}
+    )
 
 
 @pytest.fixture
 def crm(settings_of, ann):
     settings_of(
-        ROOT_URLCONF=urls(contacts=ContactViewSet, companies=CompanyViewSet, deals=DealViewSet, notes=NoteViewSet)
+        ROOT_URLCONF=urls(
+            contacts=ContactViewSet, companies=CompanyViewSet, deals=DealViewSet, notes=NoteViewSet
+        )
     )
 
 
@@ -69,7 +73,10 @@ def run(command, *arguments, **options):
 
 
 def test_the_blank_rows_of_the_incident_are_listed_and_then_deleted(crm):
-    ids = [uuid.UUID(f"{start}-0000-4000-8000-000000000000") for start in ("6b7e67eb", "c123f361", "b1b58efa")]
+    ids = [
+        uuid.UUID(f"{start}-0000-4000-8000-000000000000")
+        for start in ("6b7e67eb", "c123f361", "b1b58efa")
+    ]
     for each in ids:
         Contact.objects.create(pk=each)
     kept = [
@@ -142,8 +149,12 @@ def test_defaults_of_the_database_count_as_such(crm):
     try:
         blank, _ = Row.objects.create(), Row.objects.create(word="x")
         assert list(blank_rows(Row, ["word", "made"])) == [blank]
-        assert run("mcp_blank_rows", "odd.Row")[0].startswith("odd.Row: 1 row with nothing in word, made")
-        with pytest.raises(CommandError, match=r"no field of odd\.Row tells a blank row from another"):
+        assert run("mcp_blank_rows", "odd.Row")[0].startswith(
+            "odd.Row: 1 row with nothing in word, made"
+        )
+        with pytest.raises(
+            CommandError, match=r"no field of odd\.Row tells a blank row from another"
+        ):
             blank_rows(Row, ["made"])
     finally:
         with connection.schema_editor() as editor:
@@ -165,11 +176,19 @@ def test_tools_are_a_tree_with_what_they_cost(crm):
     printed, code = run("mcp_tools")
     lines = printed.splitlines()
     assert code == 0
-    assert [line.split()[-1] for line in lines if "──" not in line][:-1] == ["companies", "contacts", "deals", "notes"]
+    assert [line.split()[-1] for line in lines if "──" not in line][:-1] == [
+        "companies",
+        "contacts",
+        "deals",
+        "notes",
+    ]
     closing = next(line for line in lines if "close" in line)
     assert closing.split()[1:3] == ["└──", "close"]
     whole = json.loads(run("mcp_tools", "--json")[0])
-    cost = sum(len(json.dumps(each, separators=(",", ":"), ensure_ascii=False).encode()) // 4 for each in whole)
+    cost = sum(
+        len(json.dumps(each, separators=(",", ":"), ensure_ascii=False).encode()) // 4
+        for each in whole
+    )
     assert lines[-1] == f"{cost:>8,}  tokens for 25 tools (bytes / 4)"
 
 
@@ -202,7 +221,10 @@ def test_dispatchers_are_listed_with_what_is_behind_them(settings_of, ann):
 
     settings_of(
         ROOT_URLCONF=urls(guarded=Guarded, companies=CompanyViewSet, notes=NoteViewSet),
-        TOOLBOOTH={"DISPATCH": {"work": ["guarded", "companies"], "own": ["notes"]}, "EXCLUDE": ["notes__*e"]},
+        TOOLBOOTH={
+            "DISPATCH": {"work": ["guarded", "companies"], "own": ["notes"]},
+            "EXCLUDE": ["notes__*e"],
+        },
     )
     crud = "list, create, retrieve, update, partial_update, destroy"
 
@@ -210,7 +232,8 @@ def test_dispatchers_are_listed_with_what_is_behind_them(settings_of, ann):
         printed, code = run("mcp_tools", *arguments)
         assert code == 0
         return [
-            " ".join(line.split()[1:] if line.split()[0].isdecimal() else line.split()) for line in printed.splitlines()
+            " ".join(line.split()[1:] if line.split()[0].isdecimal() else line.split())
+            for line in printed.splitlines()
         ]
 
     assert tree() == [
@@ -235,7 +258,9 @@ def test_a_dispatcher_is_called_as_any_tool(crm, settings_of):
     sent = '{"resource": "contacts", "action": "create", "email": "a@x.io"}'
     assert run("mcp_call", "sales", sent, "--as", "ann")[1] == 0
     assert Contact.objects.get().email == "a@x.io"
-    printed, code = run("mcp_call", "sales", '{"resource": "contact", "action": "create"}', "--as", "ann")
+    printed, code = run(
+        "mcp_call", "sales", '{"resource": "contact", "action": "create"}', "--as", "ann"
+    )
     assert (code, 'did you mean "contacts"?' in printed) == (1, True)
     assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
     assert run("mcp_call", "sale", "--as", "ann")[1] == 2
@@ -245,7 +270,9 @@ def test_a_call_runs_as_the_user_through_the_boundary(crm, ann):
     printed, code = run("mcp_call", "notes__create", '{"title": "t"}', "--as", "ann")
     assert (code, json.loads(printed)["set"]) == (0, ["title"])
     assert Note.objects.get().owner == ann
-    printed, code = run("mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta")
+    printed, code = run(
+        "mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta"
+    )
     text, _, meta = printed.partition("\n{")
     assert (code, text.splitlines()[-1]) == (1, 'Send instead: {"email":"a@x.io"}')
     assert json.loads("{" + meta)["toolbooth"]["corrected"] == {"email": "a@x.io"}
@@ -261,7 +288,9 @@ def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
     assert run("mcp_call", "contacts__create", '{"email": "no"}', "--as", "ann")[1] == 1
     printed, code = run("mcp_call", "contacts__create", "{no", "--as", "ann")
     assert (code, printed.startswith("ARGUMENTS: not valid JSON: ")) == (2, True)
-    printed, code = run("mcp_call", "contacts__create", '{"email": "a", "email": "b"}', "--as", "ann")
+    printed, code = run(
+        "mcp_call", "contacts__create", '{"email": "a", "email": "b"}', "--as", "ann"
+    )
     assert (code, "the same key is sent twice" in printed) == (1, True)
     assert run("mcp_call", "contacts__creat", "--as", "ann") == (
         "there is no tool 'contacts__creat'; did you mean 'contacts__create'?; `manage.py mcp_tools` lists them all",
@@ -269,12 +298,18 @@ def test_what_a_call_came_to_is_its_exit_code(crm, settings_of):
     )
     assert run("mcp_call", "contacts__create", "--as", "bob")[1] == 2
     settings_of(TOOLBOOTH={"ERRORS": "protocol"})
-    printed, code = run("mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta")
+    printed, code = run(
+        "mcp_call", "contacts__create", '{"data": {"email": "a@x.io"}}', "--as", "ann", "--meta"
+    )
     assert (code, '"corrected"' in printed) == (1, True)
 
 
 def test_arguments_from_standard_input_and_the_codes_of_the_process(tmp_path):
-    env = {**os.environ, "CRM_DATABASE": str(tmp_path / "crm.sqlite3"), "DJANGO_SETTINGS_MODULE": "crm.settings"}
+    env = {
+        **os.environ,
+        "CRM_DATABASE": str(tmp_path / "crm.sqlite3"),
+        "DJANGO_SETTINGS_MODULE": "crm.settings",
+    }
 
     def manage(*arguments, sent=b""):
         command = [sys.executable, str(CRM), *arguments]
@@ -284,7 +319,12 @@ def test_arguments_from_standard_input_and_the_codes_of_the_process(tmp_path):
     manage("createsuperuser", "--noinput", "--username", "ann", "--email", "ann@x.io")
     made = manage("mcp_call", "companies__create", "-", "--as", "ann", sent=b'{"name": "Acme"}')
     assert (made.returncode, made.stderr) == (0, b"")
-    assert json.loads(made.stdout) == {"id": 1, "name": "Acme", "set": ["name"], "defaulted": ["website", "employees"]}
+    assert json.loads(made.stdout) == {
+        "id": 1,
+        "name": "Acme",
+        "set": ["name"],
+        "defaulted": ["website", "employees"],
+    }
     refused = manage("mcp_call", "companies__create", "-", "--as", "ann", sent=b'{"name": "Acme"}')
     assert (refused.returncode, refused.stderr) == (1, b"")
 
@@ -306,7 +346,9 @@ def test_every_client_gets_what_it_reads(crm):
     expected = {
         "claude-code": {"mcpServers": {"api": {"type": "http", "url": at, "headers": headers}}},
         "claude-desktop": {
-            "mcpServers": {"api": {"command": "npx", "args": bridge, "env": {"AUTHORIZATION": "Bearer s3"}}}
+            "mcpServers": {
+                "api": {"command": "npx", "args": bridge, "env": {"AUTHORIZATION": "Bearer s3"}}
+            }
         },
         "cursor": {"mcpServers": {"api": {"url": at, "headers": headers}}},
         "vscode": {"servers": {"api": {"type": "http", "url": at, "headers": headers}}},
@@ -326,9 +368,16 @@ def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
     }
     given = ("--url", "https://crm.example/a/mcp", "--token", "Basic YW5uOnB3", "--name", "mine")
     assert configured("--client", "cursor", *given)[1] == {
-        "mcpServers": {"mine": {"url": "https://crm.example/a/mcp", "headers": {"Authorization": "Basic YW5uOnB3"}}}
+        "mcpServers": {
+            "mine": {
+                "url": "https://crm.example/a/mcp",
+                "headers": {"Authorization": "Basic YW5uOnB3"},
+            }
+        }
     }
-    assert configured("--client", "claude-desktop", "--url", "https://crm.example")[1]["mcpServers"]["sales"] == {
+    assert configured("--client", "claude-desktop", "--url", "https://crm.example")[1][
+        "mcpServers"
+    ]["sales"] == {
         "command": "npx",
         "args": ["-y", "mcp-remote", "https://crm.example/mcp/"],
     }
@@ -354,7 +403,11 @@ def test_a_token_gets_the_word_that_the_views_want(settings_of, ann):
 def test_a_sound_project_has_no_errors(crm):
     printed, code = run("mcp_doctor")
     assert (code, printed.splitlines()[-1]) == (0, "0 errors, 0 warnings")
-    for line in ("ok  an agent reaches /mcp/", "ok  every tool wants to know who calls", "ok  every view"):
+    for line in (
+        "ok  an agent reaches /mcp/",
+        "ok  every tool wants to know who calls",
+        "ok  every view",
+    ):
         assert line in printed
 
 
@@ -392,7 +445,9 @@ def test_every_fault_is_named_with_its_remedy(settings_of, ann):
 
 
 def test_dispatchers_are_looked_at(crm, settings_of):
-    settings_of(TOOLBOOTH={"DISPATCH": {"people": ["contacts"], "money": ["invoices"], "late": ["con*"]}})
+    settings_of(
+        TOOLBOOTH={"DISPATCH": {"people": ["contacts"], "money": ["invoices"], "late": ["con*"]}}
+    )
     printed, code = run("mcp_doctor")
     assert code == 0
     remedy = "\n           -> `mcp_tools` lists the names of resources"
@@ -437,7 +492,10 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
             {"ROOT_URLCONF": urls(companies=CompanyViewSet, mcp=False)},
             'error  the project has no MCP endpoint\n           -> add path("mcp/"',
         ),
-        "no views": ({"ROOT_URLCONF": urls()}, "error  there is no tool\n           -> add REST framework views"),
+        "no views": (
+            {"ROOT_URLCONF": urls()},
+            "error  there is no tool\n           -> add REST framework views",
+        ),
         "none included": (
             {"ROOT_URLCONF": urls(companies=CompanyViewSet), "TOOLBOOTH": {"INCLUDE": ["x"]}},
             "error  there is no tool\n           -> widen TOOLBOOTH['INCLUDE']",
@@ -449,13 +507,26 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
         "something before it": (
             {
                 "ROOT_URLCONF": urls(companies=CompanyViewSet),
-                "MIDDLEWARE": ["django.contrib.sessions.middleware.SessionMiddleware", f"{__name__}.all_to_login"],
+                "MIDDLEWARE": [
+                    "django.contrib.sessions.middleware.SessionMiddleware",
+                    f"{__name__}.all_to_login",
+                ],
             },
             "error  an agent does not reach /mcp/: something before it answers HTTP 302\n           -> look through",
         ),
-        "a URLconf that fails": ({"ROOT_URLCONF": "nowhere.urls"}, "error  this could not be looked at: ModuleNotF"),
+        "a URLconf that fails": (
+            {"ROOT_URLCONF": "nowhere.urls"},
+            "error  this could not be looked at: ModuleNotF",
+        ),
     }.values(),
-    ids=["not mounted", "no views", "none included", "no hosts", "something before it", "a URLconf that fails"],
+    ids=[
+        "not mounted",
+        "no views",
+        "none included",
+        "no hosts",
+        "something before it",
+        "a URLconf that fails",
+    ],
 )
 def test_what_keeps_agents_out_is_an_error(settings_of, ann, changes, told):
     settings_of(**changes)
@@ -482,7 +553,9 @@ CACHES = {
 
 @pytest.mark.parametrize(("backend", "told"), CACHES.items(), ids=CACHES)
 def test_the_doctor_says_who_finds_a_large_result_again(crm, settings_of, tmp_path, backend, told):
-    module = {"LocMemCache": "locmem", "DummyCache": "dummy", "FileBasedCache": "filebased"}[backend]
+    module = {"LocMemCache": "locmem", "DummyCache": "dummy", "FileBasedCache": "filebased"}[
+        backend
+    ]
     kept = {"BACKEND": f"django.core.cache.backends.{module}.{backend}", "LOCATION": str(tmp_path)}
     settings_of(CACHES={"default": kept, "kept": kept}, TOOLBOOTH={"CACHE": "kept"})
     printed, code = run("mcp_doctor")

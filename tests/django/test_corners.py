@@ -1,4 +1,6 @@
-"""Views of a rare kind: each is published rightly, or left out with a reason; none takes the others along."""
+"""Views of a rare kind: each is published rightly, or left out with a reason; none takes the others
+along.
+"""
 
 import asyncio
 import io
@@ -38,7 +40,9 @@ def serve(settings_of):
     def published(**views):
         patterns = [path("mcp/", include("toolbooth.django.urls"))]
         for name, view in views.items():
-            patterns.append(path(f"{name}/", view.as_view() if isinstance(view, type) else view, name=name))
+            patterns.append(
+                path(f"{name}/", view.as_view() if isinstance(view, type) else view, name=name)
+            )
         settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
         return catalogue()
 
@@ -78,8 +82,12 @@ def test_a_body_without_known_fields_is_left_out(serve):
 
 
 def test_an_action_that_needs_a_file_is_left_out(serve):
-    found = serve(upload=posting(serializer_of(file=serializers.FileField(), name=serializers.CharField())))
-    assert left_out(found) == {"upload__post": "'file' is required, and takes a file, which is not sent over MCP"}
+    found = serve(
+        upload=posting(serializer_of(file=serializers.FileField(), name=serializers.CharField()))
+    )
+    assert left_out(found) == {
+        "upload__post": "'file' is required, and takes a file, which is not sent over MCP"
+    }
     nested = serializer_of(inner=serializer_of(file=serializers.FileField())())
     assert left_out(serve(upload=posting(nested)))["upload__post"] == (
         "'inner' is required, and 'inner.file' is required, and takes a file, which is not sent over MCP"
@@ -116,7 +124,10 @@ def test_what_its_author_excludes_is_left_out(serve):
 
 def test_a_serializer_for_each_media_type_is_the_one_for_json(serve, mcp):
     @extend_schema(
-        request={"multipart/form-data": LogSerializer, "application/json": OpenApiRequest(DeviceSerializer)},
+        request={
+            "multipart/form-data": LogSerializer,
+            "application/json": OpenApiRequest(DeviceSerializer),
+        },
         responses=None,
     )
     @api_view(["POST"])
@@ -125,7 +136,9 @@ def test_a_serializer_for_each_media_type_is_the_one_for_json(serve, mcp):
 
     site = Site.objects.create(slug="hq", name="HQ")
     assert "site" in properties(serve(either=either), "either__post")
-    assert mcp("either__post", {"site": {"slug": "hq"}})["structuredContent"] == {"sent": {"site": site.pk}}
+    assert mcp("either__post", {"site": {"slug": "hq"}})["structuredContent"] == {
+        "sent": {"site": site.pk}
+    }
 
 
 def test_integers_of_any_length_arrive(serve, mcp):
@@ -148,13 +161,17 @@ class PartByToken(serializers.RelatedField):
 
 
 def test_what_an_authors_own_field_takes_is_its_own_to_say(serve, mcp):
-    made = serializer_of(word=Upper(required=False), part=PartByToken(queryset=Part.objects.all(), required=False))
+    made = serializer_of(
+        word=Upper(required=False), part=PartByToken(queryset=Part.objects.all(), required=False)
+    )
     found = serve(own=posting(made))
     assert properties(found, "own__post")["word"] == {"type": "string"}
     Part.objects.create(number="p1", token="t1")
     for word in ("x", {"text": "x"}):
         assert mcp("own__post", {"word": word})["structuredContent"] == {"read": {"word": "X"}}
-    assert mcp("own__post", {"part": {"token": "t1"}})["structuredContent"] == {"read": {"part": "p1"}}
+    assert mcp("own__post", {"part": {"token": "t1"}})["structuredContent"] == {
+        "read": {"part": "p1"}
+    }
     assert mcp("own__post", {"word": ["x"]})["isError"] is True
 
 
@@ -168,7 +185,11 @@ def test_a_field_that_may_be_blank_or_null_says_so(serve, mcp):
         token=serializers.CharField(required=False),
     )
     found = properties(serve(odd=posting(made)), "odd__post")
-    assert found["one"] == {"type": "string", "enum": ["a_b", "c", ""], "description": "c = Something else (or null)"}
+    assert found["one"] == {
+        "type": "string",
+        "enum": ["a_b", "c", ""],
+        "description": "c = Something else (or null)",
+    }
     assert found["several"] == {
         "type": "array",
         "items": {"type": "string", "enum": ["a_b", "c"]},
@@ -181,7 +202,13 @@ def test_a_field_that_may_be_blank_or_null_says_so(serve, mcp):
 
 
 def test_a_secret_is_never_echoed(serve, mcp):
-    serve(login=posting(serializer_of(user=serializers.CharField(), password=serializers.CharField(max_length=3))))
+    serve(
+        login=posting(
+            serializer_of(
+                user=serializers.CharField(), password=serializers.CharField(max_length=3)
+            )
+        )
+    )
     refused = mcp("login__post", {"data": {"user": "ann", "password": "hunter2"}})
     assert "hunter2" not in json.dumps(refused)
     assert "hunter2" not in json.dumps(mcp("login__post", {"user": "ann", "password": "hunter2"}))
@@ -217,7 +244,10 @@ def test_a_queryset_that_needs_a_caller_still_has_its_orderings(serve, mcp):
         ordering_fields = "__all__"
 
     found = serve(mine=Mine, whatever=Whatever)
-    assert properties(found, "mine__list")["ordering"] == {"type": "string", "enum": ["name", "-name"]}
+    assert properties(found, "mine__list")["ordering"] == {
+        "type": "string",
+        "enum": ["name", "-name"],
+    }
     assert properties(found, "whatever__list")["ordering"] == {"type": "string"}
     assert mcp("mine__list", {"ordering": "slug"})["isError"] is True
 
@@ -243,15 +273,22 @@ def test_a_long_text_is_cut_and_said_to_be(serve, mcp, monkeypatch):
     monkeypatch.setattr(replies, "MOST_TEXT", 10)
     serve(
         long=answering(lambda: HttpResponse("x" * 11, content_type="text/plain")),
-        stream=answering(lambda: StreamingHttpResponse(iter([b"x" * 6] * 3), content_type="text/plain")),
-        events=answering(lambda: StreamingHttpResponse(iter([b"data: x"]), content_type="text/event-stream")),
+        stream=answering(
+            lambda: StreamingHttpResponse(iter([b"x" * 6] * 3), content_type="text/plain")
+        ),
+        events=answering(
+            lambda: StreamingHttpResponse(iter([b"data: x"]), content_type="text/event-stream")
+        ),
         empty=answering(lambda: HttpResponse(content_type="text/plain")),
     )
     note = "only the first 10 characters; fetch the rest over REST"
     for name in ("long", "stream"):
         told = mcp(f"{name}__get")["structuredContent"]
         assert (told["text"], told["note"]) == ("x" * 10, note)
-    assert mcp("events__get")["structuredContent"]["note"] == "the content is not sent over MCP; fetch it over REST"
+    assert (
+        mcp("events__get")["structuredContent"]["note"]
+        == "the content is not sent over MCP; fetch it over REST"
+    )
     assert mcp("empty__get")["structuredContent"] == {"status": 200, "content_type": "text/plain"}
 
 
@@ -266,7 +303,10 @@ def test_a_stream_made_by_a_coroutine_is_read(serve, mcp):
 
 
 def test_a_refusal_without_words_is_told_by_its_status(serve, mcp):
-    serve(gone=answering(lambda: Response(status=410)), html=answering(lambda: HttpResponse("<p>", status=404)))
+    serve(
+        gone=answering(lambda: Response(status=410)),
+        html=answering(lambda: HttpResponse("<p>", status=404)),
+    )
     assert mcp("gone__get")["content"][0]["text"] == "Tool 'gone__get' failed: the API answered 410"
     assert mcp("html__get")["structuredContent"] == {"details": {"status": 404, "problems": []}}
 
@@ -308,7 +348,10 @@ def test_under_asgi_it_is_the_same(ann):
     made, told, sent = asyncio.run(visit())
     assert made["isError"] is False
     assert Company.objects.get().name == "Acme"
-    assert (told["structuredContent"]["user"], told["structuredContent"]["language"]) == ("ann", "de")
+    assert (told["structuredContent"]["user"], told["structuredContent"]["language"]) == (
+        "ann",
+        "de",
+    )
     assert sent["structuredContent"]["tenant"] == "t"
 
 
@@ -317,7 +360,12 @@ def test_in_debug_the_local_hosts_are_our_own(ann, settings_of):
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     for origin, status in [("http://localhost:5173", 200), ("http://evil.example", 403)]:
         headers = {"Authorization": "Basic YW5uOnB3", "Host": "localhost", "Origin": origin}
-        assert Client(headers=headers).post("/mcp/", message, content_type="application/json").status_code == status
+        assert (
+            Client(headers=headers)
+            .post("/mcp/", message, content_type="application/json")
+            .status_code
+            == status
+        )
 
 
 def test_nothing_is_asked_of_anybody_where_there_is_nothing_to_call(serve):
@@ -354,7 +402,10 @@ class KindView(generics.GenericAPIView):
 
     def get_serializer_class(self):
         kind = serializers.ChoiceField(choices=["a", "b", "forbidden"])
-        fields = {"kind": kind, "site": serializers.PrimaryKeyRelatedField(queryset=Site.objects.all())}
+        fields = {
+            "kind": kind,
+            "site": serializers.PrimaryKeyRelatedField(queryset=Site.objects.all()),
+        }
         sent = getattr(self.request, "data", {}).get("kind", "all")
         for name in ("a", "b") if sent == "all" else (sent,):
             fields[name] = serializers.CharField(required=False)
@@ -363,16 +414,22 @@ class KindView(generics.GenericAPIView):
     def post(self, request):
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        return Response({"read": {**serializer.validated_data, "site": serializer.validated_data["site"].slug}})
+        return Response(
+            {"read": {**serializer.validated_data, "site": serializer.validated_data["site"].slug}}
+        )
 
 
 def test_a_serializer_chosen_by_what_is_sent_takes_only_what_it_reads(serve, mcp):
     serve(kind=KindView)
     Site.objects.create(slug="hq", name="HQ")
     sent = {"kind": "a", "a": "x", "site": {"name": "HQ"}}
-    assert mcp("kind__post", sent)["structuredContent"] == {"read": {"kind": "a", "a": "x", "site": "hq"}}
+    assert mcp("kind__post", sent)["structuredContent"] == {
+        "read": {"kind": "a", "a": "x", "site": "hq"}
+    }
     refused = mcp("kind__post", {**sent, "b": "y"})["_meta"]["toolbooth"]["problems"]
-    assert refused == [{"code": "unknown-key", "path": "$.b", "message": "is no field that you may send"}]
+    assert refused == [
+        {"code": "unknown-key", "path": "$.b", "message": "is no field that you may send"}
+    ]
     forbidden = mcp("kind__post", {**sent, "kind": "forbidden", "site": {"name": "nowhere"}})
     assert forbidden["structuredContent"]["details"]["status"] == 403
 
@@ -407,14 +464,19 @@ def test_rows_known_only_by_their_caller_are_named_too(serve, mcp, ann):
     Site.objects.create(slug="mine", name="Mine", owner=ann)
     made = device_serializer(site=Mine())
     found = serve(mine=type("View", (MakesDevices,), {"serializer_class": made}))
-    assert properties(found, "mine__create")["site"] == {"type": "integer", "description": 'or {"slug": …}'}
+    assert properties(found, "mine__create")["site"] == {
+        "type": "integer",
+        "description": 'or {"slug": …}',
+    }
     assert mcp("mine__create", {"site": {"slug": "mine"}})["isError"] is False
     assert Device.objects.get().site.slug == "mine"
 
 
 def test_rows_that_cannot_be_known_beforehand_are_named_by_key(serve, mcp, ann):
     site = Site.objects.create(slug="mine", name="Mine", owner=ann)
-    serve(yours=type("View", (MakesDevices,), {"serializer_class": device_serializer(site=Yours())}))
+    serve(
+        yours=type("View", (MakesDevices,), {"serializer_class": device_serializer(site=Yours())})
+    )
     assert mcp("yours__create", {"site": {"slug": "mine"}})["isError"] is True
     assert Device.objects.count() == 0
     assert mcp("yours__create", {"site": site.pk})["isError"] is False
@@ -426,8 +488,12 @@ def test_a_key_that_is_another_rows_has_that_rows_type(serve, mcp):
     field = serializers.PrimaryKeyRelatedField(queryset=Badge.objects.all())
     serve(badge=posting(serializer_of(badge=field)))
     for named in (str(badge.pk), {"device": str(badge.pk)}, {"pk": str(badge.pk)}):
-        assert mcp("badge__post", {"badge": named})["structuredContent"] == {"read": {"badge": str(badge)}}
-    problems = mcp("badge__post", {"badge": {"device": "nonsense"}})["_meta"]["toolbooth"]["problems"]
+        assert mcp("badge__post", {"badge": named})["structuredContent"] == {
+            "read": {"badge": str(badge)}
+        }
+    problems = mcp("badge__post", {"badge": {"device": "nonsense"}})["_meta"]["toolbooth"][
+        "problems"
+    ]
     assert [each["message"] for each in problems] == ["there is no badge with device 'nonsense'"]
 
 
@@ -444,7 +510,11 @@ def test_names_of_other_alphabets_are_told_apart(settings_of):
     assert all(name.isascii() for name in names)
 
 
-VIEW = {"queryset": Log.objects.order_by("id"), "serializer_class": LogSerializer, "__module__": "odd.views"}
+VIEW = {
+    "queryset": Log.objects.order_by("id"),
+    "serializer_class": LogSerializer,
+    "__module__": "odd.views",
+}
 
 
 class Broken(io.BytesIO):

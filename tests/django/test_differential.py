@@ -1,4 +1,6 @@
-"""The same user sends the same input over REST and over MCP: the same comes of it, and the same rows are there."""
+"""The same user sends the same input over REST and over MCP: the same comes of it, and the same
+rows are there.
+"""
 
 import json
 import re
@@ -45,7 +47,9 @@ def stock() -> None:
 
 def rows() -> list[Any]:
     """Every row of every table; what is new and made up is told by its place."""
-    text = serializers.serialize("json", [row for model in MODELS for row in model.objects.order_by("pk")])
+    text = serializers.serialize(
+        "json", [row for model in MODELS for row in model.objects.order_by("pk")]
+    )
     text = re.sub(r'"written": "[^"]*"', '"written": ""', text)
     made_up = re.findall(r'"model": "sales.contact", "pk": "([^"]*)"', text)
     for key in made_up:
@@ -70,14 +74,23 @@ def over_rest(client: Client, name: str, key: Any, sent: dict[str, Any]) -> int:
     path = f"/api/{base}/{tail.format(id=key)}"
     if method == "GET":
         return client.get(path, sent).status_code
-    return client.generic(method, path, json.dumps(sent), content_type="application/json").status_code
+    return client.generic(
+        method, path, json.dumps(sent), content_type="application/json"
+    ).status_code
 
 
 def over_mcp(client: Client, name: str, key: Any, sent: dict[str, Any]) -> int:
     base, _, action = name.partition("__")
-    own = "id" if base != "tags" else "slug" if action in ("retrieve", "destroy") else "slug_in_path"
+    own = (
+        "id" if base != "tags" else "slug" if action in ("retrieve", "destroy") else "slug_in_path"
+    )
     arguments = {**({own: key} if "{id}" in ROUTES[action][1] else {}), **sent}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": name, "arguments": arguments},
+    }
     reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
     if reply.status_code != 200:
         return reply.status_code
@@ -97,7 +110,12 @@ keys = {
     "tags": st.sampled_from(["a", "z"]),
 }
 line = st.fixed_dictionaries(
-    {"product": text, "price": st.one_of(st.decimals(-9, 10**9, places=3).map(str), st.integers(-5, 10**11), text)},
+    {
+        "product": text,
+        "price": st.one_of(
+            st.decimals(-9, 10**9, places=3).map(str), st.integers(-5, 10**11), text
+        ),
+    },
     optional={"quantity": st.integers(-2, 5)},
 )
 company = st.sampled_from([1, 99])
@@ -112,13 +130,17 @@ fields: dict[str, dict[str, Any]] = {
         "first_name": text,
         "company": company | st.none(),
         "tags": st.lists(st.sampled_from(["a", "z"]), max_size=2),
-        "profile": st.dictionaries(text, st.integers() | text | st.lists(st.booleans()), max_size=3),
+        "profile": st.dictionaries(
+            text, st.integers() | text | st.lists(st.booleans()), max_size=3
+        ),
         "subscribed": st.booleans(),
     },
     "deals": {
         "title": text,
         "company": company,
-        "closes_on": st.dates().map(str) | st.sampled_from(["2026-02-30", "tomorrow", ""]) | st.none(),
+        "closes_on": st.dates().map(str)
+        | st.sampled_from(["2026-02-30", "tomorrow", ""])
+        | st.none(),
         "lines": st.lists(line, max_size=2),
     },
     "notes": {"title": text, "body": text, "pinned": st.booleans()},
@@ -126,8 +148,17 @@ fields: dict[str, dict[str, Any]] = {
 }
 words = text.filter(lambda each: each.strip("'\" "))  # an empty filter REST drops and MCP refuses
 filters: dict[str, dict[str, Any]] = {
-    "companies": {"search": words, "ordering": st.sampled_from(["name", "-employees"]), "page": st.integers(0, 2)},
-    "contacts": {"company": company, "subscribed": st.booleans(), "email__icontains": words, "page": st.integers(0, 2)},
+    "companies": {
+        "search": words,
+        "ordering": st.sampled_from(["name", "-employees"]),
+        "page": st.integers(0, 2),
+    },
+    "contacts": {
+        "company": company,
+        "subscribed": st.booleans(),
+        "email__icontains": words,
+        "page": st.integers(0, 2),
+    },
     "deals": {"company": company, "stage": st.sampled_from(["open", "won", "nope"])},
     "notes": {"page": st.integers(1, 2)},
     "tags": {"page": st.integers(1, 2)},
@@ -137,12 +168,18 @@ filters: dict[str, dict[str, Any]] = {
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, Any, dict[str, Any]]:
     base = draw(st.sampled_from(sorted(fields)))
-    action = draw(st.sampled_from(sorted(ROUTES) if base == "deals" else sorted(set(ROUTES) - {"close"})))
+    action = draw(
+        st.sampled_from(sorted(ROUTES) if base == "deals" else sorted(set(ROUTES) - {"close"}))
+    )
     key = draw(keys[base]) if "{id}" in ROUTES[action][1] else None
     if action in ("retrieve", "destroy"):
         return f"{base}__{action}", key, {}
     if action == "close":
-        return "deals__close", key, draw(st.fixed_dictionaries({}, optional={"won": st.booleans(), "reason": text}))
+        return (
+            "deals__close",
+            key,
+            draw(st.fixed_dictionaries({}, optional={"won": st.booleans(), "reason": text})),
+        )
     sent = filters[base] if action == "list" else fields[base]
     return f"{base}__{action}", key, draw(st.fixed_dictionaries({}, optional=sent))
 
@@ -157,10 +194,15 @@ def clients(ann):
     }
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(call=calls(), who=st.sampled_from(["ann", "ann", "bob", None]))
 def test_rest_and_mcp_come_to_the_same(clients, call, who):
     name, key, sent = call
     status, kept = undone(lambda: over_rest(clients[who], name, key, sent))
     told, there = undone(lambda: over_mcp(clients[who], name, key, sent))
-    assert (told // 100 if told < 300 else told, there) == (status // 100 if status < 300 else status, kept)
+    assert (told // 100 if told < 300 else told, there) == (
+        status // 100 if status < 300 else status,
+        kept,
+    )

@@ -26,7 +26,9 @@ def urls(*routes):
         router = SimpleRouter()
         router.register("rows", view, name)
         patterns.append(path(f"{place}/", include(router.urls)))
-    return type("Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]})
+    return type(
+        "Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]}
+    )
 
 
 @pytest.fixture
@@ -45,12 +47,19 @@ def held():
     """Each dispatcher, with its actions or with those of its resources; None for a tool by itself."""
     found = {}
     for name, tool in catalogue().registry.tools.items():
-        below = tool.dispatch and {key: list(actions) for key, actions in tool.dispatch.resources.items()}
+        below = tool.dispatch and {
+            key: list(actions) for key, actions in tool.dispatch.resources.items()
+        }
         found[name] = below if below is None or "" not in below else below[""]
     return found
 
 
-CRM = (("companies", CompanyViewSet), ("contacts", ContactViewSet), ("deals", DealViewSet), ("sites", SiteViewSet))
+CRM = (
+    ("companies", CompanyViewSet),
+    ("contacts", ContactViewSet),
+    ("deals", DealViewSet),
+    ("sites", SiteViewSet),
+)
 
 
 @pytest.mark.parametrize("off", ["off", None, False, {}])
@@ -79,11 +88,17 @@ def test_groups_of_resources_by_name_and_the_first_that_fits_has_it(project):
     groups = {"people": ["contacts", "comp*"], "rest": ["c*", "deals"]}
     found = project(*CRM, DISPATCH=groups)
     flat = {f"sites__{name}": None for name in CRUD}
-    assert found == {"people": {"companies": CRUD, "contacts": CRUD}, "rest": [*CRUD, "close"], **flat}
+    assert found == {
+        "people": {"companies": CRUD, "contacts": CRUD},
+        "rest": [*CRUD, "close"],
+        **flat,
+    }
 
 
 def test_what_is_left_out_is_behind_no_dispatcher(project):
-    found = project(*CRM, DISPATCH="resource", INCLUDE=["deals__*", "sites__list"], EXCLUDE=["deals__[lucp]*"])
+    found = project(
+        *CRM, DISPATCH="resource", INCLUDE=["deals__*", "sites__list"], EXCLUDE=["deals__[lucp]*"]
+    )
     assert found == {"deals": ["retrieve", "destroy"], "sites": ["list"]}
 
 
@@ -94,9 +109,14 @@ def test_bulk_tools_are_actions_of_their_resource(project):
 
 def test_a_resource_is_called_as_its_tools_are(project):
     """Two of one name have their app's label in front; two of one app are told apart by number."""
-    found = project(("rows", TagViewSet), ("rows", SiteViewSet), ("rows", CompanyViewSet), DISPATCH="resource")
+    found = project(
+        ("rows", TagViewSet), ("rows", SiteViewSet), ("rows", CompanyViewSet), DISPATCH="resource"
+    )
     assert found == {"sales__rows": [*CRUD, *(f"{name}_2" for name in CRUD)], "odd__rows": CRUD}
-    tools = {name: tool.name for name, tool in catalogue().registry.tools["sales__rows"].dispatch.resources[""].items()}
+    tools = {
+        name: tool.name
+        for name, tool in catalogue().registry.tools["sales__rows"].dispatch.resources[""].items()
+    }
     assert tools == {name: f"sales__rows__{name}" for name in found["sales__rows"]}
 
 
@@ -106,7 +126,9 @@ LONG = "a-router-of-a-very-long-name-that-nobody-would-ever-want-to-type-by-hand
 def test_of_a_name_that_is_too_long_the_action_stays_readable(project):
     found = project((LONG, TagViewSet), (f"{LONG}-2", TagViewSet), DISPATCH="resource")
     assert [(len(name), actions) for name, actions in found.items()] == [(64, CRUD), (64, CRUD)]
-    assert project((LONG[:55], TagViewSet), DISPATCH="resource") == {LONG[:55].replace("-", "_"): CRUD}
+    assert project((LONG[:55], TagViewSet), DISPATCH="resource") == {
+        LONG[:55].replace("-", "_"): CRUD
+    }
 
 
 def test_a_name_that_is_taken_gets_a_number(project):
@@ -171,7 +193,9 @@ def test_an_app_says_what_it_calls_itself(project, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "given", ["apps", True, ["contacts"], {"a b": ["x"]}, {"a": "x"}, {"a": []}, {"a": [1]}, {1: ["x"]}], ids=repr
+    "given",
+    ["apps", True, ["contacts"], {"a b": ["x"]}, {"a": "x"}, {"a": []}, {"a": [1]}, {1: ["x"]}],
+    ids=repr,
 )
 def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, given):
     settings_of(TOOLBOOTH={"DISPATCH": given})
@@ -196,4 +220,6 @@ def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
     ]
     told = [each.msg for each in checks.run_checks() if each.id == "toolbooth.W003"]
     assert told == [f"{each.what}: {each.why}." for each in catalogue().idle]
-    assert set(held()) - {f"{name}__{each}" for name in ("companies", "sites") for each in CRUD} == {"a", "c", "greet"}
+    assert set(held()) - {
+        f"{name}__{each}" for name in ("companies", "sites") for each in CRUD
+    } == {"a", "c", "greet"}

@@ -1,4 +1,6 @@
-"""A call through a dispatcher is the call itself: the same result, the same permissions, the same record."""
+"""A call through a dispatcher is the call itself: the same result, the same permissions, the same
+record.
+"""
 
 import json
 import re
@@ -66,13 +68,19 @@ def tried(mcp, name, arguments):
         reply = mcp(name, arguments, raw=True)
         transaction.set_rollback(True)
     cache.clear()
-    found = reply.json() if reply.status_code == 200 else {"status": reply.status_code, "text": reply.content.decode()}
+    found = (
+        reply.json()
+        if reply.status_code == 200
+        else {"status": reply.status_code, "text": reply.content.decode()}
+    )
     corrected = found.get("result", {}).get("_meta", {}).get("toolbooth", {}).pop("corrected", None)
     return found, corrected
 
 
 def without_correction(found):
-    """The result with its text up to what to send instead, which is another call here; keys and times differ."""
+    """The result with its text up to what to send instead, which is another call here; keys and
+    times differ.
+    """
     for part in found.get("result", {}).get("content", ()):
         part["text"] = part.get("text", "").partition("\nSend instead: ")[0]
     return NEW_EACH_TIME.sub("…", json.dumps(found))
@@ -84,7 +92,14 @@ NEW_EACH_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\
 SENT = {
     "nothing": {},
     "a row": {"id": 1},
-    "fields": {"line": "x", "name": "N", "title": "T", "email": "e@example.org", "slug": "s", "body": "b"},
+    "fields": {
+        "line": "x",
+        "name": "N",
+        "title": "T",
+        "email": "e@example.org",
+        "slug": "s",
+        "body": "b",
+    },
     "an unknown field": {"no_such_field": 1},
     "a wrapper": {"data": {"name": "N"}},
     "a number as text": {"page": "1", "id": "1"},
@@ -92,7 +107,8 @@ SENT = {
 
 
 @pytest.mark.parametrize(
-    ("way", "sent"), [*(("app", sent) for sent in SENT), ("resource", "fields"), ("groups", "a wrapper")]
+    ("way", "sent"),
+    [*(("app", sent) for sent in SENT), ("resource", "fields"), ("groups", "a wrapper")],
 )
 def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, way, sent):
     """All 120 tools of the test project, whatever they say to it."""
@@ -107,7 +123,9 @@ def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, w
         through, corrected = tried(mcp, name, {**way, **SENT[sent]})
         if without_correction(through) != without_correction(direct):
             different.append((tool, direct, through))
-        if corrected != (None if meant is None else catalogue().registry.find(name).dispatch.call(way, meant)):
+        if corrected != (
+            None if meant is None else catalogue().registry.find(name).dispatch.call(way, meant)
+        ):
             different.append((tool, meant, corrected))
     assert different == []
 
@@ -134,31 +152,50 @@ def test_protocol_arguments_reach_the_tool(mcp, dispatched, how):
 
     def through(leading, sent):
         return mcp(
-            name, {**leading, **{"flat": sent, "params": {"params": sent}, "text": {"params": json.dumps(sent)}}[how]}
+            name,
+            {
+                **leading,
+                **{"flat": sent, "params": {"params": sent}, "text": {"params": json.dumps(sent)}}[
+                    how
+                ],
+            },
         )
 
     for sent in LISTED.values():
         direct, found = mcp("contacts__list", sent), through(way, sent)
-        assert tokenless(found.get("structuredContent")) == tokenless(direct.get("structuredContent"))
+        assert tokenless(found.get("structuredContent")) == tokenless(
+            direct.get("structuredContent")
+        )
         codes = [
-            [each["code"] for each in told.get("_meta", {}).get("toolbooth", {}).get("problems", ())]
+            [
+                each["code"]
+                for each in told.get("_meta", {}).get("toolbooth", {}).get("problems", ())
+            ]
             for told in (found, direct)
         ]
         assert codes[0] == codes[1]
     name, way = leads("contacts__create")
     made = through(way, {"email": "new@example.org", "verify": True})["structuredContent"]
     assert (made["email"], made["subscribed"]) == ("new@example.org", False)
-    many = through(way, {"objects": [{"email": "x@example.org"}, {"email": "y@example.org"}]})["structuredContent"]
+    many = through(way, {"objects": [{"email": "x@example.org"}, {"email": "y@example.org"}]})[
+        "structuredContent"
+    ]
     assert (many["created"], Contact.objects.count()) == (2, 8)
-    refused = through(way, {"objects": [{"email": "z@example.org"}, {"data": {"email": "w@example.org"}}]})
+    refused = through(
+        way, {"objects": [{"email": "z@example.org"}, {"data": {"email": "w@example.org"}}]}
+    )
     assert (refused["isError"], Contact.objects.count()) == (True, 8)
 
 
-def test_a_result_is_continued_through_the_dispatcher_and_by_the_tool_itself(mcp, dispatched, settings_of):
+def test_a_result_is_continued_through_the_dispatcher_and_by_the_tool_itself(
+    mcp, dispatched, settings_of
+):
     chosen = catalogue().configuration.dispatch
     settings_of(TOOLBOOTH={"DISPATCH": chosen, "MAX_RESULT": 4000})
     notes = "n" * 500
-    Contact.objects.bulk_create(Contact(email=f"{number:02}@example.org", notes=notes) for number in range(20))
+    Contact.objects.bulk_create(
+        Contact(email=f"{number:02}@example.org", notes=notes) for number in range(20)
+    )
     name, way = leads("contacts__list")
     seen, sent = [], {}
     for call in (name, "contacts__list", name, name):
@@ -187,7 +224,9 @@ def test_observers_see_the_tool_that_was_meant(mcp, dispatched, monkeypatch):
     mcp(name, {**way, "data": {"email": "a@example.org"}})
     mcp(name, {**way, "params": '{"email": "b@example.org"}'})
     mcp("contacts__create", {"email": "c@example.org"})
-    assert [(each.tool, each.dispatcher, each.outcome, json.loads(each.arguments)) for each in seen] == [
+    assert [
+        (each.tool, each.dispatcher, each.outcome, json.loads(each.arguments)) for each in seen
+    ] == [
         ("contacts__create", name, "passed", {"email": "a@example.org"}),
         ("contacts__create", name, "refused", {"data": {"email": "a@example.org"}}),
         ("contacts__create", name, "passed", {"email": "b@example.org"}),
@@ -238,13 +277,21 @@ def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
 
 @pytest.mark.parametrize(
     "sent",
-    [{"line": "x"}, {"params": {"line": "x"}}, {"data": {"line": "x"}}, {"lyne": "x"}, {"help": True}],
+    [
+        {"line": "x"},
+        {"params": {"line": "x"}},
+        {"data": {"line": "x"}},
+        {"lyne": "x"},
+        {"help": True},
+    ],
     ids=repr,
 )
 def test_who_calls_it_all_the_same_is_told_as_by_the_tool_itself(mcp_as, bob, dispatched, sent):
     name, way = leads("permitted__create")
     denied = mcp_as("bob")("permitted__create", {"line": "x"})
-    assert denied["content"][0]["text"].endswith("You do not have permission to perform this action.")
+    assert denied["content"][0]["text"].endswith(
+        "You do not have permission to perform this action."
+    )
     assert mcp_as("bob")(name, {**way, **sent}) == denied
     assert Log.objects.count() == 0
 
@@ -257,14 +304,22 @@ def test_help_on_an_action_that_the_caller_is_not_shown_tells_no_field(mcp_as, b
 
 
 def test_a_dispatcher_with_nothing_for_the_caller_is_not_listed(mcp_as, bob, settings_of):
-    settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"], "open": ["open"], "people": ["contacts"]}, "INCLUDE": KEPT})
+    settings_of(
+        TOOLBOOTH={
+            "DISPATCH": {"staff": ["staff"], "open": ["open"], "people": ["contacts"]},
+            "INCLUDE": KEPT,
+        }
+    )
     assert set(listed("bob")) == {"open", "people"}
     assert set(listed(None)) == {"open"}
     assert values(listed(None)["open"], "action") == ["list", "create", "help"]
     User.objects.filter(pk=bob.pk).update(is_staff=True)
     assert set(listed("bob")) == {"open", "people", "staff"}
     assert mcp_as(None)("peple")["error"]["message"] == "there is no tool 'peple'"
-    assert mcp_as("bob")("peple")["error"]["message"] == "there is no tool 'peple'; did you mean 'people'?"
+    assert (
+        mcp_as("bob")("peple")["error"]["message"]
+        == "there is no tool 'peple'; did you mean 'people'?"
+    )
 
 
 KEPT = ["staff__*", "open__*", "contacts__*"]
@@ -300,7 +355,13 @@ def test_nobody_in_particular_is_asked_who_they_are(mcp_as, settings_of, sent):
 def test_who_may_call_nothing_behind_a_dispatcher_is_told_so(mcp, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"]}})
     told = "Tool 'staff__get' failed: You do not have permission to perform this action."
-    for sent in ({"action": "help"}, {"action": "gett"}, {"action": "get", "help": True}, {"action": "get"}, {}):
+    for sent in (
+        {"action": "help"},
+        {"action": "gett"},
+        {"action": "get", "help": True},
+        {"action": "get"},
+        {},
+    ):
         assert mcp("staff", sent)["content"][0]["text"] == told
 
 

@@ -1,4 +1,6 @@
-"""Hand-written dispatchers: a class is one tool, and each of its actions runs as a view of REST framework does."""
+"""Hand-written dispatchers: a class is one tool, and each of its actions runs as a view of REST
+framework does.
+"""
 
 import asyncio
 import json
@@ -27,7 +29,9 @@ def declared(settings_of, monkeypatch):
 
 @pytest.fixture
 def leads():
-    """The dispatcher of `docs/project/evidence/gateways.md`: its action makes a row of whatever it is given."""
+    """The dispatcher of `docs/project/evidence/gateways.md`: its action makes a row of whatever it
+    is given.
+    """
 
     @mcp_dispatcher
     class Leads:
@@ -42,16 +46,24 @@ def leads():
         @mcp_action(name="find", annotations={"readOnlyHint": True})
         def search(self, text: str) -> list[str]:
             """Find leads by their address."""
-            return list(Contact.objects.filter(email__contains=text).values_list("email", flat=True))
+            return list(
+                Contact.objects.filter(email__contains=text).values_list("email", flat=True)
+            )
 
         def unmarked(self) -> None:
             """No action."""
 
 
 def listed(user=None):
-    headers = {"Authorization": {"ann": "Basic YW5uOnB3", "bob": "Basic Ym9iOnB3"}[user]} if user else None
+    headers = (
+        {"Authorization": {"ann": "Basic YW5uOnB3", "bob": "Basic Ym9iOnB3"}[user]}
+        if user
+        else None
+    )
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    reply = Client(headers=headers).post("/mcp/", json.dumps(message), content_type="application/json")
+    reply = Client(headers=headers).post(
+        "/mcp/", json.dumps(message), content_type="application/json"
+    )
     return {tool["name"]: tool for tool in reply.json()["result"]["tools"]}
 
 
@@ -88,8 +100,16 @@ LOST = {
     "a wrapper in params": {"action": "create", "params": {"data": {"email": "a@x.io"}}},
     "another case in params": {"action": "create", "params": {"Email": "a@x.io"}},
     "a wrapper of JSON text": {"action": "create", "data": '{"email":"a@x.io"}'},
-    "a wrapper beside params": {"action": "create", "params": {"email": "a@x.io"}, "data": {"first_name": "LOST"}},
-    "a wrapper beside empty params": {"action": "create", "params": {}, "data": {"email": "a@x.io"}},
+    "a wrapper beside params": {
+        "action": "create",
+        "params": {"email": "a@x.io"},
+        "data": {"first_name": "LOST"},
+    },
+    "a wrapper beside empty params": {
+        "action": "create",
+        "params": {},
+        "data": {"email": "a@x.io"},
+    },
     "a wrapper of another name": {"action": "create", "lead": {"email": "a@x.io"}},
     "params in params": {"action": "create", "params": {"params": {"email": "a@x.io"}}},
 }
@@ -103,7 +123,9 @@ def test_what_was_lost_elsewhere_is_refused_and_then_made_right(mcp, leads, sent
     expected = {"action": "create", "email": "a@x.io"}
     assert corrected == ({**expected, "first_name": "LOST"} if "LOST" in str(sent) else expected)
     assert mcp("leads", corrected)["isError"] is False
-    assert list(Contact.objects.values_list("email", "first_name")) == [("a@x.io", corrected.get("first_name", ""))]
+    assert list(Contact.objects.values_list("email", "first_name")) == [
+        ("a@x.io", corrected.get("first_name", ""))
+    ]
 
 
 def test_a_typo_in_params_is_refused_with_the_similar_name(mcp, leads):
@@ -114,7 +136,12 @@ def test_a_typo_in_params_is_refused_with_the_similar_name(mcp, leads):
 
 
 def test_what_stands_beside_params_is_not_lost(mcp, leads):
-    assert mcp("leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"})["isError"] is False
+    assert (
+        mcp("leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"})[
+            "isError"
+        ]
+        is False
+    )
     assert list(Contact.objects.values_list("email", "first_name")) == [("a@x.io", "KEPT")]
 
 
@@ -150,7 +177,9 @@ def test_an_action_knows_its_caller_may_wait_and_is_rolled_back(mcp):
     assert listed("ann")["journal"]["title"] == "Journal"
     assert mcp("journal", {"action": "who"})["content"][0]["text"] == "ann"
     told = mcp("journal", {"action": "write", "line": "x"})
-    assert told["_meta"]["toolbooth"]["problems"] == [{"code": "invalid", "path": "$.line", "message": "too dull"}]
+    assert told["_meta"]["toolbooth"]["problems"] == [
+        {"code": "invalid", "path": "$.line", "message": "too dull"}
+    ]
     assert Log.objects.count() == 0
 
 
@@ -185,9 +214,15 @@ def test_the_class_says_who_may_call_unless_the_action_does(mcp, ann, guarded):
     assert "cellar" not in listed("ann")
     denied = mcp("vault__wipe", {"confirm": True})
     assert (
-        denied["content"][0]["text"] == "Tool 'vault__wipe' failed: You do not have permission to perform this action."
+        denied["content"][0]["text"]
+        == "Tool 'vault__wipe' failed: You do not have permission to perform this action."
     )
-    for sent in ({"confirm": True}, {"params": {"confirm": True}}, {"data": {"confirm": True}}, {"no_such": 1}):
+    for sent in (
+        {"confirm": True},
+        {"params": {"confirm": True}},
+        {"data": {"confirm": True}},
+        {"no_such": 1},
+    ):
         assert mcp("vault", {"action": "wipe", **sent}) == denied
     assert mcp("vault", {"action": "knock"})["content"][0]["text"] == "who is there?"
     User.objects.filter(pk=ann.pk).update(is_staff=True)

@@ -27,13 +27,19 @@ def printed(command):
     out = io.StringIO()
     with contextlib.suppress(SystemExit):
         call_command(*shlex.split(command), stdout=out)
-    return re.sub(r'^{"id":\d+', '{"id":1', out.getvalue())  # the first row, in a database of its own
+    return re.sub(
+        r'^{"id":\d+', '{"id":1', out.getvalue()
+    )  # the first row, in a database of its own
 
 
 def test_the_page_shows_what_its_calls_print():
-    blocks = re.findall(r"^<!-- tested -->\n```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^<!-- tested -->\n```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL
+    )
     shown = [
-        call for block in blocks for call in re.findall(r"^\$ manage.py (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+        call
+        for block in blocks
+        for call in re.findall(r"^\$ manage.py (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
     ]
     assert (len(blocks), len(shown)) == (3, 4)
     assert [printed(call) for call, _ in shown] == [output for _, output in shown]

@@ -1,4 +1,6 @@
-"""The endpoint itself: what HTTP asks of it, who is asked for credentials, and nothing else touched."""
+"""The endpoint itself: what HTTP asks of it, who is asked for credentials, and nothing else
+touched.
+"""
 
 import json
 
@@ -20,12 +22,21 @@ HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
 }
 
 
 def call(name, **arguments):
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": name, "arguments": arguments},
+    }
 
 
 def post(message, headers=None, at="/mcp/", client=None, content_type="application/json", **extra):
@@ -125,10 +136,14 @@ def test_the_handshake_names_the_server_and_its_instructions(ann, settings_of, r
     }
 
 
-def test_where_nothing_else_is_said_the_instructions_tell_what_protocol_arguments_mean(ann, settings_of):
+def test_where_nothing_else_is_said_the_instructions_tell_what_protocol_arguments_mean(
+    ann, settings_of
+):
     settings_of(TOOLBOOTH={"ARGUMENTS": {"help": "explain", "mode": None}})
     told = post(HELLO, RIGHT).json()["result"]["instructions"]
-    assert told.startswith("Many tools take these arguments too. explain: Answers with all that the tool takes, and")
+    assert told.startswith(
+        "Many tools take these arguments too. explain: Answers with all that the tool takes, and"
+    )
     assert " verify: Answers with the whole object" in told
     assert "mode:" not in told
 
@@ -164,7 +179,9 @@ CHALLENGE = 'Basic realm="api"'
 
 
 @pytest.mark.parametrize(
-    "message", [HELLO, LIST, {**LIST, "method": "ping"}, call("closed__list")], ids=lambda m: m["method"]
+    "message",
+    [HELLO, LIST, {**LIST, "method": "ping"}, call("closed__list")],
+    ids=lambda m: m["method"],
 )
 def test_nobody_in_particular_is_asked_where_nothing_is_open(ann, settings_of, message):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet))
@@ -183,7 +200,9 @@ def test_a_refused_call_asks_nobody_in_particular_who_they_are(ann, settings_of)
 def test_nobody_in_particular_is_served_where_something_is_open(ann, settings_of):
     settings_of(ROOT_URLCONF=served(closed=ClosedViewSet, open=OpenViewSet))
     assert post(HELLO).status_code == 200
-    assert {tool["name"].partition("__")[0] for tool in post(LIST).json()["result"]["tools"]} == {"open"}
+    assert {tool["name"].partition("__")[0] for tool in post(LIST).json()["result"]["tools"]} == {
+        "open"
+    }
     assert post(call("open__create", line="hello")).json()["result"]["isError"] is False
     assert post(call("closed__list")).status_code == 401
 
@@ -229,10 +248,14 @@ def test_a_session_reads_without_a_csrf_token_and_writes_only_with_one(ann, sett
     client = logged_in()
     assert post(call("session__list"), client=client).json()["result"]["isError"] is False
     refused = post(call("session__create", line="x"), client=client).json()["result"]
-    assert refused["content"][0]["text"] == ("Tool 'session__create' failed: CSRF Failed: CSRF cookie not set.")
+    assert refused["content"][0]["text"] == (
+        "Tool 'session__create' failed: CSRF Failed: CSRF cookie not set."
+    )
     assert Log.objects.count() == 0
     client.cookies["csrftoken"] = "a" * 32
-    sent = post(call("session__create", line="x"), {"X-CSRFToken": "a" * 32}, client=client).json()["result"]
+    sent = post(call("session__create", line="x"), {"X-CSRFToken": "a" * 32}, client=client).json()[
+        "result"
+    ]
     assert sent["isError"] is False
     assert Log.objects.count() == 1
 
@@ -243,7 +266,10 @@ def test_a_session_is_shown_what_it_may_call(ann, settings_of):
     shown = {tool["name"] for tool in post(LIST, client=client).json()["result"]["tools"]}
     assert shown == {"session__list", "session__retrieve"}
     client.cookies["csrftoken"] = "a" * 32
-    shown = {tool["name"] for tool in post(LIST, {"X-CSRFToken": "a" * 32}, client=client).json()["result"]["tools"]}
+    shown = {
+        tool["name"]
+        for tool in post(LIST, {"X-CSRFToken": "a" * 32}, client=client).json()["result"]["tools"]
+    }
     assert len(shown) == 6
 
 
@@ -283,15 +309,19 @@ def test_errors_may_be_told_by_protocol(ann, settings_of):
 def test_only_what_is_included_is_published(ann, settings_of):
     settings_of(TOOLBOOTH={"INCLUDE": ["contacts__*", "tags__list"], "EXCLUDE": ["*__destroy"]})
     shown = {tool["name"] for tool in post(LIST, RIGHT).json()["result"]["tools"]}
-    assert shown == {f"contacts__{name}" for name in ("list", "create", "retrieve", "update", "partial_update")} | {
-        "tags__list"
-    }
+    assert shown == {
+        f"contacts__{name}" for name in ("list", "create", "retrieve", "update", "partial_update")
+    } | {"tags__list"}
     assert post(call("contacts__destroy", id="x"), RIGHT).json()["error"]["code"] == -32602
 
 
 def test_one_user_is_never_taken_for_another(ann):
     User.objects.create_user("bob", password="pw")
     client = Client()
-    for header, name in [(RIGHT, "ann"), ({"Authorization": "Basic Ym9iOnB3"}, "bob"), (RIGHT, "ann")]:
+    for header, name in [
+        (RIGHT, "ann"),
+        ({"Authorization": "Basic Ym9iOnB3"}, "bob"),
+        (RIGHT, "ann"),
+    ]:
         told = post(call("who__get"), header, client=client).json()["result"]["structuredContent"]
         assert told["user"] == name

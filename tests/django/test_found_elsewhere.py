@@ -28,7 +28,9 @@ from toolbooth.django.testing import acting_as
 
 def urls(*patterns: Any) -> Any:
     """A URLconf of these patterns alone, and the endpoint."""
-    return type("Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]})
+    return type(
+        "Urls", (), {"urlpatterns": [*patterns, path("mcp/", include("toolbooth.django.urls"))]}
+    )
 
 
 def found() -> set[tuple[str, str]]:
@@ -61,7 +63,9 @@ def test_the_same_view_with_a_format_behind_it_is_no_second_tool(settings_of):
     router.register("several", Several, "several")
     settings_of(
         ROOT_URLCONF=urls(
-            *format_suffix_patterns([path("", Known.as_view()), path("known/<int:pk>/", Known.as_view())]),
+            *format_suffix_patterns(
+                [path("", Known.as_view()), path("known/<int:pk>/", Known.as_view())]
+            ),
             *format_suffix_patterns([path("only/", Known.as_view())], allowed=["json", "html"]),
             path("export/<str:format>", Known.as_view()),
             path("", include(router.urls)),
@@ -91,9 +95,14 @@ def only_known(endpoints):
     return [(address.removeprefix("/api"), *rest) for address, *rest in kept]
 
 
-def test_what_a_hook_of_spectacular_drops_is_reported_and_what_it_renames_keeps_its_address(settings_of, mcp):
+def test_what_a_hook_of_spectacular_drops_is_reported_and_what_it_renames_keeps_its_address(
+    settings_of, mcp
+):
     settings_of(
-        ROOT_URLCONF=urls(path("api/known/", Known.as_view()), path("api/internal/", Known.as_view(), name="inner"))
+        ROOT_URLCONF=urls(
+            path("api/known/", Known.as_view()),
+            path("api/internal/", Known.as_view(), name="inner"),
+        )
     )
     with patched_settings({"PREPROCESSING_HOOKS": [f"{__name__}.only_known"]}):
         assert mcp("known__get")["structuredContent"] == {"known": True}
@@ -114,7 +123,9 @@ class Echo(RetrieveAPIView):
         return Response(kwargs)
 
 
-def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_numbers_too(settings_of, mcp, ann):
+def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_numbers_too(
+    settings_of, mcp, ann
+):
     settings_of(
         ROOT_URLCONF=urls(
             path("typed/<int:pk>/", Echo.as_view(), name="typed"),
@@ -123,7 +134,8 @@ def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_num
         )
     )
     tools = {
-        name: next(iter(tool["inputSchema"]["properties"].items())) for name, tool in acting_as(ann).tools().items()
+        name: next(iter(tool["inputSchema"]["properties"].items()))
+        for name, tool in acting_as(ann).tools().items()
     }
     assert tools == {
         "typed__retrieve": ("id", {"type": "integer"}),
@@ -139,12 +151,19 @@ def test_a_typed_address_is_published_with_its_type_and_an_untyped_one_takes_num
 
 
 def test_two_parts_of_an_address_never_share_a_name(settings_of, mcp):
-    settings_of(ROOT_URLCONF=urls(path("at/<int:id>/under/<int:pk>/", Echo.as_view(), name="under")))
-    assert mcp("under__retrieve", {"id": 1, "id_in_path": 2})["structuredContent"] == {"id": 1, "pk": 2}
+    settings_of(
+        ROOT_URLCONF=urls(path("at/<int:id>/under/<int:pk>/", Echo.as_view(), name="under"))
+    )
+    assert mcp("under__retrieve", {"id": 1, "id_in_path": 2})["structuredContent"] == {
+        "id": 1,
+        "pk": 2,
+    }
 
 
 class Watched:
-    """A middleware that keeps a log, as those for audits do: it looks at the request that it was given."""
+    """A middleware that keeps a log, as those for audits do: it looks at the request that it was
+    given.
+    """
 
     seen: ClassVar[list[Any]] = []
 
@@ -214,7 +233,9 @@ def test_a_file_that_a_field_reads_from_text_is_sent_as_text(settings_of, mcp, a
     settings_of(ROOT_URLCONF=urls(path("filing/", Filing.as_view(), name="filing")))
     schema = acting_as(ann).tools()["filing__create"]["inputSchema"]
     assert (schema["properties"]["text"], schema["required"]) == ({"type": "string"}, ["text"])
-    assert [each.why for each in catalogue().left_out] == ["'plain' takes a file, which is not sent over MCP"]
+    assert [each.why for each in catalogue().left_out] == [
+        "'plain' takes a file, which is not sent over MCP"
+    ]
     assert "hello" in mcp("filing__create", {"text": "aGVsbG8="})["content"][0]["text"]
 
 
@@ -245,13 +266,16 @@ class Telling(DestroyAPIView):
 def test_a_delete_that_reads_what_is_sent_with_it_publishes_that(settings_of, mcp, ann):
     settings_of(
         ROOT_URLCONF=urls(
-            path("leaver/", Leaver.as_view(), name="leaver"), path("telling/", Telling.as_view(), name="t")
+            path("leaver/", Leaver.as_view(), name="leaver"),
+            path("telling/", Telling.as_view(), name="t"),
         )
     )
     tools = acting_as(ann).tools()
     assert tools["leaver__destroy"]["inputSchema"]["required"] == ["current_password"]
     assert tools["t__destroy"]["inputSchema"]["properties"] == {"help": {"type": "boolean"}}
-    assert mcp("leaver__destroy", {"current_password": "pw"})["structuredContent"] == {"current_password": "pw"}
+    assert mcp("leaver__destroy", {"current_password": "pw"})["structuredContent"] == {
+        "current_password": "pw"
+    }
 
 
 class ApiParser(JSONParser):
@@ -271,7 +295,9 @@ def test_a_body_that_is_json_by_name_only_is_left_out_and_reported(settings_of):
 
 
 class Verifying(CreateAPIView):
-    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about what was sent."""
+    """As in djangorestframework-simplejwt and django-oscar-api: 401 and 406 are about what was
+    sent.
+    """
 
     serializer_class = PasswordSerializer
 
@@ -283,11 +309,15 @@ class Verifying(CreateAPIView):
         return Response(serializer.errors, 406)
 
 
-def test_a_401_of_a_view_that_let_the_caller_in_is_an_answer_like_any_other(settings_of, mcp, mcp_as):
+def test_a_401_of_a_view_that_let_the_caller_in_is_an_answer_like_any_other(
+    settings_of, mcp, mcp_as
+):
     settings_of(ROOT_URLCONF=urls(path("verifying/", Verifying.as_view(), name="verifying")))
     refused = mcp("verifying__create", {"current_password": "old"})
     assert refused["content"][0]["text"] == "Tool 'verifying__create' failed: that one has expired"
-    assert mcp_as(None)("verifying__create", {"current_password": "old"}, raw=True).status_code == 401
+    assert (
+        mcp_as(None)("verifying__create", {"current_password": "old"}, raw=True).status_code == 401
+    )
 
 
 def test_whatever_the_status_a_problem_with_an_argument_names_it(settings_of, mcp):
@@ -320,7 +350,9 @@ class Waiting(APIView):
 def test_a_view_that_is_a_coroutine_is_awaited(settings_of, mcp):
     settings_of(ROOT_URLCONF=urls(path("waiting/", Waiting.as_view(), name="waiting")))
     with non_atomic():  # Django itself runs no such view with ATOMIC_REQUESTS
-        assert mcp("waiting__post", {"current_password": "x"})["structuredContent"] == {"waited for": "ann"}
+        assert mcp("waiting__post", {"current_password": "x"})["structuredContent"] == {
+            "waited for": "ann"
+        }
 
 
 @contextmanager
@@ -349,9 +381,14 @@ class Standardized(CreateAPIView):
 
 
 def test_errors_in_an_envelope_are_told_at_their_places(settings_of, mcp):
-    settings_of(ROOT_URLCONF=urls(path("standardized/", Standardized.as_view(), name="standardized")))
+    settings_of(
+        ROOT_URLCONF=urls(path("standardized/", Standardized.as_view(), name="standardized"))
+    )
     refused = mcp("standardized__create", {"current_password": ""})
-    assert [(each["code"], each["path"], each["message"]) for each in refused["_meta"]["toolbooth"]["problems"]] == [
+    assert [
+        (each["code"], each["path"], each["message"])
+        for each in refused["_meta"]["toolbooth"]["problems"]
+    ] == [
         ("missing", "$.name", "is required, but was not sent"),
         ("invalid", "$.lines[0].text", "Too long."),
         ("invalid", "$", "They do not match."),

@@ -49,13 +49,19 @@ def test_a_result_that_can_no_longer_be_cut_by_rows_begins_anew(call):
     companies(100)
     first = call("companies__list").value["continuation"]
     Company.objects.create(name="zzz", website="https://" + "x" * 10_000)
-    second = call("companies__list", continuation_token=first["continuation_token"]).value["continuation"]
-    third = call("companies__list", continuation_token=second["continuation_token"]).value["continuation"]
+    second = call("companies__list", continuation_token=first["continuation_token"]).value[
+        "continuation"
+    ]
+    third = call("companies__list", continuation_token=second["continuation_token"]).value[
+        "continuation"
+    ]
     assert (second["from"], third["from"], third["to"]) == (first["to"] + 1, second["to"] + 1, 100)
     page = call("companies__list", continuation_token=third["continuation_token"])
     assert page.value["continuation"]["from"] == 1
     assert "this is its beginning" in page.value["continuation"]["note"]
-    assert joined(pages_of(call, "companies__list", page)) == call("companies__list", mode="full").text
+    assert (
+        joined(pages_of(call, "companies__list", page)) == call("companies__list", mode="full").text
+    )
 
 
 def test_text_that_could_be_cut_by_rows_by_now_goes_on_as_text(call):
@@ -63,7 +69,9 @@ def test_text_that_could_be_cut_by_rows_by_now_goes_on_as_text(call):
     Company.objects.create(name="zzz", website="https://" + "x" * 10_000)
     first = call("companies__list")
     Company.objects.get(name="zzz").delete()
-    page = call("companies__list", continuation_token=first.value["continuation"]["continuation_token"]).value
+    page = call(
+        "companies__list", continuation_token=first.value["continuation"]["continuation_token"]
+    ).value
     assert list(page) == ["text", "continuation"]
     assert page["continuation"]["from"] == first.value["continuation"]["to"] + 1
 
@@ -76,7 +84,9 @@ def test_the_token_has_the_name_that_the_project_gives_it(serve):
     call = serve(ARGUMENTS={"continuation_token": "more", "mode": "how"})
     first = call("companies__list").value["continuation"]
     assert "the same call with more instead of its fields" in first["note"]
-    assert call("companies__list", more=first["more"], how="full").value["continuation"]["to"] == 200
+    assert (
+        call("companies__list", more=first["more"], how="full").value["continuation"]["to"] == 200
+    )
     assert "$.more: is no token" in call("companies__list", more="x").text
 
 
@@ -88,13 +98,17 @@ def test_where_tokens_are_switched_off_results_are_whole(serve):
     page = call("companies__list", mode="page").value["continuation"]
     assert (page["count"], page["note"]) == (200, f"{200 - page['to']} more in results.")
     assert call("companies__list", mode="summary").value["count"] == 200
-    made = call("contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)]).value
+    made = call(
+        "contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)]
+    ).value
     assert len(made["ids"]) == 150
 
 
 def test_an_argument_of_the_host_is_not_taken_for_a_token(call):
     companies(200)
-    assert call("own__list", continuation_token="company 0007").value["results"][0]["employees"] == 7
+    assert (
+        call("own__list", continuation_token="company 0007").value["results"][0]["employees"] == 7
+    )
     assert len(call("own__list").value["results"]) == 200
 
 
@@ -104,14 +118,18 @@ def test_a_token_is_sent_through_a_dispatcher(serve):
     first = call("companies", action="list").value["continuation"]
     page = call("companies", action="list", continuation_token=first["continuation_token"]).value
     assert page["continuation"]["from"] == first["to"] + 1
-    page = call("companies", action="list", params={"continuation_token": first["continuation_token"]}).value
+    page = call(
+        "companies", action="list", params={"continuation_token": first["continuation_token"]}
+    ).value
     assert page["continuation"]["from"] == first["to"] + 1
 
 
 def test_a_token_in_arguments_that_came_as_text(call):
     companies(200)
     first = call("companies__list").value["continuation"]
-    page = call("companies__list", json.dumps({"continuation_token": first["continuation_token"]})).value
+    page = call(
+        "companies__list", json.dumps({"continuation_token": first["continuation_token"]})
+    ).value
     assert page["continuation"]["from"] == first["to"] + 1
 
 

@@ -1,4 +1,6 @@
-"""What REST refuses, MCP refuses; who may not call a tool does not see it (`docs/project/evidence/gateways.md`)."""
+"""What REST refuses, MCP refuses; who may not call a tool does not see it
+(`docs/project/evidence/gateways.md`).
+"""
 
 import json
 
@@ -38,7 +40,10 @@ def test_rows_that_initial_restricts_are_restricted(mcp, mcp_as, ann, bob):
     assert status(bobs("restricted__retrieve", {"id": secret.pk})) == 404
     assert status(bobs("restricted__partial_update", {"id": secret.pk, "body": "bobs"})) == 404
     assert status(bobs("restricted__destroy", {"id": secret.pk})) == 404
-    assert mcp("restricted__retrieve", {"id": secret.pk})["structuredContent"] == {"id": secret.pk, "body": "mine"}
+    assert mcp("restricted__retrieve", {"id": secret.pk})["structuredContent"] == {
+        "id": secret.pk,
+        "body": "mine",
+    }
 
 
 def test_rows_that_get_queryset_restricts_are_restricted(mcp, mcp_as, bob):
@@ -51,7 +56,10 @@ def test_object_permissions_hold(mcp_as, ann, bob):
     secret = Secret.objects.create(owner=ann, body="mine")
     for name, sent in [("retrieve", {}), ("partial_update", {"body": "bobs"}), ("destroy", {})]:
         result = mcp_as("bob")(f"owners__{name}", {"id": secret.pk, **sent})
-        assert (status(result), result["content"][0]["text"]) == (403, f"Tool 'owners__{name}' failed: it is not yours")
+        assert (status(result), result["content"][0]["text"]) == (
+            403,
+            f"Tool 'owners__{name}' failed: it is not yours",
+        )
     secret.refresh_from_db()
     assert secret.body == "mine"
 
@@ -131,7 +139,8 @@ def checked(settings_of, monkeypatch):
     [
         (None, {"label": "x"}, 1),
         (None, {"labl": "x"}, 1),
-        # The rows that a relation may name depend on the caller: they are found before the view runs.
+        # The rows that a relation may name depend on the caller: they are found before the view
+        # runs.
         (None, {"label": "x", "site": {"slug": "s"}}, 2),
         # Somebody must be known before the view runs.
         (True, {"label": "x"}, 2),
@@ -139,7 +148,9 @@ def checked(settings_of, monkeypatch):
         (True, {"label": "x", "site": {"slug": "s"}}, 2),
     ],
 )
-def test_a_password_is_checked_by_the_view_and_at_most_once_before(mcp, settings_of, checked, login, sent, times):
+def test_a_password_is_checked_by_the_view_and_at_most_once_before(
+    mcp, settings_of, checked, login, sent, times
+):
     Site.objects.create(slug="s", name="S")
     settings_of(TOOLBOOTH={"LOGIN_REQUIRED": login, "INCLUDE": ["counted__*"]})
     assert mcp("counted__create", sent)["isError"] is ("labl" in sent)
@@ -169,9 +180,15 @@ def test_a_misspelt_name_names_no_tool_that_is_not_shown(mcp, mcp_as):
     def error(call, name):
         return call(name)["error"]["message"]
 
-    assert error(mcp, "contacts__creat") == "there is no tool 'contacts__creat'; did you mean 'contacts__create'?"
+    assert (
+        error(mcp, "contacts__creat")
+        == "there is no tool 'contacts__creat'; did you mean 'contacts__create'?"
+    )
     assert error(mcp_as(None), "contacts__creat") == "there is no tool 'contacts__creat'"
-    assert error(mcp_as(None), "open__creat") == "there is no tool 'open__creat'; did you mean 'open__create'?"
+    assert (
+        error(mcp_as(None), "open__creat")
+        == "there is no tool 'open__creat'; did you mean 'open__create'?"
+    )
 
 
 def test_where_every_tool_is_open_everybody_is_shown_all_of_them(settings_of):

@@ -1,4 +1,6 @@
-"""Protocol arguments: each works where it applies, is renamed by a setting, and never takes a host's own name."""
+"""Protocol arguments: each works where it applies, is renamed by a setting, and never takes a
+host's own name.
+"""
 
 import json
 import re
@@ -29,7 +31,9 @@ def call(settings_of, ann):
 
 @pytest.fixture
 def companies(db):
-    return [Company.objects.create(name=name) for name in ("Acme", "Bolt", "Cog", "Dynamo", "Engine")]
+    return [
+        Company.objects.create(name=name) for name in ("Acme", "Bolt", "Cog", "Dynamo", "Engine")
+    ]
 
 
 # --- where each applies ---
@@ -44,8 +48,14 @@ def test_the_table_holds_those_of_seed_000_and_our_own():
     ("tool", "expected"),
     [
         ("companies__list", ["help", "filters", "filter_keys", "mode", "continuation_token"]),
-        ("whole__list", ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"]),
-        ("nevers__list", ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"]),
+        (
+            "whole__list",
+            ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"],
+        ),
+        (
+            "nevers__list",
+            ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"],
+        ),
         ("people__list", ["help", "filter_keys", "mode", "continuation_token"]),
         ("companies__retrieve", ["help", "filter_keys", "mode", "continuation_token"]),
         ("companies__create", ["help", "verify"]),
@@ -66,7 +76,8 @@ def test_the_exact_schema_has_every_filter_and_is_closed(call):
     filters = exact["properties"]["filters"]
     assert filters["additionalProperties"] is False
     assert filters["properties"] == {
-        name: exact["properties"][name] for name in ("company", "subscribed", "email", "email__icontains", "search")
+        name: exact["properties"][name]
+        for name in ("company", "subscribed", "email", "email__icontains", "search")
     }
 
 
@@ -93,7 +104,10 @@ def test_every_page_parameter_of_a_paginator_is_published_with_its_bounds(call):
             "limit": {"type": "integer", "minimum": 1, "maximum": 3},
             "offset": {"type": "integer", "minimum": 0},
         },
-        "cursor": {"cursor": {"type": "string"}, "size": {"type": "integer", "minimum": 1, "maximum": 3}},
+        "cursor": {
+            "cursor": {"type": "string"},
+            "size": {"type": "integer", "minimum": 1, "maximum": 3},
+        },
         "own": {"limit": number, "offset": number},
     }
 
@@ -101,14 +115,30 @@ def test_every_page_parameter_of_a_paginator_is_published_with_its_bounds(call):
 # --- anything at all ---
 
 
-SCALARS = st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats(allow_nan=False) | st.text(max_size=5)
-VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.sampled_from(["search", "name", "x"]), SCALARS)
-ODD = st.dictionaries(st.sampled_from([*TABLE, "search", "name"]), VALUES | VALUES.map(json.dumps), max_size=4)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 2**70)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5)
+)
+VALUES = (
+    SCALARS
+    | st.lists(SCALARS, max_size=2)
+    | st.dictionaries(st.sampled_from(["search", "name", "x"]), SCALARS)
+)
+ODD = st.dictionaries(
+    st.sampled_from([*TABLE, "search", "name"]), VALUES | VALUES.map(json.dumps), max_size=4
+)
 
 
-@pytest.mark.parametrize("tool", ["whole__list", "numbers__list", "companies__retrieve", "companies__create"])
+@pytest.mark.parametrize(
+    "tool", ["whole__list", "numbers__list", "companies__retrieve", "companies__create"]
+)
 @given(sent=ODD)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_whatever_they_hold_is_understood_or_refused(call, companies, tool, sent):
     beside = {"id": companies[0].pk} if tool.endswith("retrieve") else {}
     before = Company.objects.count()
@@ -116,7 +146,9 @@ def test_whatever_they_hold_is_understood_or_refused(call, companies, tool, sent
     told = found.problems or "Invalid page." in found.text  # the paginator's own words
     assert bool(told) == found.is_error, found
     made = Company.objects.count() - before
-    assert made == (tool == "companies__create" and not found.is_error and "tool" not in found.value)
+    assert made == (
+        tool == "companies__create" and not found.is_error and "tool" not in found.value
+    )
     Company.objects.filter(pk__gt=companies[-1].pk).delete()
 
 
@@ -128,7 +160,12 @@ def test_a_field_of_the_hosts_own_is_never_taken(call):
     made = Contact.objects.get()
     assert (made.subscribed, made.notes) == (True, "yes")
     assert found.value["set"] == ["email", "help", "verify"]
-    assert call("clashing__list", mode="x", filters="y", page="z", help="w").value["results"][0]["email"] == "a@x.io"
+    assert (
+        call("clashing__list", mode="x", filters="y", page="z", help="w").value["results"][0][
+            "email"
+        ]
+        == "a@x.io"
+    )
 
 
 def test_a_check_names_each_clash_and_its_remedy(settings_of):
@@ -148,7 +185,11 @@ def test_once_renamed_both_are_there(settings_of, ann):
     renamed = {"help": "mcp_help", "verify": "mcp_verify", "mode": None}
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": renamed})
     call = acting_as(ann).call
-    assert not [each for each in checks.run_checks() if each.id == "toolbooth.W001" and "clashing__create" in each.msg]
+    assert not [
+        each
+        for each in checks.run_checks()
+        if each.id == "toolbooth.W001" and "clashing__create" in each.msg
+    ]
     assert call("clashing__create", email="a@x.io", help=True, mcp_verify=True).value == {
         "id": str(Contact.objects.get().pk),
         "email": "a@x.io",
@@ -161,7 +202,9 @@ def test_once_renamed_both_are_there(settings_of, ann):
     }
     assert taken("companies__list") == ["mcp_help", "filters", "filter_keys", "continuation_token"]
     assert [each.where for each in call("companies__list", mode="full").problems] == ["$.mode"]
-    assert [each.where for each in call("companies__create", name="x", verify=True).problems] == ["$.verify"]
+    assert [each.where for each in call("companies__create", name="x", verify=True).problems] == [
+        "$.verify"
+    ]
     assert Company.objects.count() == 0
 
 
@@ -170,34 +213,54 @@ def test_each_can_be_renamed(settings_of, ann, companies):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": renamed})
     call = acting_as(ann).call
     found = call(
-        "whole__list", x_filters={"search": "o"}, x_filter_keys=["name"], x_page=1, x_page_size=1, x_mode="page"
+        "whole__list",
+        x_filters={"search": "o"},
+        x_filter_keys=["name"],
+        x_page=1,
+        x_page_size=1,
+        x_mode="page",
     )
     assert names(found) == ["Bolt"]
     token = found.value["continuation"]["x_continuation_token"]
     assert names(call("whole__list", x_continuation_token=token)) == ["Cog", "Dynamo"]
     refused = call("whole__list", x_filters={"ordering": "size"}, x_filter_keys=["nam"])
     assert [each.where for each in refused.problems] == ["$.x_filters.ordering"]
-    assert [each.where for each in call("whole__list", x_filter_keys=["nam"]).problems] == ["$.x_filter_keys[0]"]
+    assert [each.where for each in call("whole__list", x_filter_keys=["nam"]).problems] == [
+        "$.x_filter_keys[0]"
+    ]
     assert call("companies__create", name="New", x_verify=True).value["website"] == ""
 
 
 def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": dict.fromkeys(TABLE)})
     tools = acting_as(ann).tools()
-    assert list(tools["companies__list"]["inputSchema"]["properties"]) == ["search", "ordering", "page"]
+    assert list(tools["companies__list"]["inputSchema"]["properties"]) == [
+        "search",
+        "ordering",
+        "page",
+    ]
     assert tools["companies__destroy"]["inputSchema"]["properties"] == {"id": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["mode"], "must be a dict that renames protocol arguments, or switches them off with None, not ['mode']"),
+        (
+            ["mode"],
+            "must be a dict that renames protocol arguments, or switches them off with None, not ['mode']",
+        ),
         ({"modus": "x"}, "there is no protocol argument 'modus'; there are " + ", ".join(TABLE)),
-        ({"mode": "a b"}, "'mode' must be given a name of letters, digits and _, or None, not 'a b'"),
+        (
+            {"mode": "a b"},
+            "'mode' must be given a name of letters, digits and _, or None, not 'a b'",
+        ),
         ({"mode": True}, "'mode' must be given a name of letters, digits and _, or None, not True"),
         ({"mode": "params"}, "'mode' cannot be called 'params', which means something else"),
         ({"mode": "_meta"}, "'mode' cannot be called '_meta', which means something else"),
-        ({"help": "toolCallId"}, "'help' cannot be called 'toolCallId', which means something else"),
+        (
+            {"help": "toolCallId"},
+            "'help' cannot be called 'toolCallId', which means something else",
+        ),
         ({"mode": "help"}, "two protocol arguments would be called 'help'"),
         ({"mode": "x", "page": "x"}, "two protocol arguments would be called 'x'"),
     ],
@@ -227,7 +290,9 @@ def test_the_page_shows_what_calls_are_answered_with(settings_of, ann):
     settings_of(ROOT_URLCONF="crm.urls")
     Contact.objects.create(email="ann@example.org", first_name="Ann", subscribed=True)
     Contact.objects.create(email="bob@example.org", first_name="Bob")
-    section = PAGE.read_text(encoding="utf-8").partition("## Protocol arguments")[2].partition("\n## ")[0]
+    section = (
+        PAGE.read_text(encoding="utf-8").partition("## Protocol arguments")[2].partition("\n## ")[0]
+    )
     shown = re.findall(r"```json\n(.*?)\n```.*?```text\n(.*?)\n```", section, re.DOTALL)
     assert [acting_as(ann).call("contacts__list", sent.encode()).text for sent, _ in shown] == [
         answer for _, answer in shown

@@ -23,7 +23,9 @@ def call(settings_of, ann):
 
 @pytest.fixture
 def companies(db):
-    return [Company.objects.create(name=name) for name in ("Acme", "Bolt", "Cog", "Dynamo", "Engine")]
+    return [
+        Company.objects.create(name=name) for name in ("Acme", "Bolt", "Cog", "Dynamo", "Engine")
+    ]
 
 
 @pytest.fixture
@@ -57,7 +59,9 @@ FILTERS = {
     as_text=st.booleans(),
     page=st.fixed_dictionaries({}, optional={"limit": st.integers(1, 3)}),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_filters_in_one_object_are_the_same_filters(call, things, filters, inside, as_text, page):
     flat = call("things__list", {**filters, **page})
     inner = {name: each for name, each in filters.items() if name in inside}
@@ -69,7 +73,9 @@ def test_filters_in_one_object_are_the_same_filters(call, things, filters, insid
         moved = [
             (
                 code,
-                where.replace("$.", "$.filters.", 1) if where.partition(".")[2].partition("[")[0] in inner else where,
+                where.replace("$.", "$.filters.", 1)
+                if where.partition(".")[2].partition("[")[0] in inner
+                else where,
                 said,
             )
             for code, where, said in problems(flat)
@@ -135,7 +141,11 @@ EMPTY = "is empty, and would be ignored: leave it out"
     ids=json.dumps,
 )
 def test_an_empty_filter_does_not_answer_with_the_whole_table(settings_of, ann, tool, sent):
-    settings_of(ROOT_URLCONF=type("More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}))
+    settings_of(
+        ROOT_URLCONF=type(
+            "More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}
+        )
+    )
     call = acting_as(ann).call
     for arguments, where in ((sent, "$"), ({"filters": sent}, "$.filters")):
         with CaptureQueriesContext(connection) as queries:
@@ -143,11 +153,17 @@ def test_an_empty_filter_does_not_answer_with_the_whole_table(settings_of, ann, 
         assert [(code, path, said.partition(";")[0]) for code, path, said in told] == [
             ("invalid", f"{where}.{name}", EMPTY) for name in sent
         ]
-        assert not [each for each in queries if 'FROM "sales_' in each["sql"] or 'FROM "odd_' in each["sql"]]
+        assert not [
+            each for each in queries if 'FROM "sales_' in each["sql"] or 'FROM "odd_' in each["sql"]
+        ]
 
 
 def test_an_empty_number_is_as_ever_one_that_was_not_sent(settings_of, ann, things):
-    settings_of(ROOT_URLCONF=type("More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}))
+    settings_of(
+        ROOT_URLCONF=type(
+            "More", (), {"urlpatterns": [*Urls.urlpatterns, path("t/", include(MORE.urls))]}
+        )
+    )
     told = acting_as(ann).call("things__list", size_min="", active="")
     assert [(each.code, each.where) for each in told.repairs] == [
         ("empty-optional", "$.size_min"),
@@ -168,7 +184,10 @@ def test_what_must_be_sent_may_be_empty(call, companies):
     ("ordering", "said"),
     [
         ("nam", 'must be one of name, -name, employees, -employees; got "nam"'),
-        ("name,nam", "must be one of name, -name, employees, -employees, not 'nam'; got \"name,nam\""),
+        (
+            "name,nam",
+            "must be one of name, -name, employees, -employees, not 'nam'; got \"name,nam\"",
+        ),
         (["name", "nam"], "must be one of name, -name, employees, -employees, not 'nam'"),
     ],
     ids=str,
@@ -178,7 +197,9 @@ def test_what_is_no_choice_is_told_once(call, ordering, said):
 
 
 def test_a_parameter_that_must_be_sent_is_no_filter(call, companies):
-    assert [each.where for each in call("regional__list", filters={"region": "A"}).problems] == ["$.filters.region"]
+    assert [each.where for each in call("regional__list", filters={"region": "A"}).problems] == [
+        "$.filters.region"
+    ]
     assert names(call("regional__list", region="B", filters={"search": "o"})) == ["Bolt"]
 
 
@@ -194,18 +215,30 @@ def test_a_parameter_that_must_be_sent_is_no_filter(call, companies):
         ("limits__list", {"limit": 4}, "$.limit", "must be 1 to 3; got 4"),
         ("limits__list", {"limit": 0}, "$.limit", "must be 1 to 3; got 0"),
         ("limits__list", {"limit": 1, "offset": -1}, "$.offset", "must be 0 or more; got -1"),
-        ("limits__list", {"offset": 1}, "$.offset", "counts for nothing without limit: send both; got 1"),
+        (
+            "limits__list",
+            {"offset": 1},
+            "$.offset",
+            "counts for nothing without limit: send both; got 1",
+        ),
         ("cursor__list", {"size": 4}, "$.size", "must be 1 to 3; got 4"),
         ("sizes__list", {"per": 0}, "$.per", "must be 1 or more; got 0"),
         ("sizes__list", {"page": 2}, "$.page", "counts for nothing without per: send both; got 2"),
         ("whole__list", {"page": 0}, "$.page", "must be 1 or more; got 0"),
         ("whole__list", {"page_size": 1001}, "$.page_size", "must be 1 to 1000; got 1001"),
         ("nevers__list", {"page_size": 0}, "$.page_size", "must be 1 to 1000; got 0"),
-        ("whole__list", {"mode": "filtered"}, "$.mode", 'must be one of summary, page, full; got "filtered"'),
+        (
+            "whole__list",
+            {"mode": "filtered"},
+            "$.mode",
+            'must be one of summary, page, full; got "filtered"',
+        ),
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
 )
-def test_a_page_that_would_be_clamped_or_ignored_is_refused_with_the_limit(call, companies, tool, sent, where, said):
+def test_a_page_that_would_be_clamped_or_ignored_is_refused_with_the_limit(
+    call, companies, tool, sent, where, said
+):
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -215,11 +248,16 @@ def test_a_page_that_would_be_clamped_or_ignored_is_refused_with_the_limit(call,
 
 
 @pytest.mark.parametrize(
-    ("tool", "parameter"), [("numbers", "page_size"), ("limits", "limit"), ("cursor", "size"), ("own", "limit")]
+    ("tool", "parameter"),
+    [("numbers", "page_size"), ("limits", "limit"), ("cursor", "size"), ("own", "limit")],
 )
 @given(size=st.integers(-(2**40), 2**40) | st.integers(-1, 7))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_page_has_as_many_rows_as_were_asked_for_or_is_refused(call, companies, tool, parameter, size):
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_page_has_as_many_rows_as_were_asked_for_or_is_refused(
+    call, companies, tool, parameter, size
+):
     found = call(f"{tool}__list", {parameter: size})
     own = tool == "own"  # the project's own code says what its limits mean
     assert found.is_error == (not own and not 1 <= size <= 3)
@@ -250,14 +288,20 @@ def test_rows_have_the_fields_that_were_asked_for(call, people):
     found = call("people__list", filter_keys=["email"]).value
     assert (found["count"], found["results"]) == (2, [{"email": "a@x.io"}, {"email": "b@x.io"}])
     key = str(Contact.objects.get(email="a@x.io").pk)
-    assert call("people__retrieve", id=key, filter_keys=["first_name", "id"]).value == {"id": key, "first_name": "Ann"}
+    assert call("people__retrieve", id=key, filter_keys=["first_name", "id"]).value == {
+        "id": key,
+        "first_name": "Ann",
+    }
 
 
 @pytest.mark.parametrize("action", ["list", "retrieve"])
 def test_fields_that_there_are_not_are_refused_before_the_view_runs(call, people, action):
     sent = {"id": str(Contact.objects.first().pk)} if action == "retrieve" else {}
     with CaptureQueriesContext(connection) as queries:
-        refused = call(f"people__{action}", {**sent, "filter_keys": ["email", "fist_name", "notes", "password"]})
+        refused = call(
+            f"people__{action}",
+            {**sent, "filter_keys": ["email", "fist_name", "notes", "password"]},
+        )
     assert refused.text == (
         f"Refused: 3 problems in the arguments of 'people__{action}'. Nothing was done.\n"
         '- $.filter_keys[1]: there is no field "fist_name"; did you mean "first_name"?\n'
@@ -283,8 +327,15 @@ def test_the_fields_are_those_of_the_callers_own_serializer(call, people, ann):
 def test_fields_in_another_case_come_with_the_call_that_was_meant(call, people):
     sent = {"filters": {"search": "a"}, "filter_keys": ["Email", "id", "firstName", "email"]}
     told = call("contacts__list", sent)
-    assert told.corrected == {"filters": {"search": "a"}, "filter_keys": ["email", "id", "first_name"]}
-    assert list(call("contacts__list", told.corrected).value["results"][0]) == ["id", "email", "first_name"]
+    assert told.corrected == {
+        "filters": {"search": "a"},
+        "filter_keys": ["email", "id", "first_name"],
+    }
+    assert list(call("contacts__list", told.corrected).value["results"][0]) == [
+        "id",
+        "email",
+        "first_name",
+    ]
     assert call("contacts__list", filter_keys=["Email", "quux"]).corrected is None
     assert call("contacts__list", filter_keys=[]).corrected is None
     similar = call("contacts__list", filter_keys=["emial"])

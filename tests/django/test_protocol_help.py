@@ -26,7 +26,10 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
     told = call("contacts__create", help=True).value
     assert (told["tool"], told["required"]) == ("contacts__create", [])
     assert told["fields"]["email"] == {"type": "string", "format": "email", "maxLength": 254}
-    assert told["bulk"] == 'Send {"objects": [{…}, …]} to make up to 1,000 at once: all are made, or none.'
+    assert (
+        told["bulk"]
+        == 'Send {"objects": [{…}, …]} to make up to 1,000 at once: all are made, or none.'
+    )
     assert told["relations"] == {
         "company": {"by": "key, or an object with any of these", "names": ["id", "name", "pk"]},
         "tags[]": {"by": "key, or an object with any of these", "names": ["slug", "pk"]},
@@ -68,12 +71,16 @@ def test_no_help_is_an_ordinary_call(call, value):
 
 def test_help_that_is_neither_is_refused(call):
     for value in (1, "yes", [True], {"email": "a@x.io"}):
-        assert [each.where for each in call("contacts__create", email="a@x.io", help=value).problems] == ["$.help"]
+        assert [
+            each.where for each in call("contacts__create", email="a@x.io", help=value).problems
+        ] == ["$.help"]
     assert Contact.objects.count() == 0
 
 
 def test_help_in_text_that_is_no_json_is_refused(call):
-    assert [each.code for each in call("contacts__create", '{"help": true').problems] == ["not-json"]
+    assert [each.code for each in call("contacts__create", '{"help": true').problems] == [
+        "not-json"
+    ]
 
 
 def test_who_may_not_call_a_tool_is_not_told_of_it(call, ann):
@@ -122,22 +129,30 @@ def test_help_of_a_hand_written_tool_tells_what_can_be_asked_of_its_answer(writt
         return {"rows": ["x" * 100] * 1000}
 
     told = written("everything", help=True).value
-    assert told["protocol"] == {name: TABLE[name].meaning for name in ("help", "mode", "continuation_token")}
+    assert told["protocol"] == {
+        name: TABLE[name].meaning for name in ("help", "mode", "continuation_token")
+    }
     token = written("everything", help=False).value["continuation"]["continuation_token"]
     # Declining help does not make a token another call.
-    assert [each.where for each in written("everything", help=False, continuation_token=token).problems] == ["$.help"]
+    assert [
+        each.where for each in written("everything", help=False, continuation_token=token).problems
+    ] == ["$.help"]
 
 
 def test_tools_for_many_rows_tell_of_themselves_too(settings_of, ann):
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"BULK_TOOLS": True})
-    told = acting_as(ann).call("companies__bulk_create", help=True, objects=[{"name": "Acme"}]).value
+    told = (
+        acting_as(ann).call("companies__bulk_create", help=True, objects=[{"name": "Acme"}]).value
+    )
     assert (told["tool"], told["required"], told["called"]) == (
         "companies__bulk_create",
         ["objects"],
         "nothing: help was asked for",
     )
     assert Company.objects.count() == 0
-    made = acting_as(ann).call("companies__bulk_create", help=False, objects=[{"name": "Acme"}]).value
+    made = (
+        acting_as(ann).call("companies__bulk_create", help=False, objects=[{"name": "Acme"}]).value
+    )
     assert made == {"created": 1, "ids": [Company.objects.get().pk]}
 
 
@@ -156,11 +171,16 @@ def test_a_hand_written_tool_keeps_an_argument_called_help(written):
     assert written("wanted", help=True).value == {"help": True}
     assert written("open_to_all", help=True).value == {"help": True}
     clashes = [each.what for each in catalogue().clashes if each.why == "help"]
-    assert [name for name in ("wanted", "open_to_all") if name in clashes] == ["wanted", "open_to_all"]
+    assert [name for name in ("wanted", "open_to_all") if name in clashes] == [
+        "wanted",
+        "open_to_all",
+    ]
 
 
 def test_help_of_a_tool_that_declares_its_answer_is_no_such_answer(written):
-    """A client refuses an answer that is not of the declared form, and shows the agent nothing of it."""
+    """A client refuses an answer that is not of the declared form, and shows the agent nothing of
+    it.
+    """
 
     @mcp_tool
     def count() -> dict[str, int]:

@@ -191,7 +191,10 @@ def test_a_create_says_what_was_set_and_what_was_defaulted(call):
 
 def test_a_create_with_nothing_sent_says_so(call):
     value = call("contacts__create", {}).value
-    assert (value["set"], value["note"]) == ([], "No field was sent: the row has nothing but defaults.")
+    assert (value["set"], value["note"]) == (
+        [],
+        "No field was sent: the row has nothing but defaults.",
+    )
 
 
 def test_what_was_stored_otherwise_than_sent_is_shown(call):
@@ -247,7 +250,9 @@ def test_relations_are_the_same_by_key_and_by_object(call):
 
 def test_nested_rows_are_what_was_sent(call):
     acme = Company.objects.create(name="Acme").pk
-    value = call("deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2.5}]).value
+    value = call(
+        "deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2.5}]
+    ).value
     deal = Deal.objects.get()
     assert value == {
         "id": deal.pk,
@@ -256,7 +261,9 @@ def test_nested_rows_are_what_was_sent(call):
         "defaulted": ["closes_on"],
         "assigned": {"stage": "open", "reason": ""},
     }
-    value = call("deals__create", title="t", company=acme, lines=[{"product": " tea ", "price": 2.5}]).value
+    value = call(
+        "deals__create", title="t", company=acme, lines=[{"product": " tea ", "price": 2.5}]
+    ).value
     assert value["stored_as"] == {"lines": [{"product": "tea", "quantity": 1, "price": "2.50"}]}
 
 
@@ -280,7 +287,9 @@ def test_a_row_shown_by_another_serializer_is_still_compared(call):
     made = Device.objects.get()
     assert (made.site, made.parts.get().pk, value["serial"]) == (site, "1", str(made.pk))
     assert {"label", "site"} <= set(value["set"])
-    same = call("devices__partial_update", serial_in_path=str(made.pk), label="d", site=site.pk, parts=["1"]).value
+    same = call(
+        "devices__partial_update", serial_in_path=str(made.pk), label="d", site=site.pk, parts=["1"]
+    ).value
     assert same["unchanged"] == ["label", "site", "parts"]
     assert same["note"] == "Nothing changed: the row held all this already."
 
@@ -320,7 +329,9 @@ def test_an_update_says_what_it_changed_and_what_was_so_already(call, contact, t
 
 @pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
 def test_an_update_that_changed_nothing_says_so(call, contact, tool):
-    value = call(tool, id=str(contact.pk), first_name="Ann", tags=[], profile={}, company=None).value
+    value = call(
+        tool, id=str(contact.pk), first_name="Ann", tags=[], profile={}, company=None
+    ).value
     assert value == {
         "id": str(contact.pk),
         "set": [],
@@ -336,8 +347,12 @@ def test_relations_and_nested_rows_are_compared_with_what_they_were(call, contac
     sent = {"id": str(contact.pk), "company": {"name": "Acme"}, "tags": ["vip"]}
     assert call("contacts__partial_update", sent).value["set"] == ["company", "tags"]
     assert call("contacts__partial_update", sent).value["unchanged"] == ["company", "tags"]
-    deal = call("deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2}]).value["id"]
-    same = call("deals__partial_update", id=deal, lines=[{"product": "tea", "price": "2.00", "quantity": 1}]).value
+    deal = call(
+        "deals__create", title="t", company=acme, lines=[{"product": "tea", "price": 2}]
+    ).value["id"]
+    same = call(
+        "deals__partial_update", id=deal, lines=[{"product": "tea", "price": "2.00", "quantity": 1}]
+    ).value
     assert (same["set"], same["unchanged"]) == ([], ["lines"])
     other = call("deals__partial_update", id=deal, lines=[{"product": "tea", "price": 3}]).value
     assert other["set"] == ["lines"]
@@ -361,7 +376,13 @@ def test_a_default_that_a_put_brings_is_told(call):
     value = call("put__update", id=thing.pk, title="t").value
     thing.refresh_from_db()
     assert thing.kind == "small"
-    assert value == {"id": thing.pk, "title": "t", "set": [], "unchanged": ["title"], "assigned": {"kind": "small"}}
+    assert value == {
+        "id": thing.pk,
+        "title": "t",
+        "set": [],
+        "unchanged": ["title"],
+        "assigned": {"kind": "small"},
+    }
 
 
 def test_the_callers_own_row_needs_nothing_to_be_found_by(call, contact):
@@ -384,7 +405,9 @@ def test_a_row_that_is_not_there_or_not_theirs_is_refused_as_over_rest(call, mcp
     assert gone.is_error
     assert "No Company matches" in gone.text
     note = call("notes__create", title="mine").value
-    assert call("notes__partial_update", id=note["id"], title="mine").value["unchanged"] == ["title"]
+    assert call("notes__partial_update", id=note["id"], title="mine").value["unchanged"] == [
+        "title"
+    ]
 
 
 # --- verify, and what is no receipt ---
@@ -404,8 +427,12 @@ def test_verify_gives_the_whole_object(call, contact, verify):
         "profile": {},
         "subscribed": False,
     }
-    assert "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=False).value
-    assert "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=None).value
+    assert (
+        "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=False).value
+    )
+    assert (
+        "set" in call("contacts__partial_update", id=str(contact.pk), notes="n", verify=None).value
+    )
 
 
 def test_a_hosts_own_field_called_verify_is_its_own(call):

@@ -1,4 +1,6 @@
-"""A relation is sent by its key, or by an object that names one row (docs/project/evidence/nested-wrapper.md)."""
+"""A relation is sent by its key, or by an object that names one row
+(docs/project/evidence/nested-wrapper.md).
+"""
 
 import pytest
 from django.contrib.auth.models import User
@@ -61,7 +63,10 @@ def test_a_row_is_named_by_no_other_field(mcp, hq, key):
 
 def test_null_is_no_row(mcp, hq):
     device = Device.objects.create(site=hq)
-    assert mcp("sitedevices__partial_update", {"site_pk": hq.pk, "serial_in_path": str(device.pk), "site": None})
+    assert mcp(
+        "sitedevices__partial_update",
+        {"site_pk": hq.pk, "serial_in_path": str(device.pk), "site": None},
+    )
     device.refresh_from_db()
     assert device.site is None
 
@@ -69,7 +74,10 @@ def test_null_is_no_row(mcp, hq):
 def test_several_rows_are_named_each_by_itself(mcp):
     for slug in ("a", "b", "c"):
         Tag.objects.create(slug=slug, title=slug.upper())
-    assert mcp("contacts__create", {"email": "x@example.com", "tags": ["a", {"slug": "b"}]})["isError"] is False
+    assert (
+        mcp("contacts__create", {"email": "x@example.com", "tags": ["a", {"slug": "b"}]})["isError"]
+        is False
+    )
     assert sorted(tag.slug for tag in Contact.objects.get().tags.all()) == ["a", "b"]
     result = mcp("contacts__create", {"tags": ["a", {"slug": "z"}, {"slug": "y"}]})
     assert [path for path, _ in problems(result)] == ["$.tags[1]", "$.tags[2]"]
@@ -78,14 +86,21 @@ def test_several_rows_are_named_each_by_itself(mcp):
 
 def test_rows_are_named_at_any_depth(mcp, hq):
     Part.objects.create(number="p1", token="t1")
-    devices = [{"label": "a", "site": {"slug": "hq-1"}, "parts": ["p1"]}, {"label": "b", "parts": [{"number": "p1"}]}]
+    devices = [
+        {"label": "a", "site": {"slug": "hq-1"}, "parts": ["p1"]},
+        {"label": "b", "parts": [{"number": "p1"}]},
+    ]
     assert mcp("shelf__put", {"label": "s", "devices": devices})["isError"] is False
-    assert [(each.label, each.site, each.parts.count()) for each in Device.objects.order_by("label")] == [
+    assert [
+        (each.label, each.site, each.parts.count()) for each in Device.objects.order_by("label")
+    ] == [
         ("a", hq, 1),
         ("b", None, 1),
     ]
     wrong = [{"label": "c", "site": {"slug": "nowhere"}}]
-    assert [path for path, _ in problems(mcp("shelf__put", {"label": "s", "devices": wrong}))] == ["$.devices[0].site"]
+    assert [path for path, _ in problems(mcp("shelf__put", {"label": "s", "devices": wrong}))] == [
+        "$.devices[0].site"
+    ]
 
 
 def test_a_wrapper_around_a_related_row_is_a_wrapper(mcp, hq):
@@ -98,7 +113,10 @@ def test_links_and_slugs_name_rows_too(mcp, hq):
     Part.objects.create(number="p1", token="t1")
     address = "http://testserver/odd/sites/hq-1/"
     for site in (address, "/odd/sites/hq-1/", {"name": "hq"}):
-        assert mcp("linked__create", {"site": site, "parts": ["t1", {"number": "p1"}]})["isError"] is False
+        assert (
+            mcp("linked__create", {"site": site, "parts": ["t1", {"number": "p1"}]})["isError"]
+            is False
+        )
         device = Device.objects.get()
         assert (device.site, device.parts.count()) == (hq, 1)
         device.delete()

@@ -85,7 +85,11 @@ def test_a_page_is_told_of_even_where_all_of_it_fits(call):
 def test_full_beside_a_token_is_all_that_is_left(call):
     companies(300)
     first = call("companies__list").value
-    rest = call("companies__list", continuation_token=first["continuation"]["continuation_token"], mode="full").value
+    rest = call(
+        "companies__list",
+        continuation_token=first["continuation"]["continuation_token"],
+        mode="full",
+    ).value
     assert rest["continuation"]["from"] == first["continuation"]["to"] + 1
     assert rest["continuation"]["to"] == 300
     assert len(first["results"]) + len(rest["results"]) == 300
@@ -115,21 +119,35 @@ def test_a_page_has_a_hundred_rows_where_nobody_says_how_many(serve):
     companies(250)
     call = serve(MAX_RESULT=40_000)
     assert "$.page: counts for nothing" in call("companies__list", page=1, mode="summary").text
-    assert "$.page_size: counts for nothing" in call("companies__list", page_size=1, mode="summary").text
-    assert [len(call("companies__list", page=number).value["results"]) for number in (1, 2, 3)] == [100, 100, 50]
-    assert len(serve(MAX_RESULT=40_000, MAX_PAGE_SIZE=20)("companies__list", page=1).value["results"]) == 20
+    assert (
+        "$.page_size: counts for nothing"
+        in call("companies__list", page_size=1, mode="summary").text
+    )
+    assert [len(call("companies__list", page=number).value["results"]) for number in (1, 2, 3)] == [
+        100,
+        100,
+        50,
+    ]
+    assert (
+        len(serve(MAX_RESULT=40_000, MAX_PAGE_SIZE=20)("companies__list", page=1).value["results"])
+        == 20
+    )
 
 
 def test_a_page_with_more_rows_than_fit_says_so(call):
     companies(200)
     told = call("companies__list", page=1, page_size=150).value["continuation"]
     assert told["to"] < 150
-    assert told["note"].startswith(f"150 rows are longer than 4,000 bytes: these are the first {told['to']}. ")
+    assert told["note"].startswith(
+        f"150 rows are longer than 4,000 bytes: these are the first {told['to']}. "
+    )
     whole = call("companies__list", page=1, page_size=150, mode="full").value
     assert len(whole["results"]) == 150
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(text=st.text(min_size=1, max_size=40), size=st.integers(1, 1_000), more=st.booleans())
 def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
     answer["value"] = [{"text": text, "number": number} for number in range(300)]
@@ -139,7 +157,9 @@ def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
     assert len(first.text.encode()) <= MOST
     token = first.value["continuation"].get("continuation_token")
     if more and token:
-        assert len(call("lines__list", continuation_token=token, page_size=size).text.encode()) <= MOST
+        assert (
+            len(call("lines__list", continuation_token=token, page_size=size).text.encode()) <= MOST
+        )
 
 
 @pytest.mark.parametrize(
@@ -165,7 +185,10 @@ def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
     Company.objects.filter(employees=2).update(website="https://" + "x" * 10_000)
 
     def asked(**arguments):
-        return [row["employees"] for row in call("companies__list", page_size=2, **arguments).value["results"]]
+        return [
+            row["employees"]
+            for row in call("companies__list", page_size=2, **arguments).value["results"]
+        ]
 
     assert [asked(page=1), asked(page=3)] == [[0, 1], [4]]
     told = call("companies__list", page=2, page_size=2)
@@ -176,7 +199,10 @@ def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
     assert asked(page=2, filter_keys=["employees"]) == [2, 3]
     assert asked(page=2, mode="full") == [2, 3]
     token = call("companies__list", page=1, page_size=1).value["continuation"]["continuation_token"]
-    assert "$.page_size: row 3 is too large" in call("companies__list", continuation_token=token, page_size=2).text
+    assert (
+        "$.page_size: row 3 is too large"
+        in call("companies__list", continuation_token=token, page_size=2).text
+    )
     assert asked(continuation_token=token, page=3) == [4]
     page = call("companies__list", continuation_token=token).value
     assert [row["employees"] for row in page["results"]] == [1]
@@ -197,7 +223,9 @@ def test_after_the_rows_before_one_that_is_too_large_all_begins_anew(call):
     assert len(page["results"]) == 5
     anew = call("companies__list", continuation_token=page["continuation"]["continuation_token"])
     assert "changed" not in anew.value["continuation"]["note"]
-    assert joined(pages_of(call, "companies__list", anew)) == call("companies__list", mode="full").text
+    assert (
+        joined(pages_of(call, "companies__list", anew)) == call("companies__list", mode="full").text
+    )
 
 
 def test_beside_a_token_the_pages_of_a_view_are_refused(call):
@@ -222,11 +250,16 @@ def test_rows_are_trimmed_to_the_fields_that_are_asked_for(call):
 def test_another_choice_of_fields_may_stand_beside_a_token(call):
     companies(300)
     token = call("companies__list").value["continuation"]["continuation_token"]
-    page = call("companies__list", continuation_token=token, filter_keys=["employees", "name"]).value
+    page = call(
+        "companies__list", continuation_token=token, filter_keys=["employees", "name"]
+    ).value
     assert list(page["results"][0]) == ["name", "employees"]
     assert "changed" not in page["continuation"]["note"]
     token = page["continuation"]["continuation_token"]
-    assert list(call("companies__list", continuation_token=token).value["results"][0]) == ["name", "employees"]
+    assert list(call("companies__list", continuation_token=token).value["results"][0]) == [
+        "name",
+        "employees",
+    ]
     told = call("companies__list", continuation_token=token, filter_keys=["Employees"])
     assert 'did you mean "employees"?' in told.text
     assert told.corrected == {"continuation_token": token, "filter_keys": ["employees"]}
@@ -237,14 +270,22 @@ def test_other_fields_of_what_came_as_text_begin_anew(call):
     Company.objects.create(name="long", website="https://" + "x" * 9_000)
     token = call("companies__list").value["continuation"]["continuation_token"]
     page = call("companies__list", continuation_token=token, filter_keys=["name"])
-    assert [row["name"] for row in page.value["results"]] == [*(f"company {n:04}" for n in range(3)), "long"]
-    assert page.value["continuation"]["note"] == "It cannot be paged as it was: this is its beginning. The last page."
+    assert [row["name"] for row in page.value["results"]] == [
+        *(f"company {n:04}" for n in range(3)),
+        "long",
+    ]
+    assert (
+        page.value["continuation"]["note"]
+        == "It cannot be paged as it was: this is its beginning. The last page."
+    )
 
 
 def test_one_row_is_trimmed_too(call):
     companies(1)
     row = Company.objects.get()
-    assert call("companies__retrieve", id=row.pk, filter_keys=["name"]).value == {"name": "company 0000"}
+    assert call("companies__retrieve", id=row.pk, filter_keys=["name"]).value == {
+        "name": "company 0000"
+    }
     assert call("custom__list", filter_keys=["name"]).value == {
         "total": 1,
         "tags": ["a", "b"],
@@ -256,5 +297,10 @@ def test_one_row_is_trimmed_too(call):
 def test_fields_that_stand_elsewhere_are_not_lost_in_silence(call):
     companies(1)
     told = call("features__list", filter_keys=["name"])
-    assert "$.filter_keys: the answer has none of these where its fields stand; it has type, properties" in told.text
-    assert "$.filter_keys: the answer has no rows" in call("nameless__list", filter_keys=["name"]).text
+    assert (
+        "$.filter_keys: the answer has none of these where its fields stand; it has type, properties"
+        in told.text
+    )
+    assert (
+        "$.filter_keys: the answer has no rows" in call("nameless__list", filter_keys=["name"]).text
+    )

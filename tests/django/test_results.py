@@ -1,4 +1,6 @@
-"""Results that fit: in pages that together are the whole, byte for byte, and nothing of them is lost on the way."""
+"""Results that fit: in pages that together are the whole, byte for byte, and nothing of them is
+lost on the way.
+"""
 
 import asyncio
 import json
@@ -32,7 +34,10 @@ def call(serve):
 
 def test_a_result_that_fits_is_what_rest_would_have_sent(call, rest):
     companies(5)
-    assert call("companies__list").text == '{"results":' + rest.get("/api/companies/").content.decode() + "}"
+    assert (
+        call("companies__list").text
+        == '{"results":' + rest.get("/api/companies/").content.decode() + "}"
+    )
 
 
 def test_a_larger_one_comes_in_pages_that_are_the_whole_together(call, rest):
@@ -81,9 +86,18 @@ def test_the_pages_of_a_view_are_cut_as_any_answer(call, tool, rows):
 @pytest.mark.parametrize(
     ("tool", "words"),
     [
-        ("numbered", "The view has more: its next page is that of the same arguments with page=2, page_size=20."),
-        ("offsets", "The view has more: its next page is that of the same arguments with limit=20, offset=20."),
-        ("cursors", "The view has more: its next page is that of the same arguments with cursor=cD0yMA==."),
+        (
+            "numbered",
+            "The view has more: its next page is that of the same arguments with page=2, page_size=20.",
+        ),
+        (
+            "offsets",
+            "The view has more: its next page is that of the same arguments with limit=20, offset=20.",
+        ),
+        (
+            "cursors",
+            "The view has more: its next page is that of the same arguments with cursor=cD0yMA==.",
+        ),
         ("custom", "The view may have more: send page for its other pages."),
     ],
 )
@@ -109,7 +123,10 @@ def test_the_last_rows_of_an_answer_are_not_the_last_of_the_view(call, tool, wor
         note = whole["continuation"]["note"]
         if "same arguments" not in note:
             break
-        own = dict(each.split("=", 1) for each in note.partition("same arguments with ")[2].rstrip(".").split(", "))
+        own = dict(
+            each.split("=", 1)
+            for each in note.partition("same arguments with ")[2].rstrip(".").split(", ")
+        )
     assert (shown, note) == (list(range(70)), "The last page.")
     assert sizes == [20, 20, 20, 10]
 
@@ -148,7 +165,9 @@ def test_a_row_that_is_too_long_comes_in_pieces_of_text(call):
 def test_an_answer_without_a_list_comes_in_pieces_of_text(call):
     answer["value"] = {str(number): "x" * 20 for number in range(500)}
     whole = call("anything__get", mode="full").text
-    assert json.loads(joined(pages_of(call, "anything__get", call("anything__get")))) == json.loads(whole)
+    assert json.loads(joined(pages_of(call, "anything__get", call("anything__get")))) == json.loads(
+        whole
+    )
 
 
 def test_plain_text_comes_in_pieces(call):
@@ -171,7 +190,9 @@ def test_pages_are_brought_over_asgi(call, ann):
         who = {"Authorization": "Basic YW5uOnB3"}
         params = {"name": "waits__get", "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        reply = await AsyncClient().post("/mcp/", json.dumps(message), content_type="application/json", headers=who)
+        reply = await AsyncClient().post(
+            "/mcp/", json.dumps(message), content_type="application/json", headers=who
+        )
         return reply.json()["result"]["structuredContent"]
 
     first = asyncio.run(visit({}))
@@ -180,15 +201,25 @@ def test_pages_are_brought_over_asgi(call, ann):
 
 
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=8,
 )
 long_values = st.builds(lambda value, times: [value] * times, values, st.integers(1, 400))
-answers = st.dictionaries(st.text(max_size=8), values | long_values, min_size=1, max_size=5) | long_values
+answers = (
+    st.dictionaries(st.text(max_size=8), values | long_values, min_size=1, max_size=5) | long_values
+)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(value=answers)
 def test_whatever_a_view_answers_its_pages_are_the_whole(call, value):
     answer["value"] = value
@@ -226,7 +257,9 @@ def test_keys_twice_and_long_numbers_are_cut_as_they_are():
         "1e400",
         '{"b":1,"b":2}',
     ]
-    assert found.page("rows", 1, 2, "told", b"1") == b'{"a":1,"a":2,"rows":[1e400],"z":0.10,"told":1}'
+    assert (
+        found.page("rows", 1, 2, "told", b"1") == b'{"a":1,"a":2,"rows":[1e400],"z":0.10,"told":1}'
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,", '{"a"', "no JSON", '{"a":[1,2'])

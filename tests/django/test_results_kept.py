@@ -42,7 +42,9 @@ def test_a_summary_of_what_is_no_query_can_be_gone_on_from(call):
     assert Log.objects.count() == 1
 
 
-@pytest.mark.parametrize("backend", ["django.core.cache.backends.dummy.DummyCache", "broken_cache.Broken"])
+@pytest.mark.parametrize(
+    "backend", ["django.core.cache.backends.dummy.DummyCache", "broken_cache.Broken"]
+)
 def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, caplog, backend):
     default = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     settings_of(CACHES={"default": default, "kept": {"BACKEND": backend}})
@@ -55,7 +57,9 @@ def test_where_the_cache_keeps_nothing_the_result_is_whole(serve, settings_of, c
             "note": "All of it, not as asked: nothing is kept here that a page could be gone on from."
         }
     assert list(call("runs__run", mode="full").value) == ["ran", "lines"]
-    made = call("contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)]).value
+    made = call(
+        "contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)]
+    ).value
     assert len(made["ids"]) == made["created"] == 150
     assert list(made) == ["created", "ids"]
     companies(200)
@@ -78,7 +82,9 @@ def test_a_query_with_very_long_arguments_is_run_again_all_the_same(serve):
     assert second["results"][0].keys() == {"id", "name", "website"}
     assert second["continuation"]["from"] == first["continuation"]["to"] + 1
     assert second["continuation"]["note"].startswith("The result has changed since the page before")
-    rest = call("own__list", more=second["continuation"]["more"], mode="full", filter_keys=["name"]).value
+    rest = call(
+        "own__list", more=second["continuation"]["more"], mode="full", filter_keys=["name"]
+    ).value
     assert rest["results"][-1] == {"name": "zzz"}
 
 
@@ -117,7 +123,9 @@ def test_the_receipt_of_many_rows_stays_short(serve):
 
 
 def test_the_receipt_of_sixty_rows_is_their_keys(serve):
-    made = serve(MAX_RESULT=40_000)("contacts__create", objects=[{"email": f"{n}@x.io"} for n in range(60)])
+    made = serve(MAX_RESULT=40_000)(
+        "contacts__create", objects=[{"email": f"{n}@x.io"} for n in range(60)]
+    )
     assert list(made.value) == ["created", "ids"]
     assert len(made.text) - len(json.dumps(made.value["ids"], separators=(",", ":"))) <= 120
 
@@ -125,17 +133,28 @@ def test_the_receipt_of_sixty_rows_is_their_keys(serve):
 def test_rows_without_keys_are_told_in_pages(call):
     made = call("keyless__create", objects=[{"email": f"{number}@x.io"} for number in range(300)])
     pages = pages_of(call, "keyless__create", made)
-    assert [row["email"] for page in pages for row in page["results"]] == [f"{n}@x.io" for n in range(300)]
+    assert [row["email"] for page in pages for row in page["results"]] == [
+        f"{n}@x.io" for n in range(300)
+    ]
 
 
 def test_all_rows_are_shown_to_who_asks_for_them(call):
-    made = call("contacts__create", objects=[{"email": f"{number}@x.io"} for number in range(150)], verify=True)
+    made = call(
+        "contacts__create",
+        objects=[{"email": f"{number}@x.io"} for number in range(150)],
+        verify=True,
+    )
     assert len(made.value["results"]) == 150
 
 
 def test_a_tool_for_many_rows_goes_on_as_well(serve):
     call = serve(BULK_TOOLS=True, MAX_RESULT=5_000)
-    made = call("contacts__bulk_create", objects=[{"email": f"{number}@x.io"} for number in range(150)])
+    made = call(
+        "contacts__bulk_create", objects=[{"email": f"{number}@x.io"} for number in range(150)]
+    )
     token = made.value["continuation"]["continuation_token"]
     assert len(call("contacts__bulk_create", continuation_token=token).value["ids"]) == 50
-    assert "was given by contacts__bulk_create" in call("contacts__create", continuation_token=token).text
+    assert (
+        "was given by contacts__bulk_create"
+        in call("contacts__create", continuation_token=token).text
+    )

@@ -1,4 +1,6 @@
-"""What is published: every field that can be sent, in the words of JSON Schema, and nothing that tells nothing."""
+"""What is published: every field that can be sent, in the words of JSON Schema, and nothing that
+tells nothing.
+"""
 
 import json
 import subprocess
@@ -27,7 +29,9 @@ DOCUMENT = {
         {"type": "object", "description": "any keys"},
         {
             "type": "array",
-            "items": {"anyOf": [{"type": kind} for kind in ("object", "string", "number", "boolean")]},
+            "items": {
+                "anyOf": [{"type": kind} for kind in ("object", "string", "number", "boolean")]
+            },
         },
         {"type": "number"},
         {"type": "boolean"},
@@ -39,13 +43,17 @@ ANSWER = {
     "continuation_token": {"type": "string"},
 }
 """How an answer is asked for."""
-DECIMAL = {"anyOf": [{"type": "number", "format": "decimal"}, {"type": "string", "format": "decimal"}]}
+DECIMAL = {
+    "anyOf": [{"type": "number", "format": "decimal"}, {"type": "string", "format": "decimal"}]
+}
 
 
 def test_every_kind_of_field_is_told(tools):
     made = tools["things__create"]["inputSchema"]
     assert made["required"] == ["title"]
-    assert {name: each for name, each in made["properties"].items() if name not in ("help", "verify")} == {
+    assert {
+        name: each for name, each in made["properties"].items() if name not in ("help", "verify")
+    } == {
         "title": {"type": "string", "maxLength": 40},
         "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
         "mood": {"type": "string", "enum": ["ok", ""]},
@@ -71,7 +79,10 @@ def test_every_kind_of_field_is_told(tools):
 def test_defaults_are_told_only_where_they_apply(tools):
     assert "default" not in properties(tools, "things__update")["kind"]
     assert "default" not in properties(tools, "things__partial_update")["kind"]
-    assert properties(tools, "fancy__post")["points"]["items"]["properties"]["y"] == {"type": "integer", "default": 7}
+    assert properties(tools, "fancy__post")["points"]["items"]["properties"]["y"] == {
+        "type": "integer",
+        "default": 7,
+    }
 
 
 def test_a_patch_requires_nothing_but_its_address(tools):
@@ -81,8 +92,15 @@ def test_a_patch_requires_nothing_but_its_address(tools):
 
 def test_fields_that_no_model_has_are_told(tools):
     made = properties(tools, "fancy__post")
-    assert {name: made[name] for name in ("words", "scores", "loose", "flavours", "camelCase", "direction")} == {
-        "words": {"type": "array", "maxItems": 3, "items": {"type": "string", "minLength": 1, "maxLength": 5}},
+    assert {
+        name: made[name]
+        for name in ("words", "scores", "loose", "flavours", "camelCase", "direction")
+    } == {
+        "words": {
+            "type": "array",
+            "maxItems": 3,
+            "items": {"type": "string", "minLength": 1, "maxLength": 5},
+        },
         "scores": {"type": "object", "additionalProperties": {"type": "integer"}},
         "loose": {"type": "object", "description": "any keys"},
         "flavours": {"type": "array", "items": {"type": "string", "enum": ["mint", "rose"]}},
@@ -106,17 +124,32 @@ def test_filters_ordering_search_and_pages_are_told(tools):
         "day_before": {"type": "string", "format": "date"},
         "kind": {"type": "array", "items": {"type": "string", "enum": ["large", "small"]}},
         "rank__in": {"type": "array", "items": {"type": "integer", "enum": [1, 2]}},
-        "by": {"type": "array", "items": {"type": "string", "enum": ["-size", "-title", "size", "title"]}},
+        "by": {
+            "type": "array",
+            "items": {"type": "string", "enum": ["-size", "-title", "size", "title"]},
+        },
         "ordering": {"type": "string", "enum": ["title", "-title", "size", "-size"]},
         "search": {"type": "string", "description": "in title, handle"},
         "limit": {"type": "integer", "minimum": 1},
         "offset": {"type": "integer", "minimum": 0},
         "help": {"type": "boolean"},
-        "filters": {"type": "object", "properties": {"title": {"type": "string"}}, "description": "any filter"},
+        "filters": {
+            "type": "object",
+            "properties": {"title": {"type": "string"}},
+            "description": "any filter",
+        },
         **ANSWER,
     }
-    assert properties(tools, "cursor__list") == {"cursor": {"type": "string"}, "help": {"type": "boolean"}, **ANSWER}
-    assert properties(tools, "tags__list") == {"page": {"type": "integer"}, "help": {"type": "boolean"}, **ANSWER}
+    assert properties(tools, "cursor__list") == {
+        "cursor": {"type": "string"},
+        "help": {"type": "boolean"},
+        **ANSWER,
+    }
+    assert properties(tools, "tags__list") == {
+        "page": {"type": "integer"},
+        "help": {"type": "boolean"},
+        **ANSWER,
+    }
 
 
 def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
@@ -156,9 +189,17 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
     told = {
         name: (tool["description"].partition(". Many")[0], tool.get("annotations"))
         for name, tool in tools.items()
-        if name in ("contacts__list", "contacts__destroy", "deals__close", "tags__update", "described__post")
+        if name
+        in (
+            "contacts__list",
+            "contacts__destroy",
+            "deals__close",
+            "tags__update",
+            "described__post",
+        )
     }
-    # What a client assumes where nothing is said is not said: not read-only, destructive, not idempotent.
+    # What a client assumes where nothing is said is not said: not read-only, destructive, not
+    # idempotent.
     assert told == snapshot(
         {
             "contacts__list": ("List contacts. People to write to.", {"readOnlyHint": True}),
@@ -184,9 +225,15 @@ def test_what_is_left_out_is_reported(db):
         ("unknown__post", no_serializer),
         ("fancy__post", "'nested_file' takes a file, which is not sent over MCP"),
         ("things__create", "'scan' takes a file, which is not sent over MCP"),
-        ("needsuser__create", "finding its serializer failed (''); give it one, or describe it with @extend_schema"),
+        (
+            "needsuser__create",
+            "finding its serializer failed (''); give it one, or describe it with @extend_schema",
+        ),
     }
-    assert catalogue().actions.keys() & {"undescribed__post", "unknown__post", "needsuser__create"} == set()
+    assert (
+        catalogue().actions.keys() & {"undescribed__post", "unknown__post", "needsuser__create"}
+        == set()
+    )
     assert {"unknown__get", "partly__keep", "partly__update"} <= catalogue().actions.keys()
 
 
@@ -224,14 +271,22 @@ django.setup()
 from toolbooth.django.describe.catalogue import catalogue
 print(json.dumps({{name: tool.listing() for name, tool in catalogue().registry.tools.items()}}))
 """
-    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120)
+    told = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120
+    )
     assert json.loads(told.stdout) == json.loads(json.dumps(tools))
     assert told.stderr == ""
 
 
 def test_the_example_needs_few_words(tools):
-    """About 240 tokens a tool is what the strongest gateway needs (`docs/project/evidence/gateways.md`)."""
-    crm = [tool for name, tool in tools.items() if name.partition("__")[0] in ("contacts", "companies", "deals")]
+    """About 240 tokens a tool is what the strongest gateway needs
+    (`docs/project/evidence/gateways.md`).
+    """
+    crm = [
+        tool
+        for name, tool in tools.items()
+        if name.partition("__")[0] in ("contacts", "companies", "deals")
+    ]
     assert len(json.dumps(crm)) / len(crm) < 700
 
 
@@ -242,7 +297,9 @@ def test_paths_of_the_project_are_not_told(tools):
 def test_the_list_over_the_wire_is_what_was_compiled(tools, ann):
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]["tools"]
+    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
+        "result"
+    ]["tools"]
     hidden = {name for name in tools if name.startswith(("staff__", "key__", "permitted__"))} - {
         "permitted__list",
         "permitted__retrieve",

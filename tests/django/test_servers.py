@@ -1,4 +1,6 @@
-"""The example on real servers, WSGI and ASGI, called by the official client in all of its modes; nothing hangs."""
+"""The example on real servers, WSGI and ASGI, called by the official client in all of its modes;
+nothing hangs.
+"""
 
 import asyncio
 import contextlib
@@ -30,10 +32,15 @@ def served(server: str, folder: Path, root: str = "") -> Iterator[int]:
     environment = {**os.environ, "CRM_DATABASE": str(folder / "crm.sqlite3"), "CRM_DEBUG": "0"}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     command = [sys.executable, str(PROGRAM), server, str(port), root]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     try:
         while process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", port), timeout=1),
+            ):
                 break
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=0.1)
@@ -56,7 +63,9 @@ def test_the_official_client_lists_and_calls(port, mode):
         async with (
             asyncio.timeout(60),
             httpx2.AsyncClient(headers=BASIC, timeout=30) as http,
-            mcp.Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp/", http_client=http), mode=mode) as client,
+            mcp.Client(
+                streamable_http_client(f"http://127.0.0.1:{port}/mcp/", http_client=http), mode=mode
+            ) as client,
         ):
             listed = await client.list_tools()
             name = f"Acme {mode}"
@@ -74,14 +83,21 @@ def test_the_official_client_lists_and_calls(port, mode):
 
 def post(port: int, message: dict, headers: dict | None = None, path: str = "/mcp/"):
     sent = {"Content-Type": "application/json", **(BASIC if headers is None else headers)}
-    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+    with contextlib.closing(
+        http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    ) as connection:
         connection.request("POST", path, json.dumps(message), sent)
         reply = connection.getresponse()
         return reply.status, reply.headers, reply.read()
 
 
 def call(tool, **arguments):
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
 
 
 def test_nobody_in_particular_is_asked_who_they_are(port):
@@ -91,7 +107,9 @@ def test_nobody_in_particular_is_asked_who_they_are(port):
 
 def test_a_get_is_answered_at_once_and_holds_no_worker(port):
     for _ in range(3):
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        with contextlib.closing(
+            http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        ) as connection:
             connection.request("GET", "/mcp/", headers={**BASIC, "Accept": "text/event-stream"})
             assert connection.getresponse().status == 405
     assert post(port, call("companies__list"))[0] == 200

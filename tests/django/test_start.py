@@ -1,4 +1,6 @@
-"""The catalogue is built once, whole, and by whoever asks first; mistakes in the settings are told by `check`."""
+"""The catalogue is built once, whole, and by whoever asks first; mistakes in the settings are told
+by `check`.
+"""
 
 import json
 import threading
@@ -30,12 +32,16 @@ def thousand(settings_of):
     for number in range(167):
         router.register(f"tags{number}", TagViewSet, f"tags{number}")
     patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
-    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), TOOLBOOTH={"BULK_TOOLS": False})
+    settings_of(
+        ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), TOOLBOOTH={"BULK_TOOLS": False}
+    )
 
 
 def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, monkeypatch):
     built = []
-    monkeypatch.setattr(catalogues, "build", lambda chosen, build=catalogues.build: built.append(1) or build(chosen))
+    monkeypatch.setattr(
+        catalogues, "build", lambda chosen, build=catalogues.build: built.append(1) or build(chosen)
+    )
     together = threading.Barrier(8)
 
     def first(_):
@@ -69,10 +75,17 @@ def test_two_of_one_name_are_told_apart_by_their_app_and_then_by_their_place(set
     second.register("rows", SiteViewSet, "rows")
     third.register("rows", TagViewSet, "rows")
     long = SimpleRouter()
-    long.register("x", TagViewSet, "a-very-long-name-of-a-router-that-nobody-would-ever-want-to-type-by-hand")
-    patterns = [path(f"{place}/", include(router.urls)) for place, router in enumerate([first, second, third, long])]
+    long.register(
+        "x", TagViewSet, "a-very-long-name-of-a-router-that-nobody-would-ever-want-to-type-by-hand"
+    )
+    patterns = [
+        path(f"{place}/", include(router.urls))
+        for place, router in enumerate([first, second, third, long])
+    ]
     settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
-    names = [name for name in catalogue().actions if name.endswith(("list", "list_2")) or len(name) == 64]
+    names = [
+        name for name in catalogue().actions if name.endswith(("list", "list_2")) or len(name) == 64
+    ]
     assert names[:3] == ["sales__rows__list", "odd__rows__list", "sales__rows__list_2"]
     assert sorted({len(name) for name in names[3:]})[-1] == 64
 
@@ -95,17 +108,36 @@ def test_a_stock_project_has_no_mistakes(settings_of):
     [
         ([], [("toolbooth.E001", "TOOLBOOTH must be a dict.")]),
         ({"NAME": 1}, [("toolbooth.E002", "TOOLBOOTH['NAME']: must be text, not 1.")]),
-        ({"INCLUDE": "x"}, [("toolbooth.E002", "TOOLBOOTH['INCLUDE']: must be a list of texts, not 'x'.")]),
+        (
+            {"INCLUDE": "x"},
+            [("toolbooth.E002", "TOOLBOOTH['INCLUDE']: must be a list of texts, not 'x'.")],
+        ),
         (
             {"ERRORS": "html"},
-            [("toolbooth.E002", """TOOLBOOTH['ERRORS']: must be "result" or "protocol", not 'html'.""")],
+            [
+                (
+                    "toolbooth.E002",
+                    """TOOLBOOTH['ERRORS']: must be "result" or "protocol", not 'html'.""",
+                )
+            ],
         ),
         (
             {"LOGIN_REQUIRED": "no"},
-            [("toolbooth.E002", "TOOLBOOTH['LOGIN_REQUIRED']: must be True, False or None, not 'no'.")],
+            [
+                (
+                    "toolbooth.E002",
+                    "TOOLBOOTH['LOGIN_REQUIRED']: must be True, False or None, not 'no'.",
+                )
+            ],
         ),
-        ({"MAX_BODY": 0}, [("toolbooth.E002", "TOOLBOOTH['MAX_BODY']: must be a positive number, not 0.")]),
-        ({"BULK_TOOLS": 1}, [("toolbooth.E002", "TOOLBOOTH['BULK_TOOLS']: must be True or False, not 1.")]),
+        (
+            {"MAX_BODY": 0},
+            [("toolbooth.E002", "TOOLBOOTH['MAX_BODY']: must be a positive number, not 0.")],
+        ),
+        (
+            {"BULK_TOOLS": 1},
+            [("toolbooth.E002", "TOOLBOOTH['BULK_TOOLS']: must be True or False, not 1.")],
+        ),
     ],
     ids=lambda value: next(iter(value), "no dict") if isinstance(value, dict) else "",
 )
@@ -122,12 +154,16 @@ def test_a_setting_that_does_not_exist_is_told_with_those_that_do(settings_of):
         "toolbooth.E002",
         "TOOLBOOTH['INCLUDES']: there is no such setting; 'INCLUDE' may be meant.",
     )
-    assert message.startswith("TOOLBOOTH['Z']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,")
+    assert message.startswith(
+        "TOOLBOOTH['Z']: there is no such setting; there are NAME, INSTRUCTIONS, INCLUDE,"
+    )
     assert configuration() == Configuration(name="crm")
 
 
 def test_a_project_without_rest_framework_is_told(settings_of):
-    settings_of(INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "toolbooth.django"])
+    settings_of(
+        INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "toolbooth.django"]
+    )
     assert [code for code, _ in told()] == ["toolbooth.E003"]
 
 

@@ -1,4 +1,6 @@
-"""A project as `startproject` makes it, with REST framework's own first example, one app and one line more."""
+"""A project as `startproject` makes it, with REST framework's own first example, one app and one
+line more.
+"""
 
 import json
 import os
@@ -69,7 +71,9 @@ print(json.dumps(told))
 @pytest.fixture(scope="session")
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock")
-    environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+    environment = {
+        key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"
+    }
 
     def run(*command, stdin=None, **extra):
         done = subprocess.run(
@@ -103,13 +107,17 @@ def test_a_stock_project_is_served(project, debug):
     project("manage.py", "check", "--fail-level", "WARNING", STOCK_DEBUG=debug)
     project("manage.py", "migrate", "--verbosity", "0", STOCK_DEBUG=debug)
     stranger, slashless, listed, group, user, found = json.loads(
-        project("manage.py", "shell", "--no-imports", stdin=VISIT, STOCK_DEBUG=debug).splitlines()[-1]
+        project("manage.py", "shell", "--no-imports", stdin=VISIT, STOCK_DEBUG=debug).splitlines()[
+            -1
+        ]
     )
     assert stranger == [401, 'Basic realm="api"', None]
     assert slashless[0] == 404
     names = [tool["name"] for tool in listed[2]["tools"]]
     actions = ("list", "create", "retrieve", "update", "partial_update", "destroy")
-    assert sorted(names) == sorted(f"{base}__{action}" for base in ("user", "group") for action in actions)
+    assert sorted(names) == sorted(
+        f"{base}__{action}" for base in ("user", "group") for action in actions
+    )
     assert (group[2]["isError"], user[2]["isError"]) == (False, False)
     users = found[2]["structuredContent"]
     assert [(each["username"], each["groups"]) for each in users["results"]] == [

@@ -24,7 +24,10 @@ class Urls:
     router.register("contacts", ContactViewSet, "contacts")
     router.register("notes", NoteViewSet, "notes")
     router.register("guarded", Guarded, "guarded")
-    urlpatterns = [path("api/", include(router.urls)), path("agents/", include("toolbooth.django.urls"))]
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("agents/", include("toolbooth.django.urls")),
+    ]
 
 
 @pytest.fixture
@@ -50,20 +53,26 @@ def test_a_refusal_has_its_problems_and_the_corrected_call(agent):
     assert result.corrected == {"email": "ann@x.io"}
     assert result.value is None
     assert "Nothing was done." in result.text
-    assert repr(result).startswith("<WireResult refused: nested-wrapper at $.data; text='Refused: 1 problem")
+    assert repr(result).startswith(
+        "<WireResult refused: nested-wrapper at $.data; text='Refused: 1 problem"
+    )
 
 
 def test_a_repair_is_told(agent):
     result = agent.call("contacts__create", subscribed="true")
     assert result.repairs == (Repair(code="scalar-text", path=("subscribed",)),)
-    assert repr(result).startswith("<WireResult repaired: scalar-text at $.subscribed; structured={")
+    assert repr(result).startswith(
+        "<WireResult repaired: scalar-text at $.subscribed; structured={"
+    )
     assert Contact.objects.get().subscribed is True
 
 
 def test_bytes_are_sent_as_they_are(agent):
     result = agent.call("contacts__create", b'{"email": "a@x.io", "email": "b@x.io"}')
     assert [each.code for each in result.problems] == ["duplicate-key"]
-    assert repr(agent.call("contacts__create", b'{"email": "a@x.io"}')).startswith("<WireResult passed; structured={")
+    assert repr(agent.call("contacts__create", b'{"email": "a@x.io"}')).startswith(
+        "<WireResult passed; structured={"
+    )
 
 
 def test_arguments_come_whole_or_by_field(agent):
@@ -72,8 +81,14 @@ def test_arguments_come_whole_or_by_field(agent):
 
 
 def test_who_is_shown_what(agent, ann):
-    assert {name for name in agent.tools() if name.startswith("guarded")} == {"guarded__list", "guarded__retrieve"}
-    assert agent.tools()["notes__create"]["inputSchema"]["properties"]["title"] == {"type": "string", "maxLength": 80}
+    assert {name for name in agent.tools() if name.startswith("guarded")} == {
+        "guarded__list",
+        "guarded__retrieve",
+    }
+    assert agent.tools()["notes__create"]["inputSchema"]["properties"]["title"] == {
+        "type": "string",
+        "maxLength": 80,
+    }
     denied = agent.call("guarded__create", name="Acme")
     assert (denied.is_error, denied.problems) == (True, ())
     assert "permission" in denied.text
@@ -156,8 +171,12 @@ class ContactTests(TestCase):
         assert "contacts__create" not in acting_as(self.ann).tools()
 
     def test_many(self):
-        made = acting_as(self.ann).call("contacts__create", objects=[{"email": "a@x.io"}, {"email": "b@x.io"}])
+        made = acting_as(self.ann).call(
+            "contacts__create", objects=[{"email": "a@x.io"}, {"email": "b@x.io"}]
+        )
         assert made.value["created"] == 2
-        refused = acting_as(self.ann).call("contacts__create", objects=[{"email": "c@x.io"}, {"email": "no"}])
+        refused = acting_as(self.ann).call(
+            "contacts__create", objects=[{"email": "c@x.io"}, {"email": "no"}]
+        )
         assert [each.where for each in refused.problems] == ["$.objects[1].email"]
         assert Contact.objects.count() == 2

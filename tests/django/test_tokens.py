@@ -1,4 +1,6 @@
-"""Continuation tokens: whoever has one gets no more by it than by calling, and every worker takes it."""
+"""Continuation tokens: whoever has one gets no more by it than by calling, and every worker takes
+it.
+"""
 
 import json
 import os
@@ -38,7 +40,10 @@ LINES = [f"line {number}" for number in range(1000)]
 
 
 class MayView(permissions.DjangoModelPermissions):
-    perms_map = {**permissions.DjangoModelPermissions.perms_map, "GET": ["%(app_label)s.view_%(model_name)s"]}
+    perms_map = {
+        **permissions.DjangoModelPermissions.perms_map,
+        "GET": ["%(app_label)s.view_%(model_name)s"],
+    }
 
 
 class Guarded(CompanyViewSet):
@@ -78,7 +83,11 @@ class ByKey(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed
         found = {"text": key, "table": {"key": key}, "row": Log(pk=len(key)), "thing": Key()}
         kind = key.partition("-")[0]
-        return (AnonymousUser() if kind == "row" else Machine(), found[kind]) if kind in found else None
+        return (
+            (AnonymousUser() if kind == "row" else Machine(), found[kind])
+            if kind in found
+            else None
+        )
 
     def authenticate_header(self, request):
         return "Key"
@@ -124,7 +133,10 @@ class Urls:
     ]
 
 
-SETTINGS = {"MAX_RESULT": 4_000, "INCLUDE": ["*__list", "jobs__run", "keyed__get", "once__get", "slow*"]}
+SETTINGS = {
+    "MAX_RESULT": 4_000,
+    "INCLUDE": ["*__list", "jobs__run", "keyed__get", "once__get", "slow*"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -185,7 +197,9 @@ def test_a_token_that_was_changed_is_refused(tool):
     for each in forged:
         told = call(tool, json.dumps({"continuation_token": each}).encode())
         assert told.is_error, each
-        assert [problem.where for problem in told.problems] in (["$.continuation_token"], ["$"]), each
+        assert [problem.where for problem in told.problems] in (["$.continuation_token"], ["$"]), (
+            each
+        )
     assert told.text == (
         f"Refused: 1 problem in the arguments of {tool!r}. Nothing was done.\n"
         "- $.continuation_token: is no token of this server, or was changed; send it as it came"
@@ -201,14 +215,19 @@ def test_a_token_is_signed_with_the_projects_key(settings_of):
     assert "is no token of this server" in call("companies__list", continuation_token=token).text
     settings_of(SECRET_KEY="another", SECRET_KEY_FALLBACKS=["only for tests"])
     assert not call("companies__list", continuation_token=token).is_error
-    assert "another caller" in acting_as(user("bob")).call("companies__list", continuation_token=token).text
+    assert (
+        "another caller"
+        in acting_as(user("bob")).call("companies__list", continuation_token=token).text
+    )
 
 
 @TOOLS
 def test_a_token_of_another_caller_is_refused(tool):
     token = token_of(acting_as(user("eve")).call(tool))
     told = acting_as(user("bob")).call(tool, continuation_token=token)
-    assert told.text.endswith(f"- $.continuation_token: was given to another caller; {INSTEAD[tool]}")
+    assert told.text.endswith(
+        f"- $.continuation_token: was given to another caller; {INSTEAD[tool]}"
+    )
     assert Log.objects.count() <= 1
 
 
@@ -226,7 +245,9 @@ def test_a_token_of_another_host_is_refused(settings_of):
         client = Client(headers={"Authorization": "Basic ZXZlOnB3", "Host": host})
         params = {"name": "companies__list", "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        return client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]
+        return client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
+            "result"
+        ]
 
     first = call("localhost", {})["structuredContent"]["continuation"]
     again = {"continuation_token": first["continuation_token"]}
@@ -240,7 +261,9 @@ def test_a_token_expires(tool, settings_of):
     with freeze_time(time.time() - 901):
         old = token_of(call(tool))
     told = call(tool, continuation_token=old)
-    assert told.text.endswith(f"- $.continuation_token: has expired: a token is good for 15 minutes; {INSTEAD[tool]}")
+    assert told.text.endswith(
+        f"- $.continuation_token: has expired: a token is good for 15 minutes; {INSTEAD[tool]}"
+    )
     for age, words in ((100, "100 seconds"), (1, "1 second;")):
         settings_of(TOOLBOOTH={**SETTINGS, "TOKEN_AGE": age})
         with freeze_time(time.time() - age - 1):
@@ -292,7 +315,9 @@ def test_a_token_is_of_no_use_without_the_permission(tool):
         f"continuation_token can be used once you may call {tool} again"
     )
     # Nor does a token tell anything to those who have none.
-    assert "You do not have permission" in acting_as(eve).call(tool, continuation_token="forged").text
+    assert (
+        "You do not have permission" in acting_as(eve).call(tool, continuation_token="forged").text
+    )
     told = acting_as(None).call(tool, continuation_token=token)
     assert told.status == 401
 
@@ -309,7 +334,13 @@ def test_rows_that_have_become_anothers_are_not_shown():
 
 @pytest.mark.parametrize(
     ("mine", "yours"),
-    [("text-a", "text-b"), ("table-a", "table-b"), ("row-a", "row-aa"), ("text-a", "table-a"), ("text-a", "")],
+    [
+        ("text-a", "text-b"),
+        ("table-a", "table-b"),
+        ("row-a", "row-aa"),
+        ("text-a", "table-a"),
+        ("text-a", ""),
+    ],
 )
 def test_callers_without_a_row_are_told_apart_by_what_they_show(mine, yours):
     token = keyed(mine)["structuredContent"]["continuation"]["continuation_token"]
@@ -318,7 +349,9 @@ def test_callers_without_a_row_are_told_apart_by_what_they_show(mine, yours):
 
 
 def test_credentials_that_say_nothing_of_themselves_are_told_apart_by_the_header():
-    token = keyed("thing", authorization="one")["structuredContent"]["continuation"]["continuation_token"]
+    token = keyed("thing", authorization="one")["structuredContent"]["continuation"][
+        "continuation_token"
+    ]
     assert keyed("thing", token, authorization="one")["isError"] is False
     assert "another caller" in keyed("thing", token, authorization="two")["content"][0]["text"]
 
@@ -331,15 +364,22 @@ def test_nobody_in_particular_goes_on_as_nobody_in_particular():
 
 def keyed(key: str, token: str | None = None, authorization: str = ""):
     client = Client(headers={"X-Key": key, "Authorization": authorization})
-    params = {"name": "keyed__get", "arguments": {} if token is None else {"continuation_token": token}}
+    params = {
+        "name": "keyed__get",
+        "arguments": {} if token is None else {"continuation_token": token},
+    }
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    return client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]
+    return client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
+        "result"
+    ]
 
 
 def test_whoever_cannot_be_asked_twice_who_they_are_gets_the_whole_result():
     client = Client(headers={"X-Nonce": "1"})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "once__get"}}
-    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]
+    told = client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
+        "result"
+    ]
     assert told["structuredContent"] == {"results": LINES}
 
 
@@ -375,7 +415,9 @@ def test_another_process_takes_a_token(settings_of):
     call = acting_as(None).call
     first = call("numbers__get", upto=20_000).value
     second = elsewhere({"continuation_token": first["continuation"]["continuation_token"]})
-    third = call("numbers__get", continuation_token=second["continuation"]["continuation_token"]).value
+    third = call(
+        "numbers__get", continuation_token=second["continuation"]["continuation_token"]
+    ).value
     assert first["results"] + second["results"] + third["results"] == list(range(20_000))
     assert "note" in third["continuation"]
     assert "continuation_token" not in third["continuation"]
@@ -383,7 +425,11 @@ def test_another_process_takes_a_token(settings_of):
 
 def elsewhere(arguments):
     """A call in a process of its own, with the settings of these tests and another URLconf."""
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "number_settings", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "number_settings",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     done = subprocess.run(
         [sys.executable, "-c", CALL, json.dumps(arguments)],
         env=environment,
@@ -414,7 +460,10 @@ def test_the_token_of_a_function_asks_for_permission_again():
     call = acting_as(user("eve")).call
     token = token_of(call("slowly", upto=2_000))
     token = token_of(call("slowly", continuation_token=token))
-    assert "can be used once you may call slowly again" in call("slowly", continuation_token=token).text
+    assert (
+        "can be used once you may call slowly again"
+        in call("slowly", continuation_token=token).text
+    )
     assert asked == [2_000, 2_000]
 
 
@@ -448,7 +497,9 @@ def test_a_result_that_has_become_content_is_not_gone_on_with():
     forget()
     call = acting_as(user("eve")).call
     told = call("slowly", continuation_token=token_of(call("slowly")))
-    assert told.text.endswith("stands for a result that has another form by now; make the first call again")
+    assert told.text.endswith(
+        "stands for a result that has another form by now; make the first call again"
+    )
 
 
 def test_a_permission_that_refuses_in_its_own_way_is_heard():

@@ -31,7 +31,9 @@ def test_a_function_is_a_tool_that_knows_its_caller(mcp):
         return {"said": f"{request.user.username} greets {name}" * times}
 
     assert mcp("greet", {"name": "Bob"})["structuredContent"] == {"said": "ann greets Bob"}
-    assert mcp("greet", {"data": {"name": "Bob"}})["_meta"]["toolbooth"]["corrected"] == {"name": "Bob"}
+    assert mcp("greet", {"data": {"name": "Bob"}})["_meta"]["toolbooth"]["corrected"] == {
+        "name": "Bob"
+    }
     assert mcp("greet", {"name": "Bob", "request": 1})["isError"] is True
     assert mcp("greet", {"name": "Bob", "times": "1"})["_meta"]["toolbooth"]["repairs"] == [
         {"code": "scalar-text", "path": "$.times"}
@@ -39,14 +41,21 @@ def test_a_function_is_a_tool_that_knows_its_caller(mcp):
 
 
 def test_it_is_listed_as_any_tool(mcp):
-    @mcp_tool(name="hello", title="Hello", annotations={"readOnlyHint": True}, permission_classes=[AllowAny])
+    @mcp_tool(
+        name="hello",
+        title="Hello",
+        annotations={"readOnlyHint": True},
+        permission_classes=[AllowAny],
+    )
     def greet(name: str, request: HttpRequest) -> dict[str, str]:
         """Greet somebody."""
         return {"user": request.user.username, "said": name}
 
     client = Client(headers={"Authorization": "Basic YW5uOnB3"})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    tools = client.post("/mcp/", json.dumps(message), content_type="application/json").json()["result"]["tools"]
+    tools = client.post("/mcp/", json.dumps(message), content_type="application/json").json()[
+        "result"
+    ]["tools"]
     assert next(tool for tool in tools if tool["name"] == "hello") == {
         "name": "hello",
         "title": "Hello",

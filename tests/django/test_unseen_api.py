@@ -1,4 +1,5 @@
-"""An agent that has never seen the API finds its way by what the server tells it: the list, help, and refusals.
+"""An agent that has never seen the API finds its way by what the server tells it: the list, help,
+and refusals.
 
 What tests/newcomer.py says that it made is looked for in the database.
 """
@@ -33,14 +34,21 @@ newcomer = module(HERE.parent / "newcomer.py")
 BASIC = {"Authorization": "Basic YW5uOnB3"}
 
 
-@pytest.fixture(scope="module", params=["app", {"people": ["con*", "comp*"], "work": ["deal*"]}], ids=repr)
+@pytest.fixture(
+    scope="module", params=["app", {"people": ["con*", "comp*"], "work": ["deal*"]}], ids=repr
+)
 def served(request, tmp_path_factory):
     """The example on a real server, and its database."""
     folder = tmp_path_factory.mktemp("crm")
     environment = {**os.environ, "CRM_DATABASE": str(folder / "crm.sqlite3"), "CRM_DEBUG": "0"}
-    environment |= {"CRM_DISPATCH": json.dumps(request.param), "DJANGO_SETTINGS_MODULE": "bare_settings"}
+    environment |= {
+        "CRM_DISPATCH": json.dumps(request.param),
+        "DJANGO_SETTINGS_MODULE": "bare_settings",
+    }
     program = [sys.executable, str(HERE / "project" / "bare_server.py"), "gunicorn"]
-    with local_server.serving(lambda port: [*program, str(port), ""], folder / "log", environment) as url:
+    with local_server.serving(
+        lambda port: [*program, str(port), ""], folder / "log", environment
+    ) as url:
         yield f"{url}/", folder / "crm.sqlite3"
 
 
@@ -71,12 +79,18 @@ def test_a_newcomer_makes_a_deal_with_its_lines(served, habit):
     company, sent = agent.made["company"]
     deal, asked = agent.made["deal"]
     with sqlite3.connect(database) as db:
-        assert db.execute("select name from sales_company where id = ?", [company["id"]]).fetchall() == [
-            (sent["name"],)
-        ]
+        assert db.execute(
+            "select name from sales_company where id = ?", [company["id"]]
+        ).fetchall() == [(sent["name"],)]
         (row,) = db.execute("select title, company_id from sales_deal where id = ?", [deal["id"]])
         assert row == (asked["title"], company["id"])
-        lines = db.execute("select product, quantity, price from sales_line where deal_id = ?", [deal["id"]]).fetchall()
-    expected = [(each["product"], each["quantity"], Decimal(str(each["price"]))) for each in asked["lines"]]
-    assert [(product, quantity, Decimal(str(price))) for product, quantity, price in lines] == expected
+        lines = db.execute(
+            "select product, quantity, price from sales_line where deal_id = ?", [deal["id"]]
+        ).fetchall()
+    expected = [
+        (each["product"], each["quantity"], Decimal(str(each["price"]))) for each in asked["lines"]
+    ]
+    assert [
+        (product, quantity, Decimal(str(price))) for product, quantity, price in lines
+    ] == expected
     assert len(lines) == 2

@@ -1,4 +1,6 @@
-"""Everything that REST takes can be sent over MCP, and arrives as it was sent (`docs/project/evidence/gateways.md`)."""
+"""Everything that REST takes can be sent over MCP, and arrives as it was sent
+(`docs/project/evidence/gateways.md`).
+"""
 
 import json
 from decimal import Decimal
@@ -38,13 +40,29 @@ def test_every_kind_of_field_arrives_as_it_was_sent(mcp):
     assert ThingSerializer(thing).data == {**FULL, "id": thing.pk, "scan": None}
 
 
-NULLABLE = ["rank", "big", "ratio", "price", "active", "day", "moment", "hour", "span", "code", "address", "document"]
+NULLABLE = [
+    "rank",
+    "big",
+    "ratio",
+    "price",
+    "active",
+    "day",
+    "moment",
+    "hour",
+    "span",
+    "code",
+    "address",
+    "document",
+]
 
 
 @pytest.mark.parametrize("name", NULLABLE)
 def test_null_is_taken_where_the_field_takes_it(mcp, name):
     mcp("things__create", FULL)
-    assert mcp("things__partial_update", {"id": Thing.objects.get().pk, name: None})["isError"] is False
+    assert (
+        mcp("things__partial_update", {"id": Thing.objects.get().pk, name: None})["isError"]
+        is False
+    )
     assert getattr(Thing.objects.get(), name) is None
 
 
@@ -59,7 +77,9 @@ def test_null_is_taken_where_the_field_takes_it(mcp, name):
         ("123456789012345678", "123456789012345678"),
     ],
 )
-@pytest.mark.parametrize("place", ['"amount":{}', '"prices":{{"a":{}}}'], ids=["field", "in-a-dict"])
+@pytest.mark.parametrize(
+    "place", ['"amount":{}', '"prices":{{"a":{}}}'], ids=["field", "in-a-dict"]
+)
 def test_a_decimal_is_exact_as_number_and_as_text(ann, place, sent, stored):
     body = (
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fancy__post",'
@@ -72,7 +92,9 @@ def test_a_decimal_is_exact_as_number_and_as_text(ann, place, sent, stored):
 
 
 @pytest.mark.parametrize(
-    "document", [{"a": {"b": [1, None, "x"]}}, [1, [2]], 5, 1.5, True, False, None], ids=lambda each: json.dumps(each)
+    "document",
+    [{"a": {"b": [1, None, "x"]}}, [1, [2]], 5, 1.5, True, False, None],
+    ids=lambda each: json.dumps(each),
 )
 def test_a_json_field_takes_every_document(mcp, document):
     assert mcp("things__create", {"title": "t", "document": document})["isError"] is False
@@ -88,7 +110,12 @@ def test_a_document_sent_as_json_text_is_read_as_the_document(mcp):
 def test_bare_text_is_no_document_unless_the_author_says_so(mcp):
     assert mcp("things__create", {"title": "t", "document": "hello"})["isError"] is True
     assert Thing.objects.count() == 0
-    assert mcp("fancy__post", {"words": [], "direction": "north"})["structuredContent"]["read"]["direction"] == "north"
+    assert (
+        mcp("fancy__post", {"words": [], "direction": "north"})["structuredContent"]["read"][
+            "direction"
+        ]
+        == "north"
+    )
 
 
 FANCY = {
@@ -114,7 +141,10 @@ def test_fields_that_no_model_has_arrive_as_they_were_sent(mcp):
 
 @pytest.mark.parametrize("colour", [[1, 2, 3], {"r": 1}, "red", 5, '{"r": 1}'], ids=json.dumps)
 def test_what_the_authors_own_field_takes_is_left_to_it(mcp, colour):
-    assert mcp("fancy__post", {"words": [], "colour": colour})["structuredContent"]["read"]["colour"] == colour
+    assert (
+        mcp("fancy__post", {"words": [], "colour": colour})["structuredContent"]["read"]["colour"]
+        == colour
+    )
 
 
 @pytest.mark.parametrize("tool", ["form__post", "multipart__post"])
@@ -163,7 +193,9 @@ def test_a_serializer_that_contains_itself_is_guarded_at_every_depth(mcp):
     assert mcp("tree__post", tree)["structuredContent"] == {"read": tree}
     wrapped = {"name": "a", "branches": [{"name": "b", "branches": [{"data": {"name": "c"}}]}]}
     problems = mcp("tree__post", wrapped)["_meta"]["toolbooth"]["problems"]
-    assert [(each["code"], each["path"]) for each in problems] == [("nested-wrapper", "$.branches[0].branches[0].data")]
+    assert [(each["code"], each["path"]) for each in problems] == [
+        ("nested-wrapper", "$.branches[0].branches[0].data")
+    ]
 
 
 def test_headers_and_queries_go_where_they_belong(mcp):
@@ -182,7 +214,10 @@ def test_a_list_that_is_the_body_is_one_argument(mcp):
 
 def test_every_part_of_an_address_is_an_argument(mcp):
     site = Site.objects.create(slug="hq", name="HQ")
-    assert mcp("sitedevices__create", {"site_pk": site.pk, "label": "d", "site": site.pk})["isError"] is False
+    assert (
+        mcp("sitedevices__create", {"site_pk": site.pk, "label": "d", "site": site.pk})["isError"]
+        is False
+    )
     made = DeviceSerializer(Device.objects.get()).data
     assert mcp("sitedevices__list", {"site_pk": site.pk})["structuredContent"]["results"] == [made]
     sent = {"site_pk": site.pk, "serial": made["serial"]}
@@ -195,7 +230,9 @@ def test_a_key_that_can_be_changed_has_two_names(mcp):
     assert Site.objects.get().slug == "new"
 
 
-@pytest.mark.parametrize("slug", ["a/b", "../sites", "old.json", "", "old/", "{slug}", "?x=1", "old\n"])
+@pytest.mark.parametrize(
+    "slug", ["a/b", "../sites", "old.json", "", "old/", "{slug}", "?x=1", "old\n"]
+)
 def test_a_value_that_leads_elsewhere_is_no_key(mcp, slug):
     Site.objects.create(slug="old", name="Old")
     result = mcp("site__destroy", {"slug": slug})
@@ -213,7 +250,9 @@ def things(db):
         ("bolt", 5, "small", 1, "2026-02-01"),
         ("cog", 9, "small", None, "2026-03-01"),
     ]:
-        Thing.objects.create(title=title, size=size, kind=kind, rank=rank, day=day, price="0.1", active=size > 4)
+        Thing.objects.create(
+            title=title, size=size, kind=kind, rank=rank, day=day, price="0.1", active=size > 4
+        )
 
 
 @pytest.mark.parametrize(
@@ -278,5 +317,7 @@ def test_next_links_are_real(mcp, rest, things):
     cursor = following.partition("cursor=")[2]
     assert [
         each["line"]
-        for each in mcp("cursor__list", {"cursor": cursor.replace("%3D", "=")})["structuredContent"]["results"]
+        for each in mcp("cursor__list", {"cursor": cursor.replace("%3D", "=")})[
+            "structuredContent"
+        ]["results"]
     ] == ["2"]

@@ -1,7 +1,8 @@
-"""Seed 000 against the database: a wrapped call never makes a blank, partial or unchanged row that looks right.
+"""Seed 000 against the database: a wrapped call never makes a blank, partial or unchanged row that
+looks right.
 
-Each case is sent to the tool itself, and through dispatchers of every kind: of a resource, of an app, of a group, and
-of a class that somebody wrote.
+Each case is sent to the tool itself, and through dispatchers of every kind: of a resource, of an
+app, of a group, and of a class that somebody wrote.
 """
 
 import json
@@ -31,7 +32,9 @@ KEYS = ("objects", "items", "_items", "contact", "Contact", "values", "json", "r
 
 def rows():
     """Every row of every table, as text."""
-    return serializers.serialize("json", [row for model in MODELS for row in model.objects.order_by("pk")])
+    return serializers.serialize(
+        "json", [row for model in MODELS for row in model.objects.order_by("pk")]
+    )
 
 
 @pytest.fixture
@@ -42,7 +45,8 @@ def stock(ann):
     deal = Deal.objects.create(title="Old", company=acme)
     Line.objects.create(deal=deal, product="p", price=1)
     note = Note.objects.create(owner=ann, title="Old")
-    # JSON keeps milliseconds, so the time of its creation would not always be the same after `reset`.
+    # JSON keeps milliseconds, so the time of its creation would not always be the same after
+    # `reset`.
     Note.objects.update(written=datetime(2026, 1, 1, tzinfo=UTC))
     return {"company": acme.pk, "contact": str(contact.pk), "deal": deal.pk, "note": note.pk}
 
@@ -85,9 +89,15 @@ def written_by_hand() -> None:
             return {"changed": Contact.objects.filter(pk=id).update(**contact.model_dump())}
 
         @mcp_action
-        def partial_update(self, id: str, contact: Annotated[ContactIn, Unpack()]) -> dict[str, Any]:
+        def partial_update(
+            self, id: str, contact: Annotated[ContactIn, Unpack()]
+        ) -> dict[str, Any]:
             """Change a contact."""
-            return {"changed": Contact.objects.filter(pk=id).update(**contact.model_dump(exclude_unset=True))}
+            return {
+                "changed": Contact.objects.filter(pk=id).update(
+                    **contact.model_dump(exclude_unset=True)
+                )
+            }
 
     @mcp_dispatcher
     class Notes:
@@ -101,7 +111,11 @@ def written_by_hand() -> None:
         @mcp_action
         def close(self, id: int, won: bool = False, reason: str = "") -> dict[str, Any]:
             """Close a deal."""
-            return {"closed": Deal.objects.filter(pk=id).update(stage="won" if won else "lost", reason=reason)}
+            return {
+                "closed": Deal.objects.filter(pk=id).update(
+                    stage="won" if won else "lost", reason=reason
+                )
+            }
 
         @mcp_action
         def create(self, deal: Annotated[DealIn, Unpack()]) -> dict[str, Any]:
@@ -129,7 +143,10 @@ def written_by_hand() -> None:
 DISPATCHED = {
     "by resource": "resource",
     "by app": "app",
-    "in groups": {"people": ["contacts", "companies"], "work": ["deal*", "devices", "notes", "tags"]},
+    "in groups": {
+        "people": ["contacts", "companies"],
+        "work": ["deal*", "devices", "notes", "tags"],
+    },
     "by hand": None,
 }
 FLAT, PARAMS, TEXT = "flat", "params", "params as JSON text"
@@ -143,7 +160,12 @@ class Sender:
         self.way = way
         self.client = Client(headers={"Authorization": "Basic YW5uOnB3"})
         every = catalogue().registry.tools.items()
-        below = [(name, way, sub) for name, each in every if each.dispatch for way, sub in each.dispatch.subs()]
+        below = [
+            (name, way, sub)
+            for name, each in every
+            if each.dispatch
+            for way, sub in each.dispatch.subs()
+        ]
         self.leads = {sub.name: (name, way) for name, way, sub in below}
         """The dispatcher of each tool, and what leads to it there."""
 
@@ -167,7 +189,9 @@ class Sender:
         return name, {**leads, "params": arguments if how == PARAMS else json.dumps(arguments)}
 
     def each_way(self, keys: Any) -> Iterator[tuple[str, str]]:
-        """Every key, with one way of sending after the other. `params` beside an action is no wrapper."""
+        """Every key, with one way of sending after the other. `params` beside an action is no
+        wrapper.
+        """
         for number, key in enumerate(keys):
             how = SENDINGS[number % 3]
             yield key, PARAMS if key == "params" and how == FLAT else how
@@ -200,7 +224,11 @@ CALLS = {
     "create, nothing required": ("notes__create", lambda stock: {}, {"title": "New", "body": "b"}),
     "update": ("contacts__update", lambda stock: {"id": stock["contact"]}, CONTACT),
     "patch": ("contacts__partial_update", lambda stock: {"id": stock["contact"]}, CONTACT),
-    "action": ("deals__close", lambda stock: {"id": stock["deal"]}, {"won": True, "reason": "cheap"}),
+    "action": (
+        "deals__close",
+        lambda stock: {"id": stock["deal"]},
+        {"won": True, "reason": "cheap"},
+    ),
 }
 """A tool, what stands beside the fields, and the fields."""
 
@@ -208,7 +236,10 @@ FORMS = {
     "object": lambda key, fields: {key: fields},
     "JSON text": lambda key, fields: {key: json.dumps(fields)},
     "JSON text twice": lambda key, fields: {key: json.dumps(json.dumps(fields))},
-    "half": lambda key, fields: {key: dict(list(fields.items())[1:]), **dict(list(fields.items())[:1])},
+    "half": lambda key, fields: {
+        key: dict(list(fields.items())[1:]),
+        **dict(list(fields.items())[:1]),
+    },
     "half, as JSON text": lambda key, fields: {
         key: json.dumps(dict(list(fields.items())[1:])),
         **dict(list(fields.items())[:1]),
@@ -241,7 +272,9 @@ def test_a_wrapper_is_refused_by_protocol_where_errors_are(sender, stock, way, c
         assert (error["code"], rows()) == (-32602, before)
 
 
-@pytest.mark.parametrize(("call", "form"), list(product(CALLS, ["object", "JSON text", "half", "double"])))
+@pytest.mark.parametrize(
+    ("call", "form"), list(product(CALLS, ["object", "JSON text", "half", "double"]))
+)
 def test_the_corrected_call_does_what_was_meant(send, stock, call, form):
     tool, beside, fields = CALLS[call]
     name, expected = send.call(tool, {**beside(stock), **fields})
@@ -249,10 +282,16 @@ def test_the_corrected_call_does_what_was_meant(send, stock, call, form):
         refused = send(tool, {**beside(stock), **FORMS[form]("data", fields)}, how)
         assert refused["_meta"]["toolbooth"]["corrected"] == expected
     assert send.post(name, json.dumps(expected))["isError"] is False
-    model, key = {"contacts": (Contact, "contact"), "notes": (Note, "note"), "deals": (Deal, "deal")}[
-        tool.partition("__")[0]
-    ]
-    made = model.objects.exclude(pk=stock[key]).get() if "create" in tool else model.objects.get(pk=stock[key])
+    model, key = {
+        "contacts": (Contact, "contact"),
+        "notes": (Note, "note"),
+        "deals": (Deal, "deal"),
+    }[tool.partition("__")[0]]
+    made = (
+        model.objects.exclude(pk=stock[key]).get()
+        if "create" in tool
+        else model.objects.get(pk=stock[key])
+    )
     expected = {"stage": "won", "reason": "cheap"} if tool == "deals__close" else fields
     assert {name: getattr(made, name) for name in expected} == expected
 
@@ -274,7 +313,9 @@ def test_a_wrapper_in_a_nested_row_changes_no_row(send, stock, tool, form):
     before = rows()
     for key, how in send.each_way((*WRAPPERS, *KEYS)):
         lines = NESTED[form](key, {"product": "q", "price": "2.00"})
-        result = send(tool, {**beside, "title": "New", "company": stock["company"], "lines": lines}, how)
+        result = send(
+            tool, {**beside, "title": "New", "company": stock["company"], "lines": lines}, how
+        )
         assert result["isError"] is True, (key, result)
         assert rows() == before, key
 
@@ -300,7 +341,10 @@ def test_seed_cases_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
     assert Contact.objects.count() == 1
 
     assert (
-        mcp("contacts__create", {"objects": [{"email": "a@example.com"}, {"email": "b@example.com"}]})["isError"]
+        mcp(
+            "contacts__create",
+            {"objects": [{"email": "a@example.com"}, {"email": "b@example.com"}]},
+        )["isError"]
         is False
     )
     assert Contact.objects.count() == 3
@@ -313,7 +357,11 @@ def test_seed_cases_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
 # --- every shape that the law knows, over every tool that writes ---
 
 CORRECT = {
-    "companies__create": lambda stock: {"name": "New", "website": "https://example.com/", "employees": 5},
+    "companies__create": lambda stock: {
+        "name": "New",
+        "website": "https://example.com/",
+        "employees": 5,
+    },
     "companies__update": lambda stock: {"id": stock["company"], "name": "New", "employees": 5},
     "companies__partial_update": lambda stock: {"id": stock["company"], "employees": 5},
     "contacts__create": lambda stock: {
@@ -323,14 +371,23 @@ CORRECT = {
         "subscribed": True,
     },
     "contacts__update": lambda stock: {"id": stock["contact"], **CONTACT, "tags": []},
-    "contacts__partial_update": lambda stock: {"id": stock["contact"], "notes": "New", "subscribed": True},
+    "contacts__partial_update": lambda stock: {
+        "id": stock["contact"],
+        "notes": "New",
+        "subscribed": True,
+    },
     "deals__create": lambda stock: {
         "title": "New",
         "company": stock["company"],
         "closes_on": "2026-01-01",
         "lines": [{"product": "p", "price": "1.50"}, {"product": "q", "quantity": 2, "price": 2.5}],
     },
-    "deals__update": lambda stock: {"id": stock["deal"], "title": "New", "company": stock["company"], "lines": []},
+    "deals__update": lambda stock: {
+        "id": stock["deal"],
+        "title": "New",
+        "company": stock["company"],
+        "lines": [],
+    },
     "deals__close": lambda stock: {"id": stock["deal"], "won": False, "reason": "dear"},
     "notes__create": lambda stock: {"title": "New", "pinned": True},
     "notes__partial_update": lambda stock: {"id": stock["note"], "pinned": True},

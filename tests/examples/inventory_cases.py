@@ -115,19 +115,27 @@ CASES = {
     "no such product": Case(
         "get_product",
         {"sku": "COF-004"},
-        failed("Tool 'get_product' failed: there is no product COF-004; near it: COF-003, COF-002, COF-001"),
+        failed(
+            "Tool 'get_product' failed: there is no product COF-004; near it: COF-003, COF-002, COF-001"
+        ),
     ),
-    "a wrapper": Case("create_product", {"data": ASSAM}, refused(("nested-wrapper", "$.data"), corrected=ASSAM)),
+    "a wrapper": Case(
+        "create_product", {"data": ASSAM}, refused(("nested-wrapper", "$.data"), corrected=ASSAM)
+    ),
     "the model as a whole, as JSON text": Case(
         "create_product",
         {"request": json.dumps(ASSAM)},
         refused(("nested-wrapper", "$.request"), corrected=ASSAM),
     ),
-    "the corrected call": Case("create_product", ASSAM, passed(ASSAM_MADE), {"products": ([], [ASSAM_ROW])}),
+    "the corrected call": Case(
+        "create_product", ASSAM, passed(ASSAM_MADE), {"products": ([], [ASSAM_ROW])}
+    ),
     "the same again": Case(
         "create_product",
         ASSAM,
-        failed("Tool 'create_product' failed: there is a product TEA-004 already; use update_product"),
+        failed(
+            "Tool 'create_product' failed: there is a product TEA-004 already; use update_product"
+        ),
     ),
     "values that the model refuses": Case(
         "create_product",
@@ -156,7 +164,9 @@ CASES = {
         ),
         {"products": ([ASSAM_PLAIN], [ASSAM_OURS])},
     ),
-    "no change at all": Case("update_product", {"sku": "TEA-004", "name": None}, refused(("invalid", "$"))),
+    "no change at all": Case(
+        "update_product", {"sku": "TEA-004", "name": None}, refused(("invalid", "$"))
+    ),
     "nested lines": Case(
         "create_purchase_order",
         ORDER,
@@ -169,7 +179,11 @@ CASES = {
     "nested lines as JSON text": Case(
         "create_purchase_order",
         {**ORDER, "lines": '[{"sku": "TEA-004", "quantity": "24", "unit_cost": 2.6}]'},
-        passed({**ORDERED, "number": 4}, ("json-text", "$.lines"), ("scalar-text", "$.lines[0].quantity")),
+        passed(
+            {**ORDERED, "number": 4},
+            ("json-text", "$.lines"),
+            ("scalar-text", "$.lines[0].quantity"),
+        ),
         {
             "orders": ([], [(4, 2, "open", "2026-09-01", "2026-09-15", None)]),
             "order_lines": ([], [(4, "TEA-004", 24, 260, 0)]),
@@ -178,7 +192,10 @@ CASES = {
     "each line as JSON text": Case(
         "create_purchase_order",
         {**ORDER, "lines": [json.dumps(LINES[0])], "expected_on": "2026-09-05", "note": "Urgent"},
-        passed({**ORDERED, "number": 5, "expected_on": "2026-09-05", "note": "Urgent"}, ("json-text", "$.lines[0]")),
+        passed(
+            {**ORDERED, "number": 5, "expected_on": "2026-09-05", "note": "Urgent"},
+            ("json-text", "$.lines[0]"),
+        ),
         {
             "orders": ([], [(5, 2, "open", "2026-09-01", "2026-09-05", "Urgent")]),
             "order_lines": ([], [(5, "TEA-004", 24, 260, 0)]),
@@ -214,11 +231,16 @@ CASES = {
     "an order for a product that is not there": Case(
         "create_purchase_order",
         {**ORDER, "lines": [*LINES, {"sku": "XYZ-987", "quantity": 1, "unit_cost": "1"}]},
-        failed("Tool 'create_purchase_order' failed: there is no product XYZ-987; search_products has their codes"),
+        failed(
+            "Tool 'create_purchase_order' failed: there is no product XYZ-987; search_products has their codes"
+        ),
     ),
     "a delivery with one line too many is undone": Case(
         "receive_purchase_order",
-        {"number": 1, "lines": [{"sku": "TEA-001", "quantity": 10}, {"sku": "TEA-002", "quantity": 21}]},
+        {
+            "number": 1,
+            "lines": [{"sku": "TEA-001", "quantity": 10}, {"sku": "TEA-002", "quantity": 21}],
+        },
         failed(
             "Tool 'receive_purchase_order' failed: 21 of TEA-002 is more than order 1 still expects: 20",
             {"outstanding": {"TEA-001": 60, "TEA-002": 20}},
@@ -227,7 +249,9 @@ CASES = {
     "part of a delivery": Case(
         "receive_purchase_order",
         {"number": 1, "lines": [{"sku": "TEA-001", "quantity": 10}], "received_on": "2026-09-02"},
-        passed({**TEAS, "status": "partly_received", "lines": [{**EARL_GREY, "received": 10}, SENCHA]}),
+        passed(
+            {**TEAS, "status": "partly_received", "lines": [{**EARL_GREY, "received": 10}, SENCHA]}
+        ),
         {
             "products": (
                 [("TEA-001", "Earl Grey 100 g", "tea", 650, 18, 20, 2, None)],
@@ -245,7 +269,11 @@ CASES = {
         "receive_purchase_order",
         {"number": "1", "lines": "", "received_on": "2026-09-03"},
         passed(
-            {**TEAS, "status": "received", "lines": [{**EARL_GREY, "received": 60}, {**SENCHA, "received": 20}]},
+            {
+                **TEAS,
+                "status": "received",
+                "lines": [{**EARL_GREY, "received": 60}, {**SENCHA, "received": 20}],
+            },
             ("scalar-text", "$.number"),
             ("empty-optional", "$.lines"),
         ),
@@ -280,7 +308,9 @@ CASES = {
     "an order that is done": Case(
         "cancel_purchase_order",
         {"number": 1},
-        failed("Tool 'cancel_purchase_order' failed: order 1 is received: nothing of it is outstanding"),
+        failed(
+            "Tool 'cancel_purchase_order' failed: order 1 is received: nothing of it is outstanding"
+        ),
     ),
     "a filter as JSON text, and a field by its alias": Case(
         "list_orders",
@@ -305,7 +335,13 @@ CASES = {
     ),
     "stock that is there": Case(
         "adjust_stock",
-        {"sku": "COF-001", "change": -8, "reason": "sale", "moved_on": "2026-09-03", "note": "Market"},
+        {
+            "sku": "COF-001",
+            "change": -8,
+            "reason": "sale",
+            "moved_on": "2026-09-03",
+            "note": "Market",
+        },
         passed({**ESPRESSO, "stock": 40}),
         {
             "products": (
@@ -344,7 +380,11 @@ CASES = {
     "an address as JSON text": Case(
         "create_supplier",
         {**SUPPLIER, "address": json.dumps(KADE), "lead_days": ""},
-        passed({"id": 4, **SUPPLIER, "lead_days": 7}, ("json-text", "$.address"), ("empty-optional", "$.lead_days")),
+        passed(
+            {"id": 4, **SUPPLIER, "lead_days": 7},
+            ("json-text", "$.address"),
+            ("empty-optional", "$.lead_days"),
+        ),
         {"suppliers": ([], [SUPPLIER_ROW])},
     ),
     "suppliers of a country": Case(

@@ -10,12 +10,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-SECRETS = ("hunter22", "YW5uOmh1bnRlcjIy", "key-12345", "kept-session", "sent-session", "t0ken-123", "given-by-site")
+SECRETS = (
+    "hunter22",
+    "YW5uOmh1bnRlcjIy",
+    "key-12345",
+    "kept-session",
+    "sent-session",
+    "t0ken-123",
+    "given-by-site",
+)
 """Every secret that a test sends, or that the site gives: none of them may be kept."""
 
 
 class Site(BaseHTTPRequestHandler):
-    """/echo tells what it got; /go?to= redirects; /login sets a cookie; the others never come to an end."""
+    """/echo tells what it got; /go?to= redirects; /login sets a cookie; the others never come to an
+    end.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -25,9 +35,17 @@ class Site(BaseHTTPRequestHandler):
         match place.path:
             case "/echo":
                 body = self.rfile.read(int(self.headers.get("content-length", 0))).decode()
-                sent = {"method": self.command, "path": self.path, "headers": dict(self.headers), "body": body}
+                sent = {
+                    "method": self.command,
+                    "path": self.path,
+                    "headers": dict(self.headers),
+                    "body": body,
+                }
                 # Some servers tell a caller's secrets to everybody.
-                told = {"Content-Type": "application/json", "X-Told": self.headers.get("authorization", "nothing")}
+                told = {
+                    "Content-Type": "application/json",
+                    "X-Told": self.headers.get("authorization", "nothing"),
+                }
                 address = f"127.0.0.1:{self.server.server_port}"
                 self.reply(200, json.dumps(sent).replace(address, "SITE").encode(), **told)
             case "/go":
@@ -35,7 +53,9 @@ class Site(BaseHTTPRequestHandler):
             case "/loop":
                 self.reply(302, b"", Location="/loop")
             case "/login":
-                self.reply(302, b"", Location="/echo", **{"Set-Cookie": "sid=given-by-site; Path=/"})
+                self.reply(
+                    302, b"", Location="/echo", **{"Set-Cookie": "sid=given-by-site; Path=/"}
+                )
             case "/body":
                 self.reply(200, bytes.fromhex(query["hex"]), **{"Content-Type": query["type"]})
             case "/bomb":
@@ -74,7 +94,9 @@ class Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def listening(tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHandler] = Site) -> Iterator[int]:
+def listening(
+    tls: ssl.SSLContext | None = None, answers: type[BaseHTTPRequestHandler] = Site
+) -> Iterator[int]:
     """The port of a site on 127.0.0.1."""
     site = Server(answers)
     if tls:

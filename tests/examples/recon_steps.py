@@ -1,4 +1,5 @@
-"""What examples/recon publishes; a mission from its target to its rows, call by call; and the rows it leaves behind.
+"""What examples/recon publishes; a mission from its target to its rows, call by call; and the rows
+it leaves behind.
 
 `SITE`, `TIME`, `CLIENT` and `@target` are words for what differs from run to run.
 """
@@ -74,7 +75,11 @@ PUBLISHED = {
         "limit": "integer 1..100",
         "offset": "integer 0..1000000000",
     },
-    "get_target_context": {"target_id*": "uuid", "version_id": "uuid", "include_history": "boolean"},
+    "get_target_context": {
+        "target_id*": "uuid",
+        "version_id": "uuid",
+        "include_history": "boolean",
+    },
     "update_target_context": {
         "target_id*": "uuid",
         "user_context": "string",
@@ -86,7 +91,19 @@ PUBLISHED = {
 }
 """What the servers of docs/project/evidence/parameter-transformation.md publish. `*`: required."""
 
-IDS = ("target", "mission", "first", "second", "action", "old", "new", "refused", "redirected", "large", "another")
+IDS = (
+    "target",
+    "mission",
+    "first",
+    "second",
+    "action",
+    "old",
+    "new",
+    "refused",
+    "redirected",
+    "large",
+    "another",
+)
 TARGET = {
     "id": "@target",
     "host": "shop.test",
@@ -117,7 +134,9 @@ MISSION = {
     "cookie_profile": None,
     "created_at": "TIME",
 }
-NEW_MISSION = {key: MISSION[key] for key in ("target_id", "mission_type", "name", "goal", "tags", "metadata")}
+NEW_MISSION = {
+    key: MISSION[key] for key in ("target_id", "mission_type", "name", "goal", "tags", "metadata")
+}
 ANNS_MISSION = {**MISSION, "cookie_profile": "ann"}
 
 ACTION = {
@@ -131,7 +150,9 @@ ACTION = {
     "learning": "It tells everything",
     "created_at": "TIME",
 }
-NEW_ACTION = {key: ACTION[key] for key in ("mission_id", "action_type", "technique", "payload", "learning")}
+NEW_ACTION = {
+    key: ACTION[key] for key in ("mission_id", "action_type", "technique", "payload", "learning")
+}
 LINKED_ACTION = {**ACTION, "request_ids": ["@first", "@second"]}
 USED = {"technique": "echo", "uses": 1, "successes": 1, "success_rate": 1.0, "last_used": "TIME"}
 
@@ -283,7 +304,11 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     # Text that takes JSON: text and the real object pass, and neither is a repair.
     ("http_request", {**REQUEST, "headers": '{"X-Api-Key": "key-12345"}'}, REPLY),
-    ("http_request", {**REQUEST, "headers": {"X-Api-Key": "key-12345"}}, {**REPLY, "request_id": "@second"}),
+    (
+        "http_request",
+        {**REQUEST, "headers": {"X-Api-Key": "key-12345"}},
+        {**REPLY, "request_id": "@second"},
+    ),
     (
         "record_action",
         {**NEW_ACTION, "success": "true"},
@@ -337,20 +362,31 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "update_target_context",
         {"target_id": "@target", "change_summary": "none"},
-        failed("update_target_context", "nothing to write; send one of user_context, agent_context"),
+        failed(
+            "update_target_context", "nothing to write; send one of user_context, agent_context"
+        ),
     ),
     ("get_target_context", {"target_id": "@target", "version_id": "@old"}, OLD),
-    ("get_target_context", {"target_id": "@target", "include_history": True}, {**NEW, "history": [NEW, OLD]}),
+    (
+        "get_target_context",
+        {"target_id": "@target", "include_history": True},
+        {**NEW, "history": [NEW, OLD]},
+    ),
     (
         "get_target_context",
         {"target_id": "@target", "version_id": "@mission"},
-        failed("get_target_context", "this target has no version @mission; include_history lists them"),
+        failed(
+            "get_target_context", "this target has no version @mission; include_history lists them"
+        ),
     ),
     ("update_target_status", {"target_id": "@target", "status": "completed"}, DONE_TARGET),
     (
         "update_target_status",
         {"target_id": "@target"},
-        failed("update_target_status", "nothing to change; send one of status, risk_level, title, notes"),
+        failed(
+            "update_target_status",
+            "nothing to change; send one of status, risk_level, title, notes",
+        ),
     ),
     (
         "get_target_summary",
@@ -360,7 +396,10 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "get_target_summary",
         {"target_id": "@mission"},
-        failed("get_target_summary", "there is no target @mission; create_target makes one and gives its id"),
+        failed(
+            "get_target_summary",
+            "there is no target @mission; create_target makes one and gives its id",
+        ),
     ),
     (
         "http_request",
@@ -377,7 +416,11 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"url": "http://SITE/endless"},
         failed("http_request", TOO_LARGE, details={"request_id": "@large"}),
     ),
-    ("http_request", {"request": {"url": "http://SITE/echo", "method": "HEAD"}}, wrapped("url", "method")),
+    (
+        "http_request",
+        {"request": {"url": "http://SITE/echo", "method": "HEAD"}},
+        wrapped("url", "method"),
+    ),
     # Where a secret is involved, the corrected call is told in edits alone.
     ("http_request", {"request": REQUEST}, wrapped(*REQUEST)),
 ]
@@ -403,7 +446,9 @@ GET_HEADERS = '{"host": "%s", "user-agent": "toolbooth-recon/0.1", "cookie": "[r
 KEPT = {
     "targets": [DONE_TARGET],
     "contexts": [{**OLD, "is_major_version": 1}, {**NEW, "is_major_version": 0}],
-    "missions": [{**ANNS_MISSION, **{key: json.dumps(MISSION[key]) for key in ("scope", "tags", "metadata")}}],
+    "missions": [
+        {**ANNS_MISSION, **{key: json.dumps(MISSION[key]) for key in ("scope", "tags", "metadata")}}
+    ],
     "current_mission": [{"one": 1, "mission_id": "@mission"}],
     "requests": [
         KEPT_REQUEST,

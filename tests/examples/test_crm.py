@@ -22,7 +22,11 @@ MANAGE = [sys.executable, "manage.py"]
 
 @pytest.fixture
 def environment(tmp_path):
-    return {**os.environ, "CRM_DATABASE": str(tmp_path / "crm.sqlite3"), "DJANGO_SETTINGS_MODULE": "crm.settings"}
+    return {
+        **os.environ,
+        "CRM_DATABASE": str(tmp_path / "crm.sqlite3"),
+        "DJANGO_SETTINGS_MODULE": "crm.settings",
+    }
 
 
 def contacts(environment):
@@ -31,10 +35,15 @@ def contacts(environment):
 
 
 def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment):
-    shown = subprocess.run([*MANAGE, "demo", "--once"], cwd=EXAMPLE, env=environment, capture_output=True, text=True)
+    shown = subprocess.run(
+        [*MANAGE, "demo", "--once"], cwd=EXAMPLE, env=environment, capture_output=True, text=True
+    )
     assert (shown.returncode, shown.stderr) == (0, "")
     steps = [step.splitlines() for step in shown.stdout.split("\n\n")]
-    became = [(step[0].partition(". ")[2], [line for line in step if "database" in line]) for step in steps[1:9]]
+    became = [
+        (step[0].partition(". ")[2], [line for line in step if "database" in line])
+        for step in steps[1:9]
+    ]
     assert became == [
         ("All fields in a wrapper, as in the incident", ["  database  no new row"]),
         ("The same wrapper as JSON text", ["  database  no new row"]),
@@ -43,7 +52,10 @@ def test_the_demo_makes_the_calls_of_the_incident_and_shows_the_rows(environment
         ("Many at once, one of them wrong: all or none", ["  database  no new row"]),
         (
             "Many at once",
-            ["  database  new row: 'bo@example.com', ''", "  database  new row: 'cy@example.com', 'Cy'"],
+            [
+                "  database  new row: 'bo@example.com', ''",
+                "  database  new row: 'cy@example.com', 'Cy'",
+            ],
         ),
         ("A relation named by an object", ["  database  new row: 'di@example.com', '', at hq-1"]),
         ("A wrapped update", ["  database  first_name is 'Agent', as before"]),
@@ -67,20 +79,34 @@ def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
-        command = [*MANAGE, "demo", "--port", str(busy.getsockname()[1])]  # in use: another one is taken
+        command = [
+            *MANAGE,
+            "demo",
+            "--port",
+            str(busy.getsockname()[1]),
+        ]  # in use: another one is taken
         # A job in the background may have been started deaf to CONTROL-C.
         hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         with subprocess.Popen(
-            command, cwd=EXAMPLE, env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=hearing
+            command,
+            cwd=EXAMPLE,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=hearing,
         ) as demo:
             try:
                 printed = "".join(iter(demo.stdout.readline, "Quit the server with CONTROL-C.\n"))
-                server = json.loads(re.search(r"for Claude Code:\n(.*)  Other clients", printed, re.DOTALL)[1])
+                server = json.loads(
+                    re.search(r"for Claude Code:\n(.*)  Other clients", printed, re.DOTALL)[1]
+                )
                 entry = server["mcpServers"]["crm"]
                 call = {"name": "contacts__list", "arguments": {"search": "ada"}}
                 message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
                 headers = {**entry["headers"], "Content-Type": "application/json"}
-                request = urllib.request.Request(entry["url"], json.dumps(message).encode(), headers)
+                request = urllib.request.Request(
+                    entry["url"], json.dumps(message).encode(), headers
+                )
                 with urllib.request.urlopen(request, timeout=30) as reply:
                     result = json.load(reply)["result"]
             finally:
@@ -112,6 +138,12 @@ def test_the_readme_shows_what_its_calls_print(environment):
         calls = json.dumps(["seed", *(call for call, _ in expected)])
         chosen = {**environment, "CRM_DISPATCH": dispatch or "off"}
         found = subprocess.run(
-            program, cwd=EXAMPLE, env=chosen, input=calls, stdout=subprocess.PIPE, check=True, text=True
+            program,
+            cwd=EXAMPLE,
+            env=chosen,
+            input=calls,
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
         )
         assert json.loads(found.stdout)[1:] == [printed for _, printed in expected]

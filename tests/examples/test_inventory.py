@@ -1,4 +1,6 @@
-"""examples/inventory: three servers, started as its README says, answer alike and leave the same rows behind."""
+"""examples/inventory: three servers, started as its README says, answer alike and leave the same
+rows behind.
+"""
 
 import asyncio
 import contextlib
@@ -54,7 +56,9 @@ store = loaded(EXAMPLE / "store.py")
 
 def rows(database: Path) -> Rows:
     with contextlib.closing(sqlite3.connect(database)) as db:
-        return {table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in TABLES}
+        return {
+            table: db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in TABLES
+        }
 
 
 def changes(before: Rows, after: Rows) -> dict[str, Any]:
@@ -108,10 +112,14 @@ async def connected(server: str, transport: str, database: Path) -> AsyncIterato
     async with asyncio.timeout(120):
         with contextlib.ExitStack() as stack:
             if transport == "http":
-                client = mcp.Client(stack.enter_context(listening(server, environment)), mode="2026-07-28")
+                client = mcp.Client(
+                    stack.enter_context(listening(server, environment)), mode="2026-07-28"
+                )
             else:
                 program, *rest = command(server)
-                how = StdioServerParameters(command=program, args=rest, cwd=EXAMPLE, env=environment)
+                how = StdioServerParameters(
+                    command=program, args=rest, cwd=EXAMPLE, env=environment
+                )
                 log = stack.enter_context(database.with_suffix(".log").open("w"))
                 client = mcp.Client(stdio_client(how, errlog=log), mode="legacy")
             async with client as entered:
@@ -122,9 +130,16 @@ def outcome(result: mcp.types.CallToolResult) -> dict[str, Any]:
     """All that an agent or a program reads of a result."""
     found = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     [content] = found["content"]
-    text = content["text"] if found["isError"] else json.loads(content["text"])  # which each host lays out its own way
+    text = (
+        content["text"] if found["isError"] else json.loads(content["text"])
+    )  # which each host lays out its own way
     meta = found.get("_meta", {}).get("toolbooth", {})
-    return {"isError": found["isError"], "text": text, "value": found.get("structuredContent"), "meta": meta}
+    return {
+        "isError": found["isError"],
+        "text": text,
+        "value": found.get("structuredContent"),
+        "meta": meta,
+    }
 
 
 def in_short(found: dict[str, Any]) -> dict[str, Any]:
@@ -136,7 +151,10 @@ def in_short(found: dict[str, Any]) -> dict[str, Any]:
     if found["isError"]:
         return {"failed": found["text"], "details": found["value"] and found["value"]["details"]}
     assert found["text"] == found["value"]
-    return {"value": found["value"], "repairs": [[each["code"], each["path"]] for each in meta.get("repairs", [])]}
+    return {
+        "value": found["value"],
+        "repairs": [[each["code"], each["path"]] for each in meta.get("repairs", [])],
+    }
 
 
 # --- tests ------------------------------------------------------------------------------------------------------
@@ -168,7 +186,9 @@ def told_by_ours(tmp_path_factory) -> Found:
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("server", STARTED)
-def test_every_server_answers_alike_and_leaves_the_same_rows(server, transport, tmp_path, told_by_ours):
+def test_every_server_answers_alike_and_leaves_the_same_rows(
+    server, transport, tmp_path, told_by_ours
+):
     database = tmp_path / "inventory.sqlite3"
     found = every_case(server, transport, database)
     for name, case in cases.CASES.items():
@@ -192,7 +212,10 @@ def stock_by_movements(database: Path) -> dict[str, int]:
 def test_every_server_publishes_the_same_tools(tmp_path):
     async def listed(server: str) -> dict[str, Any]:
         async with connected(server, "stdio", tmp_path / f"{server}.sqlite3") as client:
-            tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in (await client.list_tools()).tools]
+            tools = [
+                tool.model_dump(by_alias=True, exclude_none=True)
+                for tool in (await client.list_tools()).tools
+            ]
             kept = ("description", "inputSchema", "annotations")
             return {tool["name"]: {key: tool[key] for key in kept} for tool in tools}
 
@@ -206,13 +229,24 @@ def test_every_server_publishes_the_same_tools(tmp_path):
             "properties": {
                 "status": {
                     "type": "array",
-                    "items": {"type": "string", "enum": ["open", "partly_received", "received", "cancelled"]},
+                    "items": {
+                        "type": "string",
+                        "enum": ["open", "partly_received", "received", "cancelled"],
+                    },
                     "default": [],
                     "description": "Any of these; all if empty",
                 },
                 "supplier_id": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
-                "from": {"type": "string", "format": "date", "description": "Ordered on this day or later"},
-                "to": {"type": "string", "format": "date", "description": "Ordered on this day or earlier"},
+                "from": {
+                    "type": "string",
+                    "format": "date",
+                    "description": "Ordered on this day or later",
+                },
+                "to": {
+                    "type": "string",
+                    "format": "date",
+                    "description": "Ordered on this day or earlier",
+                },
                 "limit": {
                     "type": "integer",
                     "minimum": 1,
@@ -251,7 +285,9 @@ def test_servers_that_share_a_file_sell_each_piece_once(tmp_path):
             connected("toolbooth", "http", database) as one,
             connected("mcp_sdk", "http", database) as other,
         ):
-            sold = await asyncio.gather(*(client.call_tool("adjust_stock", piece) for client in [one, other] * 20))
+            sold = await asyncio.gather(
+                *(client.call_tool("adjust_stock", piece) for client in [one, other] * 20)
+            )
         return [outcome(each)["text"] for each in sold if each.is_error]
 
     too_late = "Tool 'adjust_stock' failed: not enough stock of TEA-002: 1 asked for, 0 there"
@@ -272,6 +308,10 @@ def test_the_readme_shows_what_its_calls_print(tmp_path):
     environment = {**os.environ, "INVENTORY_DB": str(tmp_path / "inventory.sqlite3")}
     for call, printed in shown:
         found = subprocess.run(
-            [toolbooth, *shlex.split(call)], cwd=EXAMPLE, env=environment, capture_output=True, text=True
+            [toolbooth, *shlex.split(call)],
+            cwd=EXAMPLE,
+            env=environment,
+            capture_output=True,
+            text=True,
         )
         assert (call, found.stdout + found.stderr) == (call, printed)

@@ -70,16 +70,27 @@ def _until_listening(process: subprocess.Popen[bytes], port: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def connected(transport: str, mode: str, folder: Path, **settings: str) -> AsyncIterator[mcp.Client]:
+async def connected(
+    transport: str, mode: str, folder: Path, **settings: str
+) -> AsyncIterator[mcp.Client]:
     """The official client, connected to a server whose database and log are in `folder`."""
-    environment = {**os.environ, "RECON_DB": str(folder / "db"), "RECON_ALLOW": "127.0.0.1", **settings}
+    environment = {
+        **os.environ,
+        "RECON_DB": str(folder / "db"),
+        "RECON_ALLOW": "127.0.0.1",
+        **settings,
+    }
     async with asyncio.timeout(120):
         with contextlib.ExitStack() as stack:
             if transport == "http":
-                client = mcp.Client(stack.enter_context(serving(environment, folder / "log")), mode=mode)
+                client = mcp.Client(
+                    stack.enter_context(serving(environment, folder / "log")), mode=mode
+                )
             else:
                 words = ["serve", "server.py:registry", "--log"]
-                how = StdioServerParameters(command=TOOLBOOTH, args=words, cwd=EXAMPLE, env=environment)
+                how = StdioServerParameters(
+                    command=TOOLBOOTH, args=words, cwd=EXAMPLE, env=environment
+                )
                 log = stack.enter_context((folder / "log").open("w"))
                 client = mcp.Client(stdio_client(how, errlog=log), mode=mode)
             async with client as entered:
@@ -87,8 +98,12 @@ async def connected(transport: str, mode: str, folder: Path, **settings: str) ->
 
 
 async def called(client: mcp.Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A result as it came over the wire, in short: its value or its error's text, and what Toolbooth says of it."""
-    found = (await client.call_tool(tool, arguments)).model_dump(mode="json", by_alias=True, exclude_none=True)
+    """A result as it came over the wire, in short: its value or its error's text, and what
+    Toolbooth says of it.
+    """
+    found = (await client.call_tool(tool, arguments)).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
     [content] = found["content"]
     value = {"error": content["text"]} if found["isError"] else json.loads(content["text"])
     assert found["isError"] or found["structuredContent"] == value
@@ -101,7 +116,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00")
 
 
 class Words:
-    """Words for all that differs from run to run: the site, times, and ids by the order in which they turn up.
+    """Words for all that differs from run to run: the site, times, and ids by the order in which
+    they turn up.
 
     Who called is known where a client says so with each call: on 2026-07-28.
     """
@@ -112,7 +128,10 @@ class Words:
         self.ids: dict[str, str] = {}
 
     def put(self, value: Any) -> Any:
-        text = UUID.sub(lambda found: self.ids.setdefault(found[0], f"@{steps.IDS[len(self.ids)]}"), json.dumps(value))
+        text = UUID.sub(
+            lambda found: self.ids.setdefault(found[0], f"@{steps.IDS[len(self.ids)]}"),
+            json.dumps(value),
+        )
         text = TIME.sub("TIME", text).replace(self.site, "SITE")
         text = text.replace(f'"created_by": {self.client}', '"created_by": "CLIENT"')
         return json.loads(re.sub(r'"elapsed_ms": \d+', '"elapsed_ms": 0', text))
@@ -127,7 +146,10 @@ class Words:
 def kept(database: Path) -> dict[str, list[dict[str, Any]]]:
     with contextlib.closing(sqlite3.connect(database)) as db:
         db.row_factory = sqlite3.Row
-        return {table: [dict(row) for row in db.execute(f"SELECT * FROM {table}")] for table in steps.KEPT}
+        return {
+            table: [dict(row) for row in db.execute(f"SELECT * FROM {table}")]
+            for table in steps.KEPT
+        }
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -140,7 +162,8 @@ def test_a_mission_goes_from_its_target_to_its_rows(transport, mode, site, tmp_p
     async def session() -> list[Any]:
         async with connected(transport, mode, tmp_path, RECON_COOKIES=str(profiles)) as client:
             return [
-                words.put(await called(client, tool, **words.fill(arguments))) for tool, arguments, _ in steps.STEPS
+                words.put(await called(client, tool, **words.fill(arguments)))
+                for tool, arguments, _ in steps.STEPS
             ]
 
     for step, result in zip(steps.STEPS, asyncio.run(session()), strict=True):
@@ -187,7 +210,11 @@ def test_the_parameters_are_published_as_the_seed_says(tmp_path):
         for name, schema in schemas.items()
     } == steps.PUBLISHED
     defaults = {
-        name: {param: found["default"] for param, found in schema["properties"].items() if "default" in found}
+        name: {
+            param: found["default"]
+            for param, found in schema["properties"].items()
+            if "default" in found
+        }
         for name, schema in schemas.items()
     }
     assert {name: found for name, found in defaults.items() if found} == steps.DEFAULTS
@@ -205,7 +232,11 @@ def test_the_parameters_are_published_as_the_seed_says(tmp_path):
 def by_hand(command: str, environment: dict[str, str]) -> str:
     words = shlex.split(command)
     ran = subprocess.run(
-        [TOOLBOOTH, *words[1:]], cwd=EXAMPLE, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [TOOLBOOTH, *words[1:]],
+        cwd=EXAMPLE,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     return ran.stdout.decode()
 
@@ -216,7 +247,11 @@ def test_the_readme_prints_what_it_says(tmp_path):
     with sites.listening(answers=SimpleHTTPRequestHandler) as port:
         readme = (EXAMPLE / "README.md").read_text(encoding="utf-8").replace("8123", str(port))
         blocks = re.findall(r"^```console\n(\$ .*?)^```$", readme, re.MULTILINE | re.DOTALL)
-        commands = [part.partition("\n") for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)]
+        commands = [
+            part.partition("\n")
+            for block in blocks
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)
+        ]
         ran = 0
         for command, _, printed in commands:
             if command.startswith("export "):
@@ -232,10 +267,19 @@ def test_the_readme_prints_what_it_says(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
-        ({"RECON_ALLOW": "localhost"}, "RECON_ALLOW=localhost cannot be read; e.g. 127.0.0.1,10.0.0.0/8\n"),
+        (
+            {"RECON_ALLOW": "localhost"},
+            "RECON_ALLOW=localhost cannot be read; e.g. 127.0.0.1,10.0.0.0/8\n",
+        ),
         ({"RECON_TIMEOUT": "0"}, "RECON_TIMEOUT=0 cannot be read; e.g. 30\n"),
-        ({"RECON_COOKIES": "README.md"}, "RECON_COOKIES=README.md cannot be read; e.g. a file with "),
-        ({"RECON_DB": "server.py/db"}, "the database server.py/db cannot be opened: unable to open database file;"),
+        (
+            {"RECON_COOKIES": "README.md"},
+            "RECON_COOKIES=README.md cannot be read; e.g. a file with ",
+        ),
+        (
+            {"RECON_DB": "server.py/db"},
+            "the database server.py/db cannot be opened: unable to open database file;",
+        ),
     ],
     ids=["allow", "timeout", "cookies", "database"],
 )

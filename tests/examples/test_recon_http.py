@@ -1,4 +1,6 @@
-"""The HTTP tool of examples/recon against a site of the test's own: its limits, and every way past them."""
+"""The HTTP tool of examples/recon against a site of the test's own: its limits, and every way past
+them.
+"""
 
 import asyncio
 import importlib.util
@@ -29,9 +31,12 @@ def beside(name: str) -> ModuleType:
 
 
 sites = beside("recon_site")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))  # as `toolbooth serve` does
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[2] / "examples")
+)  # as `toolbooth serve` does
 addresses, http_models, http_tools, stores = (
-    importlib.import_module(f"recon.{name}") for name in ("addresses", "http_models", "http_tools", "store")
+    importlib.import_module(f"recon.{name}")
+    for name in ("addresses", "http_models", "http_tools", "store")
 )
 
 
@@ -45,9 +50,13 @@ TLS = ssl.create_default_context()  # made once: it reads every certificate of t
 
 
 class Recon:
-    """The HTTP tool in a registry of its own, called as the wire would call it; names lead where `hosts` says."""
+    """The HTTP tool in a registry of its own, called as the wire would call it; names lead where
+    `hosts` says.
+    """
 
-    def __init__(self, database: Path, hosts: dict[str, list[str]] | None = None, **settings: Any) -> None:
+    def __init__(
+        self, database: Path, hosts: dict[str, list[str]] | None = None, **settings: Any
+    ) -> None:
         self.hosts = hosts or {}
         self.looked_up: list[str] = []
         self.store = stores.Store(database)
@@ -109,7 +118,9 @@ def test_a_call_that_is_given_up_leaves_its_row(site, tmp_path):
         return ["127.0.0.1"]
 
     async def given_up(recon: Recon) -> None:
-        call = recon.registry.dispatch_async("http_request", {"url": f"http://shop.test:{site}/hang"})
+        call = recon.registry.dispatch_async(
+            "http_request", {"url": f"http://shop.test:{site}/hang"}
+        )
         waiting = asyncio.ensure_future(call)
         await reached.wait()
         waiting.cancel()
@@ -142,7 +153,10 @@ def test_redirects_come_to_an_end(site, tmp_path):
         ("http://127.0.0.2/", "127.0.0.2 is a loopback address"),
         ("http://inside.test/", "inside.test leads to 10.0.0.7, a private address"),
         ("ftp://127.0.0.1/", "ftp://127.0.0.1 is no http or https address"),
-        ("http://ann:hunter22@127.0.0.1/", "the URL holds a user name or password; send them in auth instead"),
+        (
+            "http://ann:hunter22@127.0.0.1/",
+            "the URL holds a user name or password; send them in auth instead",
+        ),
         ("http://127.0.0.1:99999/", "there is no port 99999; the last one is 65535"),
         ("http://nowhere.invalid/", "no address was found for the host 'nowhere.invalid'"),
     ],
@@ -161,9 +175,15 @@ def test_credentials_do_not_go_along_to_another_host(site, tmp_path):
         "cookies": {"session": "sent-session"},
     }
     there = f"http://other.test:{site}/echo"
-    reply = recon.reply(f"http://shop.test:{site}/go", params={"to": there, "status": "307"}, **secrets)
+    reply = recon.reply(
+        f"http://shop.test:{site}/go", params={"to": there, "status": "307"}, **secrets
+    )
     assert (reply["url"], reply["redirects"]) == (there, [there])
-    told = {"Host": f"other.test:{site}", "User-Agent": "toolbooth-recon/0.1", "Accept": "text/html"}
+    told = {
+        "Host": f"other.test:{site}",
+        "User-Agent": "toolbooth-recon/0.1",
+        "Accept": "text/html",
+    }
     assert reply["json"]["headers"] == told
 
     reply = recon.reply(f"http://shop.test:{site}/login", **secrets)
@@ -188,7 +208,10 @@ def test_a_name_is_looked_up_once_and_what_was_checked_is_called(site, tmp_path)
         return answers[len(looked_up) - 1]
 
     recon = Recon(tmp_path / "db", resolve=rebinding)
-    assert recon.reply(f"http://shop.test:{site}/echo")["json"]["headers"]["Host"] == f"shop.test:{site}"
+    assert (
+        recon.reply(f"http://shop.test:{site}/echo")["json"]["headers"]["Host"]
+        == f"shop.test:{site}"
+    )
     assert looked_up == [("shop.test", site)]
     told = "shop.test leads to 127.0.0.2, a loopback address"
     assert recon.error(f"http://shop.test:{site}/echo").startswith(told)
@@ -201,22 +224,47 @@ def test_every_address_of_a_name_is_checked(site, tmp_path):
 
 
 def test_the_next_address_is_tried_where_one_does_not_answer(site, tmp_path):
-    recon = Recon(tmp_path / "db", {"shop.test": ["127.0.0.3", "127.0.0.1"]})  # nothing listens at the first
+    recon = Recon(
+        tmp_path / "db", {"shop.test": ["127.0.0.3", "127.0.0.1"]}
+    )  # nothing listens at the first
     assert recon.reply(f"http://shop.test:{site}/echo")["status_code"] == 200
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        *("127.0.0.1", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1"),
-        *("2002:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "100.64.0.1", "10.1.2.3", "172.16.0.1"),
-        *("192.168.1.1", "fd12:3456::1", "fec0::1", "169.254.1.1", "fe80::1%eth0", "0.0.0.0", "224.0.0.1"),
+        *(
+            "127.0.0.1",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+        ),
+        *(
+            "2002:7f00:1::",
+            "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+            "100.64.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+        ),
+        *(
+            "192.168.1.1",
+            "fd12:3456::1",
+            "fec0::1",
+            "169.254.1.1",
+            "fe80::1%eth0",
+            "0.0.0.0",
+            "224.0.0.1",
+        ),
         *("ff02::1", "255.255.255.255", *sorted(addresses.METADATA)),
     ],
 )
 def test_what_is_not_public_is_not_called(address, tmp_path):
     recon = Recon(tmp_path / "db", {"shop.test": [address]}, allowed=())
-    assert recon.error("http://shop.test/").startswith(f"shop.test leads to {ip_address(address)}, ")
+    assert recon.error("http://shop.test/").startswith(
+        f"shop.test leads to {ip_address(address)}, "
+    )
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
@@ -224,27 +272,62 @@ def test_what_is_public_may_be_called(address):
     assert addresses.why_not(ip_address(address)) is None
 
 
-@pytest.mark.parametrize("spelling", ["2130706434", "0x7f.2", "127.2", "0177.0.0.2", "127.0.0.2.", "[::ffff:7f00:2]"])
+@pytest.mark.parametrize(
+    "spelling", ["2130706434", "0x7f.2", "127.2", "0177.0.0.2", "127.0.0.2.", "[::ffff:7f00:2]"]
+)
 def test_another_spelling_of_a_private_address_is_not_called(spelling, tmp_path):
     """How it is told depends on who reads the spelling first: httpx2, or the system's lookup."""
     recon = Recon(tmp_path / "db")
     assert re.search(
-        r"this server does not call|no address was found|cannot be read", recon.error(f"http://{spelling}/")
+        r"this server does not call|no address was found|cannot be read",
+        recon.error(f"http://{spelling}/"),
     )
 
 
 @pytest.mark.parametrize(
     ("name", "is_hidden"),
     [
-        *((name, True) for name in ("Authorization", "Proxy-Authorization", "Set-Cookie", "X-Api-Key", "apikey")),
-        *((name, True) for name in ("accessToken", "AWSAccessKeyId", "PHPSESSID", "sid", "code", "pwd", "X-Mine")),
-        *((name, False) for name in ("WWW-Authenticate", "keyword", "author", "design", "encoding", "x-mine-too")),
+        *(
+            (name, True)
+            for name in (
+                "Authorization",
+                "Proxy-Authorization",
+                "Set-Cookie",
+                "X-Api-Key",
+                "apikey",
+            )
+        ),
+        *(
+            (name, True)
+            for name in (
+                "accessToken",
+                "AWSAccessKeyId",
+                "PHPSESSID",
+                "sid",
+                "code",
+                "pwd",
+                "X-Mine",
+            )
+        ),
+        *(
+            (name, False)
+            for name in (
+                "WWW-Authenticate",
+                "keyword",
+                "author",
+                "design",
+                "encoding",
+                "x-mine-too",
+            )
+        ),
     ],
 )
 def test_values_are_hidden_by_the_name_they_go_by(name, is_hidden, site, tmp_path):
     recon = Recon(tmp_path / "db", sensitive_headers=("x-mine",))
     given = {"headers": {name: "abc"}, "params": {name: "d/e f"}}
-    sent = recon.reply(f"http://127.0.0.1:{site}/go?to=x", follow_redirects=False, **given)["request"]
+    sent = recon.reply(f"http://127.0.0.1:{site}/go?to=x", follow_redirects=False, **given)[
+        "request"
+    ]
     assert sent["headers"][name.lower()] == ("[redacted]" if is_hidden else "abc")
     assert sent["url"].endswith(f"={'%5Bredacted%5D' if is_hidden else 'd%2Fe+f'}")
 
@@ -276,7 +359,10 @@ def test_tls_proves_the_name_though_the_address_is_called(tmp_path):
     hosts = {"shop.test": ["127.0.0.1"], "other.test": ["127.0.0.1"]}
     recon = Recon(tmp_path / "db", hosts, verify=ssl.create_default_context(cafile=str(file)))
     with sites.listening(server) as port:
-        assert recon.reply(f"https://shop.test:{port}/echo")["json"]["headers"]["Host"] == f"shop.test:{port}"
+        assert (
+            recon.reply(f"https://shop.test:{port}/echo")["json"]["headers"]["Host"]
+            == f"shop.test:{port}"
+        )
         told = recon.error(f"https://other.test:{port}/echo")
     assert "CERTIFICATE_VERIFY_FAILED" in told
     assert "other.test" in told
@@ -286,11 +372,23 @@ def test_tls_proves_the_name_though_the_address_is_called(tmp_path):
     ("query", "body"),
     [
         ("hex=636166c3a9&type=text/plain", {"text": "café", "json": None, "base64": None}),
-        ("hex=636166e9&type=text/plain;charset=latin-1", {"text": "café", "json": None, "base64": None}),
+        (
+            "hex=636166e9&type=text/plain;charset=latin-1",
+            {"text": "café", "json": None, "base64": None},
+        ),
         ("hex=ff00&type=image/png", {"text": None, "json": None, "base64": "/wA="}),
-        ("hex=6162&type=text/plain;charset=punycode", {"text": None, "json": None, "base64": "YWI="}),
-        ("hex=7b2261223a317d&type=application/problem%2Bjson", {"text": '{"a":1}', "json": {"a": 1}, "base64": None}),
-        ("hex=7b2261223a4e614e7d&type=application/json", {"text": '{"a":NaN}', "json": None, "base64": None}),
+        (
+            "hex=6162&type=text/plain;charset=punycode",
+            {"text": None, "json": None, "base64": "YWI="},
+        ),
+        (
+            "hex=7b2261223a317d&type=application/problem%2Bjson",
+            {"text": '{"a":1}', "json": {"a": 1}, "base64": None},
+        ),
+        (
+            "hex=7b2261223a4e614e7d&type=application/json",
+            {"text": '{"a":NaN}', "json": None, "base64": None},
+        ),
     ],
     ids=["utf-8", "latin-1", "no text", "a codec of Python", "JSON", "no JSON after all"],
 )
@@ -308,7 +406,10 @@ def test_a_body_is_told_as_it_came(query, body, site, tmp_path):
             "both cookies and the header Cookie are given; send one of them",
         ),
         (
-            {"auth": {"username": "ann", "password": "hunter22"}, "headers": {"authorization": "x"}},
+            {
+                "auth": {"username": "ann", "password": "hunter22"},
+                "headers": {"authorization": "x"},
+            },
             "both auth and the header Authorization are given; send one of them",
         ),
         ({"data": "12345"}, "the body has 5 bytes; 4 are allowed"),
@@ -349,4 +450,6 @@ def test_a_request_that_makes_no_sense_is_not_made(arguments, told, site, tmp_pa
 )
 def test_every_mistake_of_a_call_is_told_at_once(arguments, problems, tmp_path):
     found = Recon(tmp_path / "db").result(**{"url": "http://127.0.0.1/", **arguments})
-    assert [(each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]] == problems
+    assert [
+        (each["code"], each["path"]) for each in found["_meta"]["toolbooth"]["problems"]
+    ] == problems

@@ -1,4 +1,6 @@
-"""A real project, found whole and called whole: `make hosts` runs this in each one's own environment."""
+"""A real project, found whole and called whole: `make hosts` runs this in each one's own
+environment.
+"""
 
 import json
 import re
@@ -34,7 +36,11 @@ EXAMPLES = settings(
     database=None,
     deadline=None,
     phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.data_too_large,
+    ],
 )
 
 
@@ -43,7 +49,11 @@ EXAMPLES = settings(
 
 def test_every_endpoint_is_a_tool_or_left_out_with_a_reason():
     """REST framework's own list of endpoints, not drf-spectacular's."""
-    every = {(method, path) for path, method, _ in EndpointEnumerator().get_api_endpoints() if method != "HEAD"}
+    every = {
+        (method, path)
+        for path, method, _ in EndpointEnumerator().get_api_endpoints()
+        if method != "HEAD"
+    }
     endpoints = {each for each in every if not each[1].rstrip("/").endswith("{format}")}
     tools = {(action.method, action.path) for action in FOUND.actions.values()}
     untold = {f"{method} {path}" for method, path in endpoints - tools}
@@ -91,9 +101,13 @@ def compared(user: str | None, tool: str, arguments: dict[str, Any]) -> twins.Ou
     mcp = twins.over_mcp(user, tool, {**arguments, **whole})
     told = f"{tool} {arguments} as {user}: REST {rest.kind} {str(rest.answer)[:500]}, MCP {mcp.kind} {mcp.answer}"
     assert mcp.kind == rest.kind, told
-    assert {table: found for table, found in mcp.rows.items() if found != rest.rows[table]} == {}, told
+    assert {table: found for table, found in mcp.rows.items() if found != rest.rows[table]} == {}, (
+        told
+    )
     if rest.kind == 4 and isinstance(rest.answer, dict):
-        assert [field for field in rest.answer if field in arguments and field not in mcp.answer] == [], told
+        assert [
+            field for field in rest.answer if field in arguments and field not in mcp.answer
+        ] == [], told
     if rest.kind == 2 and not tool.startswith(host.UNLIKE):
         assert mcp.answer == answered(rest.answer), told
     return rest
@@ -103,7 +117,13 @@ def answered(rest: Any) -> Any:
     """What MCP answers where REST answers this: always an object."""
     if isinstance(rest, dict):
         return rest
-    return {"results": rest} if isinstance(rest, list) else {"status": 204} if rest is None else {"value": rest}
+    return (
+        {"results": rest}
+        if isinstance(rest, list)
+        else {"status": 204}
+        if rest is None
+        else {"value": rest}
+    )
 
 
 def address(tool: str) -> dict[str, Any]:
@@ -123,12 +143,18 @@ def test_what_is_read_is_what_rest_reads(tool: str, user: str | None):
 
 
 def settled(data: Any, name: str, value: Any) -> Any:
-    """A generated value; where only the host knows which rows are there, one that it names, of the same type."""
+    """A generated value; where only the host knows which rows are there, one that it names, of the
+    same type.
+    """
     if isinstance(value, dict):
         return {key: settled(data, key, each) for key, each in value.items()}
     if isinstance(value, list):
         return [settled(data, name, each) for each in value]
-    known = [each for each in host.VALUES.get(name, ()) if isinstance(each, str) == isinstance(value, str)]
+    known = [
+        each
+        for each in host.VALUES.get(name, ())
+        if isinstance(each, str) == isinstance(value, str)
+    ]
     return data.draw(st.sampled_from(known), label=name) if known else value
 
 
@@ -142,7 +168,9 @@ def protocol(tool: str) -> tuple[str, ...]:
 def generated(data: Any, tool: str) -> dict[str, Any]:
     """Arguments that the published schema admits, at an address that is there."""
     made = data.draw(arguments_for(TOOLS[tool]["inputSchema"]), label=tool)
-    kept = {name: each for name, each in made.items() if name not in (*protocol(tool), *host.UNSENT)}
+    kept = {
+        name: each for name, each in made.items() if name not in (*protocol(tool), *host.UNSENT)
+    }
     if tool in READING:  # an empty filter, or a search without a word, REST drops and MCP refuses
         kept = {name: each for name, each in kept.items() if re.search(r"[^\s,'\"\[\]]", str(each))}
     return {**settled(data, "", kept), **address(tool)}
@@ -185,12 +213,16 @@ def untouched() -> dict[str, list[Any]]:
 
 
 WITH_BODY = [(tool, arguments) for tool, arguments in host.CALLS if body(tool, arguments)]
-CREATES = [(tool, arguments) for tool, arguments in host.CALLS if '"objects"' in TOOLS[tool]["description"]]
+CREATES = [
+    (tool, arguments) for tool, arguments in host.CALLS if '"objects"' in TOOLS[tool]["description"]
+]
 
 
 @pytest.mark.parametrize("wrap", [lambda inner: inner, json.dumps], ids=["object", "text"])
 @pytest.mark.parametrize(("tool", "arguments"), WITH_BODY, ids=[tool for tool, _ in WITH_BODY])
-def test_a_wrapped_write_is_refused_and_leaves_no_trace(tool: str, arguments: dict[str, Any], wrap: Any):
+def test_a_wrapped_write_is_refused_and_leaves_no_trace(
+    tool: str, arguments: dict[str, Any], wrap: Any
+):
     inner = body(tool, arguments)
     flat = {name: each for name, each in arguments.items() if name not in inner}
     found = twins.over_mcp("root", tool, {**flat, "payload": wrap(inner)})
@@ -205,12 +237,18 @@ def test_a_receipt_is_for_the_same_write(tool: str, arguments: dict[str, Any]):
     mcp = twins.over_mcp("root", tool, arguments)
     assert (mcp.kind, mcp.rows) == (2, rest.rows)
     if "set" in mcp.answer:
-        told = {*mcp.answer["set"], *mcp.answer.get("unchanged", ()), *mcp.answer.get("stored_as", ())}
+        told = {
+            *mcp.answer["set"],
+            *mcp.answer.get("unchanged", ()),
+            *mcp.answer.get("stored_as", ()),
+        }
         assert told == set(body(tool, arguments))
 
 
 @pytest.mark.parametrize(("tool", "arguments"), CREATES, ids=[tool for tool, _ in CREATES])
-def test_many_rows_in_one_call_are_made_as_one_by_one_or_not_at_all(tool: str, arguments: dict[str, Any]):
+def test_many_rows_in_one_call_are_made_as_one_by_one_or_not_at_all(
+    tool: str, arguments: dict[str, Any]
+):
     action = FOUND.actions[tool]
     inner = body(tool, arguments)
     flat = {name: each for name, each in arguments.items() if name not in inner}
@@ -242,7 +280,9 @@ def ways(request: pytest.FixtureRequest) -> Iterator[Ways]:
     chosen = getattr(django_settings, "TOOLBOOTH", {})
     with override_settings(TOOLBOOTH={**chosen, "DISPATCH": request.param}):
         dispatchers = catalogue().registry.tools.items()
-        yield {sub.name: (name, way) for name, tool in dispatchers for way, sub in tool.dispatch.subs()}
+        yield {
+            sub.name: (name, way) for name, tool in dispatchers for way, sub in tool.dispatch.subs()
+        }
 
 
 def walked(agent: Any) -> set[tuple[str, ...]]:
@@ -260,7 +300,9 @@ def walked(agent: Any) -> set[tuple[str, ...]]:
 def _named(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     if "actions" in told:
         return ((action,) for action in told["actions"])
-    return ((resource, action) for resource, actions in told["resources"].items() for action in actions)
+    return (
+        (resource, action) for resource, actions in told["resources"].items() for action in actions
+    )
 
 
 def test_every_tool_is_found_behind_a_dispatcher(ways: Ways):
@@ -272,16 +314,26 @@ def test_every_tool_is_found_behind_a_dispatcher(ways: Ways):
 @pytest.mark.parametrize("tool", READING)
 def test_what_is_read_through_a_dispatcher_is_the_same(ways: Ways, tool: str, user: str | None):
     name, way = ways[tool]
-    assert twins.over_mcp(user, name, {**way, **address(tool)}) == twins.over_mcp(user, tool, address(tool))
+    assert twins.over_mcp(user, name, {**way, **address(tool)}) == twins.over_mcp(
+        user, tool, address(tool)
+    )
 
 
 @pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
-def test_what_is_written_through_a_dispatcher_is_the_same(ways: Ways, tool: str, arguments: dict[str, Any]):
+def test_what_is_written_through_a_dispatcher_is_the_same(
+    ways: Ways, tool: str, arguments: dict[str, Any]
+):
     name, way = ways[tool]
     direct = twins.over_mcp("root", tool, arguments)
-    flat = {} if OWN & set(arguments) else arguments  # ARA's tasks have an action: such fields go into params
+    flat = (
+        {} if OWN & set(arguments) else arguments
+    )  # ARA's tasks have an action: such fields go into params
     beside = {key: each for key, each in arguments.items() if key not in flat}
-    for sent in ({**flat, "params": beside}, {"params": arguments}, {"params": json.dumps(arguments)}):
+    for sent in (
+        {**flat, "params": beside},
+        {"params": arguments},
+        {"params": json.dumps(arguments)},
+    ):
         through = twins.over_mcp("root", name, {**way, **sent})
         assert (through.kind, through.rows) == (direct.kind, direct.rows)
         assert through.answer == direct.answer or tool.startswith(host.UNLIKE)

@@ -1,4 +1,5 @@
-"""The official client calls ARA on gunicorn, with one worker that does one thing at a time, in all of its modes.
+"""The official client calls ARA on gunicorn, with one worker that does one thing at a time, in all
+of its modes.
 
 Run by `make hosts`, which sets ARA up; its name keeps this file out of `make test`.
 """
@@ -28,7 +29,9 @@ def loaded(path):
     return module
 
 
-hosts, local_server = (loaded(ROOT / "scripts" / f"{name}.py") for name in ("hosts", "local_server"))
+hosts, local_server = (
+    loaded(ROOT / "scripts" / f"{name}.py") for name in ("hosts", "local_server")
+)
 newcomer = loaded(ROOT / "tests" / "newcomer.py")
 
 
@@ -38,7 +41,9 @@ def served(log, **chosen):
     python, environment = hosts.python("ara"), {**hosts.environment("ara"), **chosen}
     subprocess.run([python, hosts.TESTS / "prepare.py"], env=environment, check=True)
     command = [str(python), "-m", "gunicorn", "--workers=1", "ara_wsgi:application", "--bind"]
-    with local_server.serving(lambda port: [*command, f"127.0.0.1:{port}"], log, environment) as found:
+    with local_server.serving(
+        lambda port: [*command, f"127.0.0.1:{port}"], log, environment
+    ) as found:
         yield found + "/"
 
 
@@ -71,7 +76,10 @@ def test_the_official_client_lists_and_calls(url, mode):
     version, tools, made, refused, found = asyncio.run(visit())
     assert version == MODES[mode]
     assert len(tools) == 51
-    assert (made.structured_content["playbook"], made.structured_content["value"]) == (2, {"firstName": "Ann"})
+    assert (made.structured_content["playbook"], made.structured_content["value"]) == (
+        2,
+        {"firstName": "Ann"},
+    )
     assert refused.is_error
     assert found.structured_content["count"] == 1
 
@@ -94,7 +102,9 @@ def test_a_newcomer_makes_a_task_in_its_play_of_its_playbook(tmp_path, dispatch)
         agent = asyncio.run(visit(url))
     (task, sent), (play, _) = agent.made["task"], agent.made["play"]
     with sqlite3.connect(hosts.HOME / "ara" / "state" / "db.sqlite3") as db:
-        (row,) = db.execute("select action, lineno, handler, play_id from tasks where id = ?", [task["id"]])
+        (row,) = db.execute(
+            "select action, lineno, handler, play_id from tasks where id = ?", [task["id"]]
+        )
         assert row == (sent["action"], sent["lineno"], True, play["id"])
         (row,) = db.execute("select playbook_id from plays where id = ?", [play["id"]])
         assert row == (agent.made["playbook"][0]["id"],)

@@ -7,7 +7,15 @@ import django
 import pytest
 
 # What a host warns of is its own affair.
-OPTIONS = ["-q", "-o", "filterwarnings=ignore", "-p", "no:cacheprovider", "-o", "verbosity_assertions=2"]
+OPTIONS = [
+    "-q",
+    "-o",
+    "filterwarnings=ignore",
+    "-p",
+    "no:cacheprovider",
+    "-o",
+    "verbosity_assertions=2",
+]
 
 if __name__ == "__main__":
     django.setup()

@@ -1,6 +1,8 @@
-"""One call made twice, over REST and over MCP, by the same user in equal databases: what came of each.
+"""One call made twice, over REST and over MCP, by the same user in equal databases: what came of
+each.
 
-Nothing here is asked of the gateway but what it publishes: which argument goes where is decided anew.
+Nothing here is asked of the gateway but what it publishes: which argument goes where is decided
+anew.
 """
 
 import base64
@@ -69,7 +71,9 @@ def rows() -> dict[str, list[Any]]:
 
 
 def timeless(value: Any) -> Any:
-    """A value, with "now" for what says when it was made, and "random" for what nobody can foretell."""
+    """A value, with "now" for what says when it was made, and "random" for what nobody can
+    foretell.
+    """
     if isinstance(value, dict):
         return {key: timeless(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -89,7 +93,10 @@ def timeless(value: Any) -> Any:
 
 def client(user: str | None) -> Client:
     credentials = base64.b64encode(f"{user}:pw".encode()).decode()
-    return Client(headers={"Authorization": f"Basic {credentials}"} if user else None, raise_request_exception=False)
+    return Client(
+        headers={"Authorization": f"Basic {credentials}"} if user else None,
+        raise_request_exception=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,12 @@ class Outcome:
 
 def over_mcp(user: str | None, tool: str, arguments: dict[str, Any]) -> Outcome:
     restore()
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
     reply = client(user).post(endpoint_path(), json.dumps(message), content_type="application/json")
     found = rows()
     if reply.status_code != 200:
@@ -118,8 +130,12 @@ def over_mcp(user: str | None, tool: str, arguments: dict[str, Any]) -> Outcome:
     return Outcome(2, timeless(result["structuredContent"]), found)
 
 
-def over_rest(user: str | None, method: str, path: str, arguments: dict[str, Any], required: list[str]) -> Outcome:
-    """The REST call that a tool's arguments stand for: those of the address are required, and named first."""
+def over_rest(
+    user: str | None, method: str, path: str, arguments: dict[str, Any], required: list[str]
+) -> Outcome:
+    """The REST call that a tool's arguments stand for: those of the address are required, and named
+    first.
+    """
     restore()
     rest = dict(arguments)
     kwargs = re.findall(r"{(\w+)}", path)
@@ -127,11 +143,17 @@ def over_rest(user: str | None, method: str, path: str, arguments: dict[str, Any
         path = path.replace(f"{{{kwarg}}}", quote(_text(rest.pop(name))))
     query, body = (rest, None) if method == "GET" else ({}, json.dumps(rest))
     url = f"{path}?{urlencode(list(_pairs(query)))}" if query else path
-    reply = client(user).generic(method, url, body or "", content_type="application/json" if body else "")
+    reply = client(user).generic(
+        method, url, body or "", content_type="application/json" if body else ""
+    )
     found = rows()
     kind = reply.status_code // 100
     is_json = reply.headers.get("Content-Type", "").startswith("application/json")
-    return Outcome(2 if kind == 3 else kind, timeless(reply.json()) if is_json and reply.content else None, found)
+    return Outcome(
+        2 if kind == 3 else kind,
+        timeless(reply.json()) if is_json and reply.content else None,
+        found,
+    )
 
 
 def _pairs(query: dict[str, Any]) -> Iterator[tuple[str, str]]:

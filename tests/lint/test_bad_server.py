@@ -1,4 +1,6 @@
-"""examples/bad_server: the official client cannot even list its tools; the lint names everything that is wrong."""
+"""examples/bad_server: the official client cannot even list its tools; the lint names everything
+that is wrong.
+"""
 
 import asyncio
 import json
@@ -123,12 +125,22 @@ TOO_MANY = {"many-tools", "many-properties", "many-values", "large-listing"}
 
 
 def linted(*target: str) -> dict[str, list[str]]:
-    command = [Path(sys.executable).with_name("toolbooth"), "lint", "--format", "json", "--server", "helpdesk", *target]
+    command = [
+        Path(sys.executable).with_name("toolbooth"),
+        "lint",
+        "--format",
+        "json",
+        "--server",
+        "helpdesk",
+        *target,
+    ]
     ended = subprocess.run(command, cwd=EXAMPLE, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (1, "")
     found: dict[str, list[str]] = {}
     for each in json.loads(ended.stdout)["findings"]:
-        found.setdefault(each["tool"], []).append(f"{each['severity']} {each['rule']} {each['path']}")
+        found.setdefault(each["tool"], []).append(
+            f"{each['severity']} {each['rule']} {each['path']}"
+        )
     return found
 
 

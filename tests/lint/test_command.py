@@ -24,10 +24,23 @@ from toolbooth.server.asgi import app
 
 TOOLBOOTH = str(Path(sys.executable).with_name("toolbooth"))
 
-GOOD = {"name": "ping", "description": "Answer.", "inputSchema": {"type": "object", "properties": {}}}
+GOOD = {
+    "name": "ping",
+    "description": "Answer.",
+    "inputSchema": {"type": "object", "properties": {}},
+}
 NOTED = {**GOOD, "inputSchema": {"type": "object", "properties": {"p": {"type": "string"}}}}
-WARNED = {**GOOD, "inputSchema": {"type": "object", "properties": {"self": {"type": "string", "description": "d"}}}}
-REFUSED = {**GOOD, "inputSchema": {"type": "object", "properties": {"p": {"type": "array", "description": "[1]"}}}}
+WARNED = {
+    **GOOD,
+    "inputSchema": {
+        "type": "object",
+        "properties": {"self": {"type": "string", "description": "d"}},
+    },
+}
+REFUSED = {
+    **GOOD,
+    "inputSchema": {"type": "object", "properties": {"p": {"type": "array", "description": "[1]"}}},
+}
 
 SERVERS = """
 from fastmcp import FastMCP
@@ -56,7 +69,9 @@ def run(*arguments: str, cwd: Path, given: str = "") -> Result:
 
 def run_apart(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The same in a process of its own, for what is imported there."""
-    return subprocess.run([TOOLBOOTH, "lint", *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8")
+    return subprocess.run(
+        [TOOLBOOTH, "lint", *arguments], cwd=cwd, capture_output=True, text=True, encoding="utf-8"
+    )
 
 
 def saved(folder: Path, *tools: Any) -> str:
@@ -104,7 +119,10 @@ def test_the_exit_code_says_whether_there_is_something_to_do(tool, options, code
             "there is no 'nothing' here. TARGET should be module:server or file.py:server, an http(s) address, "
             "a file with a saved tools/list, - for standard input, or -- and the command that starts a server",
         ),
-        (["servers.py"], "'servers.py' should be module:server or file.py:server, e.g. server.py:server"),
+        (
+            ["servers.py"],
+            "'servers.py' should be module:server or file.py:server, e.g. server.py:server",
+        ),
         (["sever.py:registry"], "there is no file 'sever.py'"),
         (["toosl.json"], "toosl.json could not be read: No such file or directory"),
         (["true"], "true: Connection closed"),
@@ -118,15 +136,27 @@ def test_the_exit_code_says_whether_there_is_something_to_do(tool, options, code
             ["tools.json", "--client", "claud-code"],
             "Invalid value: there is no client 'claud-code'; did you mean 'claude-code'?",
         ),
-        (["tools.json", "--ignore", "zzz"], "Invalid value: there is no rule 'zzz'; --rules lists them"),
-        (["--explain", "untypd"], "Invalid value for '--explain': there is no rule 'untypd'; did you mean 'untyped'?"),
+        (
+            ["tools.json", "--ignore", "zzz"],
+            "Invalid value: there is no rule 'zzz'; --rules lists them",
+        ),
+        (
+            ["--explain", "untypd"],
+            "Invalid value for '--explain': there is no rule 'untypd'; did you mean 'untyped'?",
+        ),
         (
             ["tools.json", "--fix", "no/such/folder.json"],
             "no/such/folder.json could not be written: No such file or directory",
         ),
-        (["http://127.0.0.1:9/mcp", "--header", "Bearer x"], "a header is written 'Name: value', not 'Bearer x'"),
+        (
+            ["http://127.0.0.1:9/mcp", "--header", "Bearer x"],
+            "a header is written 'Name: value', not 'Bearer x'",
+        ),
         (["http://127.0.0.1:9/mcp"], "http://127.0.0.1:9/mcp: All connection attempts failed"),
-        (["--", "no-such-program", "x"], "no-such-program x: [Errno 2] No such file or directory: 'no-such-program'"),
+        (
+            ["--", "no-such-program", "x"],
+            "no-such-program x: [Errno 2] No such file or directory: 'no-such-program'",
+        ),
         (
             ["deep.json", "--fix", "fixed.json"],
             "a schema is nested too deep to be judged, and for any client",
@@ -141,7 +171,9 @@ def test_a_mistake_is_told_in_one_line_with_code_2(arguments: list[str], told: s
     (tmp_path / "other.json").write_text('{"openapi": "3.1.0"}')
     for name, levels in (("deep", 400), ("deeper", 50_000)):
         opened, closed = '{"properties": {"a": ' * levels, "}}" * levels
-        (tmp_path / f"{name}.json").write_text(f'[{{"name": "t", "inputSchema": {opened}true{closed}}}]')
+        (tmp_path / f"{name}.json").write_text(
+            f'[{{"name": "t", "inputSchema": {opened}true{closed}}}]'
+        )
     ended = run(*arguments, cwd=tmp_path)
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert ended.stderr.splitlines()[-1] == f"Error: {told}"
@@ -152,7 +184,10 @@ def test_a_module_that_fails_is_shown_with_code_2(tmp_path: Path):
     ended = run_apart("servers.py:registry", cwd=tmp_path)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "ZeroDivisionError: division by zero" in ended.stderr
-    assert ended.stderr.splitlines()[-1] == "Error: servers.py:registry could not be loaded; the reason stands above"
+    assert (
+        ended.stderr.splitlines()[-1]
+        == "Error: servers.py:registry could not be loaded; the reason stands above"
+    )
 
 
 def test_a_command_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path):
@@ -165,7 +200,9 @@ def test_a_command_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path)
 
 
 def test_a_command_that_never_answers_is_given_up(tmp_path: Path):
-    ended = run("--timeout", "0.5", "--", sys.executable, "-c", "import sys; sys.stdin.read()", cwd=tmp_path)
+    ended = run(
+        "--timeout", "0.5", "--", sys.executable, "-c", "import sys; sys.stdin.read()", cwd=tmp_path
+    )
     assert ended.exit_code == 2
     assert ended.stderr.splitlines()[-1].endswith(": no answer within 0.5 seconds")
 
@@ -173,8 +210,12 @@ def test_a_command_that_never_answers_is_given_up(tmp_path: Path):
 # --- what it reads ---
 
 
-@pytest.mark.parametrize(("name", "title"), [("registry", "ours"), ("fast", "fast"), ("sdk", "sdk")])
-def test_servers_of_every_kind_are_read_without_being_started(name: str, title: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("name", "title"), [("registry", "ours"), ("fast", "fast"), ("sdk", "sdk")]
+)
+def test_servers_of_every_kind_are_read_without_being_started(
+    name: str, title: str, tmp_path: Path
+):
     (tmp_path / "servers.py").write_text(SERVERS)
     ended = run_apart(f"servers.py:{name}", "--format", "json", cwd=tmp_path)
     told = json.loads(ended.stdout)
@@ -210,16 +251,23 @@ def test_a_running_server_is_asked_for_every_page_with_the_headers_given(tmp_pat
     for index in range(5):
         registry.tool(name=f"tool_{index}", description="Do it.")(lambda: "")
     with listening(registry, "Bearer x") as address:
-        ended = run(address, "--header", "Authorization: Bearer x", "--format", "json", cwd=tmp_path)
+        ended = run(
+            address, "--header", "Authorization: Bearer x", "--format", "json", cwd=tmp_path
+        )
         refused = run(address, cwd=tmp_path)
     told = json.loads(ended.stdout)
     assert (ended.exit_code, told["server"], told["tools"]) == (0, "paged", 5)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert refused.stderr.splitlines()[-1] == f"Error: {address}: Server returned an error response (HTTP 401)"
+    assert (
+        refused.stderr.splitlines()[-1]
+        == f"Error: {address}: Server returned an error response (HTTP 401)"
+    )
 
 
 def test_standard_input_is_read_like_a_file(tmp_path: Path):
-    ended = run("-", "--format", "json", cwd=tmp_path, given=json.dumps({"result": {"tools": [REFUSED]}}))
+    ended = run(
+        "-", "--format", "json", cwd=tmp_path, given=json.dumps({"result": {"tools": [REFUSED]}})
+    )
     assert json.loads(ended.stdout)["matrix"]["ping"]["vscode"] == "refuses"
 
 
@@ -227,7 +275,9 @@ def test_standard_input_is_read_like_a_file(tmp_path: Path):
 
 
 def test_in_a_pipe_there_is_no_colour_and_no_wrapping(tmp_path: Path):
-    ended = run(saved(tmp_path, REFUSED), "--client", "openai,gemini,vertex,vscode,cursor", cwd=tmp_path)
+    ended = run(
+        saved(tmp_path, REFUSED), "--client", "openai,gemini,vertex,vscode,cursor", cwd=tmp_path
+    )
     assert ended.stdout == (
         "tools/list: 1 tool, about 31 tokens (bytes ÷ 4)\n\n"
         "ping\n"
@@ -252,7 +302,13 @@ def test_a_terminal_is_given_colour_unless_it_asks_for_none(
 ):
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "60", **environment}
-    command = [TOOLBOOTH, "lint", saved(tmp_path, REFUSED), "--client", "openai,gemini,vertex,vscode"]
+    command = [
+        TOOLBOOTH,
+        "lint",
+        saved(tmp_path, REFUSED),
+        "--client",
+        "openai,gemini,vertex,vscode",
+    ]
     subprocess.run(command, cwd=tmp_path, env=env, stdout=theirs, check=False)
     os.close(theirs)
     shown = b""
@@ -275,11 +331,16 @@ def test_notes_are_counted_and_shown_when_asked_for(tmp_path: Path):
     plain = run(saved(tmp_path, NOTED), cwd=tmp_path).stdout
     assert "no-parameter-description" not in plain
     assert "1 note in 1 of 1 tools.\nNot shown: 1; --notes shows them.\n" in plain
-    assert "  note    no-parameter-description  $.p\n" in run("tools.json", "--notes", cwd=tmp_path).stdout
+    assert (
+        "  note    no-parameter-description  $.p\n"
+        in run("tools.json", "--notes", cwd=tmp_path).stdout
+    )
 
 
 def test_markdown_is_a_page(tmp_path: Path):
-    ended = run(saved(tmp_path, REFUSED), "--format", "markdown", "--client", "openai", cwd=tmp_path)
+    ended = run(
+        saved(tmp_path, REFUSED), "--format", "markdown", "--client", "openai", cwd=tmp_path
+    )
     assert ended.stdout.splitlines()[6] == (
         "| error | `array-without-items` | ping | $.p | an array without items; refused by OpenAI API |"
     )
@@ -294,7 +355,9 @@ def test_the_server_name_counts(tmp_path: Path):
 
 def test_fixes_are_written_and_what_is_left_is_told(tmp_path: Path):
     target = saved(tmp_path, {**REFUSED, "title": "Ping"}, {**WARNED, "name": "other"})
-    ended = run(target, "--fix", "fixed.json", "--format", "json", "--client", "openai", cwd=tmp_path)
+    ended = run(
+        target, "--fix", "fixed.json", "--format", "json", "--client", "openai", cwd=tmp_path
+    )
     assert ended.exit_code == 1
     assert ended.stderr == "fixed.json: 1 of 2 findings fixed. What is left:\n\n"
     assert [each["rule"] for each in json.loads(ended.stdout)["findings"]] == ["leaked-parameter"]
@@ -308,7 +371,9 @@ def test_rules_and_clients_are_listed(tmp_path: Path):
     rules = run("--rules", cwd=tmp_path)
     assert [line.split()[1] for line in rules.stdout.splitlines()] == list(RULES)
     listed = run("--clients", cwd=tmp_path)
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == [name for name in clients() if name != ANY]
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [
+        name for name in clients() if name != ANY
+    ]
     assert (rules.exit_code, listed.exit_code) == (0, 0)
 
 

@@ -39,7 +39,9 @@ def test_the_page_of_the_rules_is_current():
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_the_page_has_every_rule_with_every_source_and_its_date(rule):
-    section = re.search(rf"^### {rule.id}\n(.*?)(?=^### |\Z)", lint_docs.page(), re.MULTILINE | re.DOTALL)[1]
+    section = re.search(
+        rf"^### {rule.id}\n(.*?)(?=^### |\Z)", lint_docs.page(), re.MULTILINE | re.DOTALL
+    )[1]
     assert rule.title in section
     assert rule.remedy in section
     for claim in claims_about(rule.id):
@@ -50,7 +52,11 @@ def test_the_page_has_every_rule_with_every_source_and_its_date(rule):
 
 
 def test_every_rule_says_what_is_wrong_and_what_to_do():
-    assert [rule.id for rule in RULES.values() if not rule.title.endswith(".") or not rule.remedy.endswith(".")] == []
+    assert [
+        rule.id
+        for rule in RULES.values()
+        if not rule.title.endswith(".") or not rule.remedy.endswith(".")
+    ] == []
 
 
 def test_every_claim_is_about_a_rule_and_every_rule_has_one():
@@ -60,7 +66,10 @@ def test_every_claim_is_about_a_rule_and_every_rule_has_one():
 def test_every_claim_has_a_source_and_no_source_is_from_the_future():
     assert [claim for claim in CLAIMS if not claim.sources or claim.effect not in EFFECTS] == []
     late = [
-        source for claim in CLAIMS for source in claim.sources if not date(2024, 11, 1) <= source.on <= date.today()
+        source
+        for claim in CLAIMS
+        for source in claim.sources
+        if not date(2024, 11, 1) <= source.on <= date.today()
     ]
     assert late == []
 

@@ -15,7 +15,15 @@ NAMES = st.sampled_from(["a", "b", "value", "properties", "a/b", "ü", "$ref"])
 TYPES = ["string", "integer", "number", "boolean", "object", "array", "null"]
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "x", "date", "uri"])
 REFS = st.sampled_from(
-    ["#", "#/$defs/a", "#/$defs/b", "#/definitions/a", "#/$defs/none", "https://example.org/s", "#a"]
+    [
+        "#",
+        "#/$defs/a",
+        "#/$defs/b",
+        "#/definitions/a",
+        "#/$defs/none",
+        "https://example.org/s",
+        "#a",
+    ]
 )
 BOUNDS = st.integers(0, 9)
 
@@ -26,7 +34,8 @@ def schemas(depth: int) -> st.SearchStrategy[Any]:
     named = st.dictionaries(NAMES, inner, max_size=3)
     several = st.lists(inner, min_size=1, max_size=3)
     keywords = {
-        "type": st.sampled_from(TYPES) | st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True),
+        "type": st.sampled_from(TYPES)
+        | st.lists(st.sampled_from(TYPES), min_size=1, max_size=3, unique=True),
         "description": st.sampled_from(["", "Text", "at most 3"]),
         "title": st.just("T"),
         "default": SCALARS | st.lists(SCALARS, max_size=2),
@@ -71,7 +80,9 @@ def schemas(depth: int) -> st.SearchStrategy[Any]:
     return made | st.booleans() if depth < 2 else made
 
 
-JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner)
+)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +94,18 @@ JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dict
             {"type": "string", "description": "Where (format: uri)"},
         ),
         ({"type": "integer", "enum": [1, 2]}, {"type": "integer", "description": "one of 1, 2"}),
-        ({"type": "number", "exclusiveMinimum": 0}, {"type": "number", "description": "more than 0"}),
+        (
+            {"type": "number", "exclusiveMinimum": 0},
+            {"type": "number", "description": "more than 0"},
+        ),
         (
             {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many, 1 or more"},
-            {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many, 1 or more (at most 50)"},
+            {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 50,
+                "description": "How many, 1 or more (at most 50)",
+            },
         ),
         (
             {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": True},
@@ -106,21 +125,36 @@ JSON = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dict
 )
 def test_a_fix_keeps_what_the_schema_says(schema: dict[str, Any], expected: dict[str, Any]):
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": schema}}}
-    assert fixed(lint([tool])) == [{"name": "t", "inputSchema": {"type": "object", "properties": {"p": expected}}}]
+    assert fixed(lint([tool])) == [
+        {"name": "t", "inputSchema": {"type": "object", "properties": {"p": expected}}}
+    ]
 
 
 def test_what_no_rule_complains_of_stays_as_it_is():
-    tool = {"name": "t", "title": "T", "inputSchema": {"title": "kept", "type": "object", "properties": {}}}
+    tool = {
+        "name": "t",
+        "title": "T",
+        "inputSchema": {"title": "kept", "type": "object", "properties": {}},
+    }
     assert fixed(lint([tool])) == [tool]
 
 
 @settings(deadline=None, max_examples=150)
-@given(schemas(2), st.fixed_dictionaries({}, optional={"$schema": st.just("http://json-schema.org/draft-07/schema#")}))
+@given(
+    schemas(2),
+    st.fixed_dictionaries(
+        {}, optional={"$schema": st.just("http://json-schema.org/draft-07/schema#")}
+    ),
+)
 def test_after_the_fixes_nothing_fixable_is_found(schema: dict[str, Any], dialect: dict[str, Any]):
     report = lint([{"name": "t", "inputSchema": {**dialect, **schema}}])
     after = lint(fixed(report))
     note(str(after.listing.tools[0].schema))
-    assert [(finding.rule, finding.path, finding.message) for finding in after.findings if finding.fixable] == []
+    assert [
+        (finding.rule, finding.path, finding.message)
+        for finding in after.findings
+        if finding.fixable
+    ] == []
 
 
 @pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.id)

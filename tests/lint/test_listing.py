@@ -41,14 +41,23 @@ def test_a_server_may_have_no_tools(found: Any):
             "there is no list of tools in it; a tools/list result is wanted, "
             'this is an object with the keys "openapi", "paths"',
         ),
-        ({}, "there is no list of tools in it; a tools/list result is wanted, this is an empty object"),
-        ("tools", 'there is no list of tools in it; a tools/list result is wanted, this is "tools"'),
+        (
+            {},
+            "there is no list of tools in it; a tools/list result is wanted, this is an empty object",
+        ),
+        (
+            "tools",
+            'there is no list of tools in it; a tools/list result is wanted, this is "tools"',
+        ),
         (None, "there is no list of tools in it; a tools/list result is wanted, this is null"),
         (
             {"tools": {"t": TOOL}},
             'there is no list of tools in it; a tools/list result is wanted, this is an object with the keys "tools"',
         ),
-        ([TOOL, {"title": "x"}], 'tool 2 of the list has no name: it is an object with the keys "title"'),
+        (
+            [TOOL, {"title": "x"}],
+            'tool 2 of the list has no name: it is an object with the keys "title"',
+        ),
         ([["a" * 70]], 'tool 1 of the list has no name: it is ["' + "a" * 58 + "…"),
         (
             [{str(index): 0 for index in range(9)}],

@@ -1,4 +1,6 @@
-"""What Toolbooth itself publishes passes the lint, for every client; the rest is known, and stands in the docs."""
+"""What Toolbooth itself publishes passes the lint, for every client; the rest is known, and stands
+in the docs.
+"""
 
 import enum
 import json
@@ -153,7 +155,11 @@ def test_a_published_schema_is_taken_by_every_client_but_for_what_is_known(hint)
 def test_whatever_is_known_is_still_so():
     found = [complaints(published(hint), "sample") for hint in SAMPLE.values()]
     assert set.union(*found) >= KNOWN
-    assert [name for name in KNOWN if f"`{name}`" not in (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")] == []
+    assert [
+        name
+        for name in KNOWN
+        if f"`{name}`" not in (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -170,7 +176,12 @@ def test_the_examples_pass_but_for_what_is_known(target: str, tmp_path: Path):
     command = [toolbooth, "lint", target, "--format", "json", "--fail-on", "never"]
     stores = {"INVENTORY_DB": str(tmp_path / "inventory"), "RECON_DB": str(tmp_path / "recon")}
     ended = subprocess.run(
-        command, cwd=ROOT / "examples", env={**os.environ, **stores}, check=True, capture_output=True, text=True
+        command,
+        cwd=ROOT / "examples",
+        env={**os.environ, **stores},
+        check=True,
+        capture_output=True,
+        text=True,
     )
     findings = json.loads(ended.stdout)["findings"]
     assert {each["rule"] for each in findings if each["severity"] != "note"} <= KNOWN

@@ -141,7 +141,10 @@ What a rule is about, and how we know: toolbooth lint --explain RULE\
 
 
 def test_a_hostile_name_reaches_neither_the_terminal_nor_a_table():
-    bad = {"name": "a\x1b[31m|`b`\ud800", "inputSchema": {"type": "object", "properties": {"\x07": {}}}}
+    bad = {
+        "name": "a\x1b[31m|`b`\ud800",
+        "inputSchema": {"type": "object", "properties": {"\x07": {}}},
+    }
     shown = text(lint([bad]), least="note")
     assert "\x1b" not in shown
     assert "\x07" not in shown

@@ -99,7 +99,10 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (tool({"type": "object", "oneOf": OPTIONS}), []),
     ],
     "mixed-object": [
-        (with_parameter({"type": "object", "properties": {"a": STRING}, "anyOf": OPTIONS}), [("warning", "$.p")]),
+        (
+            with_parameter({"type": "object", "properties": {"a": STRING}, "anyOf": OPTIONS}),
+            [("warning", "$.p")],
+        ),
         (tool({"type": "object", "properties": {"a": STRING}, "anyOf": OPTIONS}), []),
     ],
     "reference": [
@@ -113,11 +116,21 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (
             with_parameter(
                 {"$ref": "#/$defs/a"},
-                **{"$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {"items": {"$ref": "#/$defs/a"}}}},
+                **{
+                    "$defs": {
+                        "a": {"items": {"$ref": "#/$defs/b"}},
+                        "b": {"items": {"$ref": "#/$defs/a"}},
+                    }
+                },
             ),
             [("note", "$.p"), ("note", "$ ($defs a)[]"), ("note", "$ ($defs b)[]")],
         ),
-        (with_parameter({"$ref": "#/$defs/a"}, **{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": STRING}}), []),
+        (
+            with_parameter(
+                {"$ref": "#/$defs/a"}, **{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": STRING}}
+            ),
+            [],
+        ),
     ],
     "external-reference": [
         (with_parameter({"$ref": "https://example.org/s"}), [P]),
@@ -150,7 +163,10 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
     ],
     "empty-object": [
         (with_parameter({"type": "object"}), [P]),
-        (with_parameter({"type": "array", "items": {"type": "object", "properties": {}}}), [("error", "$.p[]")]),
+        (
+            with_parameter({"type": "array", "items": {"type": "object", "properties": {}}}),
+            [("error", "$.p[]")],
+        ),
         (with_parameter({"type": "object", "properties": {"a": STRING}}), []),
         (with_parameter({"type": "object", "additionalProperties": STRING}), []),
         (tool(), []),
@@ -204,7 +220,10 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (with_parameter({"type": "integer", "maximum": 50}), [("note", "$.p")]),
         (with_parameter({"type": "integer", "maximum": 50, "description": "up to 50"}), []),
         (with_parameter({"type": "array", "uniqueItems": True}), [("note", "$.p")]),
-        (with_parameter({"type": "array", "uniqueItems": True, "description": "distinct names"}), []),
+        (
+            with_parameter({"type": "array", "uniqueItems": True, "description": "distinct names"}),
+            [],
+        ),
         (with_parameter({"type": "array", "uniqueItems": False}), []),
         (with_parameter({"type": "string", "format": "date-time"}), [("note", "$.p")]),
         (with_parameter({"type": "string", "format": "date"}), []),
@@ -244,15 +263,26 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (with_parameter({"type": "string", "description": "d" * 1024}), []),
     ],
     "opaque-parameter": [
-        (with_parameter({"type": "object", "description": "Additional metadata"}), [("warning", "$.p")]),
+        (
+            with_parameter({"type": "object", "description": "Additional metadata"}),
+            [("warning", "$.p")],
+        ),
         (with_parameter({"type": "array", "items": {"type": "object"}}), [("warning", "$.p")]),
         (with_parameter({"type": "array"}), [("warning", "$.p")]),
-        (with_parameter({"type": "object", "description": 'Metadata, e.g. {"priority": "high"}'}), []),
+        (
+            with_parameter(
+                {"type": "object", "description": 'Metadata, e.g. {"priority": "high"}'}
+            ),
+            [],
+        ),
         (with_parameter({"type": "object", "examples": [{"priority": "high"}]}), []),
         (with_parameter({"type": "object", "properties": {"a": STRING}}), []),
     ],
     "no-example": [
-        (with_parameter({"type": "array", "items": STRING, "description": "Tags"}), [("note", "$.p")]),
+        (
+            with_parameter({"type": "array", "items": STRING, "description": "Tags"}),
+            [("note", "$.p")],
+        ),
         (with_parameter({"type": "string", "description": "Headers as JSON"}), [("note", "$.p")]),
         (with_parameter({"type": "array", "items": STRING, "description": 'Tags: ["a", "b"]'}), []),
         (with_parameter({"type": "array", "items": STRING, "default": ["a"]}), []),
@@ -261,16 +291,25 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
     ],
     "json-for-simple-value": [
         (
-            with_parameter({"type": "string", "description": 'JSON, e.g. {"value": "example.com"}'}, name="host"),
-            [("warning", "$.host")],
-        ),
-        (
-            with_parameter({"type": "string", "description": "JSON: {'host': 'example.com'}"}, name="host"),
+            with_parameter(
+                {"type": "string", "description": 'JSON, e.g. {"value": "example.com"}'},
+                name="host",
+            ),
             [("warning", "$.host")],
         ),
         (
             with_parameter(
-                {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "integer"}}
+                {"type": "string", "description": "JSON: {'host': 'example.com'}"}, name="host"
+            ),
+            [("warning", "$.host")],
+        ),
+        (
+            with_parameter(
+                {
+                    "type": "string",
+                    "contentMediaType": "application/json",
+                    "contentSchema": {"type": "integer"},
+                }
             ),
             [("warning", "$.p")],
         ),
@@ -298,7 +337,10 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
             tool(
                 {
                     "type": "object",
-                    "properties": {"address": {"type": "object", "properties": {"a": STRING}}, "dry": STRING},
+                    "properties": {
+                        "address": {"type": "object", "properties": {"a": STRING}},
+                        "dry": STRING,
+                    },
                 }
             ),
             [],
@@ -311,11 +353,17 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         (with_parameter({"type": "array", "items": STRING}), []),
     ],
     "many-properties": [
-        (tool({"type": "object", "properties": {f"p{index}": STRING for index in range(5001)}}), [ROOT]),
+        (
+            tool({"type": "object", "properties": {f"p{index}": STRING for index in range(5001)}}),
+            [ROOT],
+        ),
         (with_parameter(STRING), []),
     ],
     "many-values": [
-        (with_parameter({"type": "string", "enum": [f"v{index}" for index in range(1001)]}), [ROOT]),
+        (
+            with_parameter({"type": "string", "enum": [f"v{index}" for index in range(1001)]}),
+            [ROOT],
+        ),
         (with_parameter({"type": "string", "enum": ["a"]}), []),
     ],
     "invalid-schema": [
@@ -336,7 +384,10 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
     "header-parameter": [
         (with_parameter({"type": "array", "x-mcp-header": "A"}), [P]),
         (with_parameter({"type": "string", "x-mcp-header": "a b"}), [P]),
-        (with_parameter({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}), [("error", "$.p[]")]),
+        (
+            with_parameter({"type": "array", "items": {"type": "string", "x-mcp-header": "A"}}),
+            [("error", "$.p[]")],
+        ),
         (
             tool(
                 {
@@ -348,7 +399,12 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
             ),
             [("error", "$.b")],
         ),
-        (with_parameter({"type": "object", "properties": {"a": {"type": "boolean", "x-mcp-header": "A"}}}), []),
+        (
+            with_parameter(
+                {"type": "object", "properties": {"a": {"type": "boolean", "x-mcp-header": "A"}}}
+            ),
+            [],
+        ),
     ],
 }
 """By rule: a tool, and where the rule finds something in it."""
@@ -398,7 +454,10 @@ def test_tools_are_told_apart_by_name():
     ],
 )
 def test_tools_are_counted_for_each_client(count, hurt):
-    report = lint([tool(name=f"t{index}") for index in range(count)], rules={"many-tools": RULES["many-tools"]})
+    report = lint(
+        [tool(name=f"t{index}") for index in range(count)],
+        rules={"many-tools": RULES["many-tools"]},
+    )
     assert {client for finding in report.findings for client in finding.effects} == hurt
 
 
@@ -407,7 +466,8 @@ def test_tokens_are_bytes_divided_by_four():
     report = lint([entry])
     assert (
         report.listing.tools[0].size
-        == len('{"name":"t","description":"","inputSchema":{"type":"object","properties":{}}}') + 2000
+        == len('{"name":"t","description":"","inputSchema":{"type":"object","properties":{}}}')
+        + 2000
     )
     assert report.listing.tokens == report.listing.tools[0].size // 4
     assert found("large-listing", *[entry] * 50) == [("warning", "$")]

@@ -1,7 +1,8 @@
 """The shape corpus as calls of tools on a server: what is sent, and what must come of it.
 
-One tool for each contract of the corpus, in three kinds: a function, a model's fields, a JSON Schema. Every tool
-answers with what it received, as text. `python corpus.py HOST (stdio|http)` serves them; over HTTP it prints its port.
+One tool for each contract of the corpus, in three kinds: a function, a model's fields, a JSON
+Schema. Every tool answers with what it received, as text. `python corpus.py HOST (stdio|http)`
+serves them; over HTTP it prints its port.
 """
 
 import asyncio
@@ -28,9 +29,12 @@ from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.server import asgi, stdio
 from toolbooth.server.registry import ToolRegistry
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # the corpus itself is in modules there
+sys.path.insert(
+    0, str(Path(__file__).resolve().parent.parent)
+)  # the corpus itself is in modules there
 wire_contracts, wire_depths, wire_hostile, wire_outcomes = (
-    importlib.import_module(f"wire_{each}") for each in ("contracts", "depths", "hostile", "outcomes")
+    importlib.import_module(f"wire_{each}")
+    for each in ("contracts", "depths", "hostile", "outcomes")
 )
 
 HOSTS = ("registry", "fastmcp", "mcp_sdk")
@@ -56,14 +60,18 @@ DEEP = (250, 500, 900)
 
 
 def calls() -> list[Call]:
-    """All of them. Where not even a forgiving reader finds a call in a frame, nobody can answer for the tool."""
+    """All of them. Where not even a forgiving reader finds a call in a frame, nobody can answer for
+    the tool.
+    """
     every = [*_everywhere(), *_singles(), *_hostile()]
     return [call if _is_call(call.body) else replace(call, expected=PARSE_ERROR) for call in every]
 
 
 def _is_call(body: bytes) -> bool:
     try:
-        json.loads(b'{"arguments":%s}' % (body or b"{}").decode(errors="replace").encode(), parse_int=len)
+        json.loads(
+            b'{"arguments":%s}' % (body or b"{}").decode(errors="replace").encode(), parse_int=len
+        )
     except (ValueError, RecursionError):
         return False
     return True
@@ -78,7 +86,13 @@ def _everywhere() -> Iterator[Call]:
             body = (wire_depths.DEPTHS[depth][0] % fragment).encode()
             for source in wire_depths.SOURCES:
                 expected = wire_depths.expected(case, source, depth)
-                yield Call(f"{case['id']}@{source}.{depth}", f"{source}.{depth}", body, expected, "text" in case)
+                yield Call(
+                    f"{case['id']}@{source}.{depth}",
+                    f"{source}.{depth}",
+                    body,
+                    expected,
+                    "text" in case,
+                )
 
 
 def _singles() -> Iterator[Call]:
@@ -86,16 +100,23 @@ def _singles() -> Iterator[Call]:
         if case["outcome"] == "refused":
             told = {"problems": sorted(case["problems"]), "corrected": case["corrected"]}
         else:
-            told = {"received": case.get("received", case.get("arguments")), "repairs": case.get("repairs", [])}
+            told = {
+                "received": case.get("received", case.get("arguments")),
+                "repairs": case.get("repairs", []),
+            }
         expected = {"outcome": case["outcome"], **told}
         name = f"{case['file']}/{case['contract']}/{case['id']}"
-        yield Call(name, case["contract"], wire_contracts.body_of(case), expected, "arguments" not in case)
+        yield Call(
+            name, case["contract"], wire_contracts.body_of(case), expected, "arguments" not in case
+        )
 
 
 def _hostile() -> Iterator[Call]:
     for name, (text, problems) in wire_hostile.HOSTILE.items():
         expected = {"outcome": "refused", "problems": problems, "corrected": None}
-        if len(text) < 4_000_000:  # more is a matter of the transport: tests/adapters/test_original_request.py
+        if (
+            len(text) < 4_000_000
+        ):  # more is a matter of the transport: tests/adapters/test_original_request.py
             yield Call(f"hostile/{name}", "chained", text.encode(), expected, True)
     for depth in DEEP:
         expected = {"outcome": "refused", "problems": [["too-deep", "$"]], "corrected": None}
@@ -113,14 +134,20 @@ def outcome(result: dict[str, Any]) -> dict[str, Any]:
     if result.get("isError"):
         return {"outcome": "failed", "text": text}
     repairs = [[each["code"], each["path"]] for each in meta.get("repairs", [])]
-    return {"outcome": "repaired" if repairs else "passed", "received": json.loads(text), "repairs": repairs}
+    return {
+        "outcome": "repaired" if repairs else "passed",
+        "received": json.loads(text),
+        "repairs": repairs,
+    }
 
 
 # --- tools -----------------------------------------------------------------------------------------------------
 
 
 def answer(received: Any) -> str:
-    """What a tool says of the values it was called with; a date as the text that a JSON Schema's is."""
+    """What a tool says of the values it was called with; a date as the text that a JSON Schema's
+    is.
+    """
     return json.dumps(wire_depths.plain_dates(wire_outcomes.dump(received)))
 
 
@@ -147,13 +174,24 @@ def _answering(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def models() -> dict[str, Any]:
-    sources = {"model": wire_depths.MODELS, "dataclass": wire_depths.CLASSES, "typed-dict": wire_depths.DICTS}
+    sources = {
+        "model": wire_depths.MODELS,
+        "dataclass": wire_depths.CLASSES,
+        "typed-dict": wire_depths.DICTS,
+    }
     made = {
         f"{source}.{depth}": each
         for source, types in sources.items()
         for depth, each in zip(wire_depths.DEPTHS, types, strict=True)
     }
-    return {**made, **{name: getattr(wire_contracts, name) for name in wire_contracts.CONTRACTS if name[0].isupper()}}
+    return {
+        **made,
+        **{
+            name: getattr(wire_contracts, name)
+            for name in wire_contracts.CONTRACTS
+            if name[0].isupper()
+        },
+    }
 
 
 def _taking(model: Any) -> Callable[..., Any]:
@@ -164,12 +202,23 @@ def _taking(model: Any) -> Callable[..., Any]:
 
 
 def schemas() -> dict[str, Any]:
-    made = {f"json-schema.{depth}": each for depth, each in zip(wire_depths.DEPTHS, wire_depths.SCHEMAS, strict=True)}
-    named = {"foreign_key": "FOREIGN_KEY", "open_schema": "OPEN_SCHEMA", "open_integers": "OPEN_INTEGERS"}
+    made = {
+        f"json-schema.{depth}": each
+        for depth, each in zip(wire_depths.DEPTHS, wire_depths.SCHEMAS, strict=True)
+    }
+    named = {
+        "foreign_key": "FOREIGN_KEY",
+        "open_schema": "OPEN_SCHEMA",
+        "open_integers": "OPEN_INTEGERS",
+    }
     named |= {"combined": "COMBINED", "referred": "REFERRED"}
     made |= {name: getattr(wire_contracts, constant) for name, constant in named.items()}
     number = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-    return {**made, "nullable_schema": wire_depths.holding("n", number), "bare_schema": {"type": "object"}}
+    return {
+        **made,
+        "nullable_schema": wire_depths.holding("n", number),
+        "bare_schema": {"type": "object"},
+    }
 
 
 # --- servers ---------------------------------------------------------------------------------------------------
@@ -185,8 +234,14 @@ class FastMCPForeign(FastMCPTool):
 class SdkForeign(SdkTool):
     """The same for the SDK."""
 
-    async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
-        return self.fn_metadata.convert_result(answer(arguments)) if convert_result else answer(arguments)
+    async def run(
+        self, arguments: dict[str, Any], context: Any, convert_result: bool = False
+    ) -> Any:
+        return (
+            self.fn_metadata.convert_result(answer(arguments))
+            if convert_result
+            else answer(arguments)
+        )
 
 
 def registry() -> ToolRegistry:
@@ -214,7 +269,9 @@ def on_fastmcp() -> FastMCP:
 def on_mcp_sdk() -> MCPServer:
     stub = SdkTool.from_function(lambda: "", name="stub")
     same = {name: getattr(stub, name) for name in SdkTool.model_fields}
-    foreign = [SdkForeign(**{**same, "name": name, "parameters": each}) for name, each in schemas().items()]
+    foreign = [
+        SdkForeign(**{**same, "name": name, "parameters": each}) for name, each in schemas().items()
+    ]
     made = mcp_sdk.protect(MCPServer("corpus", tools=foreign, log_level="CRITICAL"))
     for name, function in functions().items():
         made.add_tool(function, name=name)
@@ -223,24 +280,34 @@ def on_mcp_sdk() -> MCPServer:
     return made
 
 
-MAKERS: dict[str, Callable[[], Any]] = {"registry": registry, "fastmcp": on_fastmcp, "mcp_sdk": on_mcp_sdk}
+MAKERS: dict[str, Callable[[], Any]] = {
+    "registry": registry,
+    "fastmcp": on_fastmcp,
+    "mcp_sdk": on_mcp_sdk,
+}
 
 
 def app_of(host: str) -> Any:
     server = MAKERS[host]()
     if host == "registry":
         return asgi.app(server)
-    return server.http_app(json_response=True) if host == "fastmcp" else server.streamable_http_app(json_response=True)
+    return (
+        server.http_app(json_response=True)
+        if host == "fastmcp"
+        else server.streamable_http_app(json_response=True)
+    )
 
 
 def serve(host: str, transport: str) -> None:
     if transport == "http":
         with socket.create_server(("127.0.0.1", 0)) as door:
-            # An answer is written in two pieces; the second must not wait until the first is acknowledged.
+            # An answer is written in two pieces; the second must not wait until the first is
+            # acknowledged.
             door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             app = app_of(host)
             print(door.getsockname()[1], flush=True)
-            # A busy machine may keep a client from its next call for longer than the usual five seconds.
+            # A busy machine may keep a client from its next call for longer than the usual five
+            # seconds.
             config = uvicorn.Config(app, log_level="critical", timeout_keep_alive=600)
             asyncio.run(uvicorn.Server(config).serve(sockets=[door]))
     elif host == "registry":

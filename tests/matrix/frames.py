@@ -1,6 +1,8 @@
-"""JSON-RPC frames as bytes, over a pipe or HTTP: every official client would read and write them anew.
+"""JSON-RPC frames as bytes, over a pipe or HTTP: every official client would read and write them
+anew.
 
-In: the command of a server, a revision, and numbered calls. Out: the replies by number; no entry where none came.
+In: the command of a server, a revision, and numbered calls. Out: the replies by number; no entry
+where none came.
 """
 
 import http.client
@@ -18,10 +20,16 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "matrix", "version": "1"},
 }
-INITIALIZE = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "matrix", "version": "1"}}
+INITIALIZE = {
+    "protocolVersion": HANDSHAKE,
+    "capabilities": {},
+    "clientInfo": {"name": "matrix", "version": "1"},
+}
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 AT_ONCE = 40
-"""Frames that are under way together: fewer bytes than a pipe holds, so that neither side waits for the other."""
+"""Frames that are under way together: fewer bytes than a pipe holds, so that neither side waits for
+the other.
+"""
 
 Numbered = tuple[int, str, bytes]
 """A call: its id, its tool, the bytes of its arguments."""
@@ -37,7 +45,9 @@ def call_frame(number: int, tool: str, arguments: bytes, revision: str) -> bytes
 
 
 def initialize_frame() -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": INITIALIZE}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": INITIALIZE}
+    ).encode()
 
 
 # --- over pipes ------------------------------------------------------------------------------------------------
@@ -65,9 +75,15 @@ class Stdio:
                 self._take()
 
     def call_alone(self, number: int, tool: str, arguments: bytes) -> None:
-        """A call whose answer may not name it, or never come: one that is answered stands behind it."""
+        """A call whose answer may not name it, or never come: one that is answered stands behind
+        it.
+        """
         self.alone = number
-        self._write(self._frame(number, tool, arguments) + b"\n" + self._frame(-number, "no_arguments", b"{}"))
+        self._write(
+            self._frame(number, tool, arguments)
+            + b"\n"
+            + self._frame(-number, "no_arguments", b"{}")
+        )
         while -number not in self.replies:
             self._take()
 
@@ -95,7 +111,9 @@ class Stdio:
         self.replies[self.alone if reply.get("id") is None else reply["id"]] = reply
 
 
-def over_stdio(command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]) -> Replies:
+def over_stdio(
+    command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]
+) -> Replies:
     with _running(command) as process:
         server = Stdio(process, revision)
         server.call_together(together)
@@ -113,12 +131,18 @@ class Http:
 
     def __init__(self, port: int, revision: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port)
-        self.headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        self.headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
         self.revision = revision
         if revision == HANDSHAKE:
             reply, session = self._post(initialize_frame())
             assert "result" in json.loads(reply)
-            self.headers |= {"MCP-Protocol-Version": HANDSHAKE, **({"Mcp-Session-Id": session} if session else {})}
+            self.headers |= {
+                "MCP-Protocol-Version": HANDSHAKE,
+                **({"Mcp-Session-Id": session} if session else {}),
+            }
             self._post(INITIALIZED)
         else:
             self.headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": "tools/call"}
@@ -135,7 +159,9 @@ class Http:
         return answer.read(), answer.getheader("Mcp-Session-Id")
 
 
-def over_http(command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]) -> Replies:
+def over_http(
+    command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]
+) -> Replies:
     with _running(command) as process:
         server = Http(int(process.stdout.readline()), revision)
         replies = {call[0]: server.call(*call) for call in (*together, *alone)}

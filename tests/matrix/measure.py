@@ -1,7 +1,8 @@
-"""The corpus over every transport, revision and host; what a host decides by itself, as a table for the docs.
+"""The corpus over every transport, revision and host; what a host decides by itself, as a table for
+the docs.
 
-`python measure.py --write` runs it all and writes the table into docs/hosts.md. `--list` names the runs, and
-`--run NAME` prints the figures of one of them as JSON.
+`python measure.py --write` runs it all and writes the table into docs/hosts.md. `--list` names the
+runs, and `--run NAME` prints the figures of one of them as JSON.
 """
 
 import json
@@ -20,7 +21,10 @@ from frames import HANDSHAKE, STATELESS, TRANSPORTS
 
 SERVER = Path(__file__).with_name("corpus.py")
 PAGE = Path(__file__).parents[2] / "docs" / "hosts.md"
-BEGIN, END = "<!-- measured: python tests/matrix/measure.py --write -->\n", "<!-- end of what was measured -->"
+BEGIN, END = (
+    "<!-- measured: python tests/matrix/measure.py --write -->\n",
+    "<!-- end of what was measured -->",
+)
 
 NO_ANSWER = {"error": None}
 
@@ -60,7 +64,9 @@ def outcomes(run: Run) -> dict[int, Outcome]:
     command = [sys.executable, str(SERVER), run.host, run.transport]
     numbered = [((number, call.tool, call.body), call.raw) for number, call in corpus().items()]
     together = [each for each, raw in numbered if not raw]
-    replies = TRANSPORTS[run.transport](command, run.revision, together, [each for each, raw in numbered if raw])
+    replies = TRANSPORTS[run.transport](
+        command, run.revision, together, [each for each, raw in numbered if raw]
+    )
     return {number: _outcome(replies.get(number)) for number in corpus()}
 
 
@@ -72,14 +78,19 @@ def _outcome(reply: dict[str, Any] | None) -> Outcome:
 
 @cache
 def _expected() -> dict[int, str]:
-    return {number: wire_outcomes.exactly(wire_depths.plain_dates(call.expected)) for number, call in corpus().items()}
+    return {
+        number: wire_outcomes.exactly(wire_depths.plain_dates(call.expected))
+        for number, call in corpus().items()
+    }
 
 
 @cache
 def differences(run: Run) -> dict[int, Outcome]:
     """The calls that did not end as the corpus says, and how they did."""
     return {
-        number: found for number, found in outcomes(run).items() if wire_outcomes.exactly(found) != _expected()[number]
+        number: found
+        for number, found in outcomes(run).items()
+        if wire_outcomes.exactly(found) != _expected()[number]
     }
 
 
@@ -95,18 +106,26 @@ def _is_utf8(body: bytes) -> bool:
 
 
 FAULTS = {
-    "no JSON: a trailing comma, a comment, a call cut short …": lambda call: call.expected == PARSE_ERROR,
-    "half of a surrogate pair": lambda call: rb"\ud800" in call.body or b"\xed\xa0\x80" in call.body,
+    "no JSON: a trailing comma, a comment, a call cut short …": lambda call: (
+        call.expected == PARSE_ERROR
+    ),
+    "half of a surrogate pair": lambda call: (
+        rb"\ud800" in call.body or b"\xed\xa0\x80" in call.body
+    ),
     "text that is not UTF-8": lambda call: not _is_utf8(call.body),
     "an integer of more than 4,300 digits": lambda call: re.search(rb": \d{4301}", call.body),
-    "nested more than 200 levels deep": lambda call: call.expected.get("problems") == [["too-deep", "$"]],
+    "nested more than 200 levels deep": lambda call: (
+        call.expected.get("problems") == [["too-deep", "$"]]
+    ),
 }
 """What a host's reader may decide before any hook. A call is under the first that fits it."""
 
 
 def fault(call: Call) -> str | None:
     """None for a call whose arguments can be read, as far as that goes."""
-    if call.expected != PARSE_ERROR and [each[1] for each in call.expected.get("problems", ())] != ["$"]:
+    if call.expected != PARSE_ERROR and [each[1] for each in call.expected.get("problems", ())] != [
+        "$"
+    ]:
         return None
     return next((name for name, fits in FAULTS.items() if fits(call)), None)
 
@@ -120,7 +139,10 @@ SHOWN = {"stdio": "stdio", "http": "HTTP"}
 
 @cache
 def numbers_by_fault() -> dict[str, list[int]]:
-    return {name: [number for number, call in corpus().items() if fault(call) == name] for name in FAULTS}
+    return {
+        name: [number for number, call in corpus().items() if fault(call) == name]
+        for name in FAULTS
+    }
 
 
 def said_by(run: Run) -> list[str]:
@@ -135,14 +157,21 @@ def _cell(differing: dict[int, Outcome], numbers: list[int]) -> str:
 
 
 def table(said: Said) -> str:
-    """A row for each fault, a column for each transport; one column for both revisions where they agree."""
-    ours = [_said(corpus()[number].expected for number in each) for each in numbers_by_fault().values()]
+    """A row for each fault, a column for each transport; one column for both revisions where they
+    agree.
+    """
+    ours = [
+        _said(corpus()[number].expected for number in each) for each in numbers_by_fault().values()
+    ]
     columns = [["what is sent", "---", *FAULTS], ["our server", "---", *ours]]
     for transport, shown in SHOWN.items():
         found = {revision: _both(said, transport, revision) for revision in (HANDSHAKE, STATELESS)}
         if found[HANDSHAKE] == found[STATELESS]:
             found = {"": found[STATELESS]}
-        columns += [[f"a host, {shown} {revision}".strip(), "---", *cells] for revision, cells in found.items()]
+        columns += [
+            [f"a host, {shown} {revision}".strip(), "---", *cells]
+            for revision, cells in found.items()
+        ]
     count = f"{len(corpus()):,} calls, each in {len(RUNS)} ways:\n\n"
     return count + "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
 
@@ -161,7 +190,10 @@ def read(text: str) -> Said:
     said: Said = {}
     for column, head in enumerate(heads):
         for run in ON_A_HOST:
-            if head in (f"a host, {SHOWN[run.transport]}", f"a host, {SHOWN[run.transport]} {run.revision}"):
+            if head in (
+                f"a host, {SHOWN[run.transport]}",
+                f"a host, {SHOWN[run.transport]} {run.revision}",
+            ):
                 said[run] = [_of_host(row[column], run.host) for row in rows]
     return said
 
@@ -182,7 +214,11 @@ def _in_words(found: Outcome) -> str:
         return "no answer"
     if "error" in found:
         return f"JSON-RPC {found['error']}"
-    return f"refused: `{found['problems'][0][0]}`" if found["outcome"] == "refused" else found["outcome"]
+    return (
+        f"refused: `{found['problems'][0][0]}`"
+        if found["outcome"] == "refused"
+        else found["outcome"]
+    )
 
 
 def written() -> str:
@@ -195,14 +231,18 @@ def write() -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         said = dict(zip(ON_A_HOST, pool.map(said_by, ON_A_HOST), strict=True))
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{table(said)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    PAGE.write_text(
+        f"{before}{BEGIN}\n{table(said)}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+    )
 
 
 # --- one run ------------------------------------------------------------------------------------
 
 
 def unexplained(run: Run) -> dict[str, Outcome]:
-    """The calls, by id, that ended in another way than the corpus says, though no host's own reader stopped them."""
+    """The calls, by id, that ended in another way than the corpus says, though no host's own reader
+    stopped them.
+    """
     return {
         corpus()[number].id: found
         for number, found in differences(run).items()

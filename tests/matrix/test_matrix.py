@@ -1,4 +1,6 @@
-"""The shape corpus has the same outcome on every host, transport and revision, cell by cell. See `measure.py`."""
+"""The shape corpus has the same outcome on every host, transport and revision, cell by cell. See
+`measure.py`.
+"""
 
 import importlib.util
 import sys
@@ -22,7 +24,9 @@ corpus, frames, measure = map(_sibling, ("corpus", "frames", "measure"))
 def test_every_call_ends_as_the_corpus_and_the_docs_say(run: Any):
     assert measure.unexplained(run) == {}
     if run.host != "registry":
-        assert measure.said_by(run) == measure.read(measure.written())[run], "run measure.py --write"
+        assert measure.said_by(run) == measure.read(measure.written())[run], (
+            "run measure.py --write"
+        )
 
 
 def test_the_table_of_the_docs_is_what_measure_writes():

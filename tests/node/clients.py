@@ -1,4 +1,5 @@
-"""The official TypeScript client and the Inspector call the inventory on each host, over stdio and HTTP.
+"""The official TypeScript client and the Inspector call the inventory on each host, over stdio and
+HTTP.
 
 Run by `make clients`, which sets up Node; its name keeps this file out of `make test`.
 """
@@ -53,22 +54,35 @@ def inventory(host: str, port: int | None = None) -> list[str]:
     """The command that serves the inventory, as its readers are told to start it."""
     program = Path(sys.executable).with_name("toolbooth") if host == "toolbooth" else sys.executable
     file = str(INVENTORY / f"on_{host}.py")
-    started = [str(program), "serve", f"{file}:registry"] if host == "toolbooth" else [str(program), file]
+    started = (
+        [str(program), "serve", f"{file}:registry"] if host == "toolbooth" else [str(program), file]
+    )
     return started if port is None else [*started, "--http", str(port)]
 
 
 def counting(host: str, port: int | None = None) -> list[str]:
-    return [sys.executable, str(Path(__file__).with_name("counting_server.py")), host, str(port or "stdio")]
+    return [
+        sys.executable,
+        str(Path(__file__).with_name("counting_server.py")),
+        host,
+        str(port or "stdio"),
+    ]
 
 
 class Places:
     """Where each server is: a running one by its address, one for stdio by its command."""
 
     def __init__(self, folder: Path, running: contextlib.ExitStack) -> None:
-        self.env = {"PATH": os.environ["PATH"], "HOME": str(folder), "INVENTORY_DB": str(folder / "inventory.sqlite3")}
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "INVENTORY_DB": str(folder / "inventory.sqlite3"),
+        }
         self.urls = {
             (kind, host): running.enter_context(
-                local_server.serving(lambda port, kind=kind, host=host: kind(host, port), folder / host, self.env)
+                local_server.serving(
+                    lambda port, kind=kind, host=host: kind(host, port), folder / host, self.env
+                )
             )
             for kind in (inventory, counting)
             for host in HOSTS
@@ -99,7 +113,13 @@ def by_typescript(mode: str, place: dict[str, Any], calls: list[Any]) -> dict[st
 
 def by_inspector(era: str, place: dict[str, Any], request: list[str]) -> tuple[int, Any]:
     """The exit code of the Inspector, and what it says: the result, or the error if there is none."""
-    command = [*node_home.node("inspector/clients/launcher/build/index.js"), "--cli", "--format", "json", "--quiet"]
+    command = [
+        *node_home.node("inspector/clients/launcher/build/index.js"),
+        "--cli",
+        "--format",
+        "json",
+        "--quiet",
+    ]
     command += ["--protocol-era", era, *request]
     command += [f"-e{name}={value}" for name, value in place.get("env", {}).items()]
     command += [place["url"]] if "url" in place else place["command"]
@@ -137,7 +157,11 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 def passed(value: Any, *repairs: tuple[str, str]) -> dict[str, Any]:
-    meta = {"toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}} if repairs else {}
+    meta = (
+        {"toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}}
+        if repairs
+        else {}
+    )
     return {"_meta": meta, "structuredContent": value, "isError": False}
 
 
@@ -169,12 +193,19 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "a tool's own error": (
         call("get_product", sku="TEA-999"),
-        failed("Tool 'get_product' failed: there is no product TEA-999; search_products has their codes"),
+        failed(
+            "Tool 'get_product' failed: there is no product TEA-999; search_products has their codes"
+        ),
     ),
 }
 UNKNOWN = call("get_prduct")
 UNKNOWN_TOLD: dict[str, dict[str, Any]] = {
-    "toolbooth": {"error": {"code": -32602, "message": "there is no tool 'get_prduct'; did you mean 'get_product'?"}},
+    "toolbooth": {
+        "error": {
+            "code": -32602,
+            "message": "there is no tool 'get_prduct'; did you mean 'get_product'?",
+        }
+    },
     "fastmcp": {"result": failed("Unknown tool: 'get_prduct'")},
     "mcp_sdk": {"result": failed("Unknown tool: get_prduct")},
 }
@@ -198,16 +229,34 @@ def as_listed(tool: dict[str, Any]) -> dict[str, Any]:
     return {key: tool[key] for key in TOOLS[0]}
 
 
-def as_sent(expected: dict[str, Any], host: str, modern: bool, server: str = "inventory") -> dict[str, Any]:
-    """A whole result, as a host words it: a value is its text, too, and 2026-07-28 has the server's name on it."""
-    content = expected.get("content") or [{"type": "text", "text": in_words(expected["structuredContent"], host)}]
-    stamp = {"io.modelcontextprotocol/serverInfo": {"name": server, "version": VERSIONS[host]}} if modern else {}
+def as_sent(
+    expected: dict[str, Any], host: str, modern: bool, server: str = "inventory"
+) -> dict[str, Any]:
+    """A whole result, as a host words it: a value is its text, too, and 2026-07-28 has the server's
+    name on it.
+    """
+    content = expected.get("content") or [
+        {"type": "text", "text": in_words(expected["structuredContent"], host)}
+    ]
+    stamp = (
+        {"io.modelcontextprotocol/serverInfo": {"name": server, "version": VERSIONS[host]}}
+        if modern
+        else {}
+    )
     meta = {"_meta": {**stamp, **expected["_meta"]}} if stamp or expected["_meta"] else {}
-    return {**{key: value for key, value in expected.items() if key != "_meta"}, "content": content, **meta}
+    return {
+        **{key: value for key, value in expected.items() if key != "_meta"},
+        "content": content,
+        **meta,
+    }
 
 
 def in_words(value: Any, host: str) -> str:
-    return json.dumps(value, indent=2) if host == "mcp_sdk" else json.dumps(value, separators=(",", ":"))
+    return (
+        json.dumps(value, indent=2)
+        if host == "mcp_sdk"
+        else json.dumps(value, separators=(",", ":"))
+    )
 
 
 # --- tests ------------------------------------------------------------------------------------------------------
@@ -240,7 +289,9 @@ def test_the_typescript_client_calls_the_inventory(host, places):
 
     def expected(transport: str, mode: str) -> Any:
         modern = mode != "legacy"
-        outcomes = {name: {"result": as_sent(told, host, modern)} for name, (_, told) in CASES.items()}
+        outcomes = {
+            name: {"result": as_sent(told, host, modern)} for name, (_, told) in CASES.items()
+        }
         unknown = UNKNOWN_TOLD[host]
         if "result" in unknown:
             unknown = {"result": as_sent(unknown["result"], host, modern)}
@@ -262,7 +313,10 @@ def test_the_typescript_client_sees_progress(host, places):
     def run(transport: str) -> Any:
         # One mode after the other: the server has one count at a time.
         place = places.find(counting, host, transport)
-        done = [by_typescript(mode, place, [call("count", to=3)])["outcomes"] for mode in (MODES[0], MODES[-1])]
+        done = [
+            by_typescript(mode, place, [call("count", to=3)])["outcomes"]
+            for mode in (MODES[0], MODES[-1])
+        ]
         return [(outcome["result"]["content"], outcome["progress"]) for [outcome] in done]
 
     def expected(transport: str) -> Any:
@@ -281,20 +335,29 @@ def test_the_inspector_calls_the_inventory(host, places):
 
     def expected(transport: str, era: str, name: str) -> Any:
         if name == "an unknown tool":
-            return 5, {"error": {"code": "tool_not_found", "message": "Tool 'get_prduct' not found on server."}}
+            return 5, {
+                "error": {
+                    "code": "tool_not_found",
+                    "message": "Tool 'get_prduct' not found on server.",
+                }
+            }
         told = as_sent(CASES[name][1], host, era == "modern")
         return (5 if told["isError"] else 0), {"result": told}
 
     # It reads JSON text at the top level itself, so that case never gets out of it.
     cases = [name for name in [*CASES, "an unknown tool"] if name != "JSON text"]
     assert all_of(run, ["http"], ERAS, cases) == all_as(expected, ["http"], ERAS, cases)
-    assert all_of(run, ["stdio"], ERAS, ["a wrapper"]) == all_as(expected, ["stdio"], ERAS, ["a wrapper"])
+    assert all_of(run, ["stdio"], ERAS, ["a wrapper"]) == all_as(
+        expected, ["stdio"], ERAS, ["a wrapper"]
+    )
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_inspector_finds_every_schema_portable(host, places):
     def run(transport: str, era: str) -> Any:
-        code, told = by_inspector(era, places.find(inventory, host, transport), ["--strict", "--method", "tools/list"])
+        code, told = by_inspector(
+            era, places.find(inventory, host, transport), ["--strict", "--method", "tools/list"]
+        )
         return code, [as_listed(tool) for tool in told["result"]["tools"]]
 
     assert all_of(run, ["http"], ERAS) == all_as(lambda *_: (0, TOOLS), ["http"], ERAS)

@@ -1,7 +1,8 @@
-"""A tool that reports progress, on each host: `python counting_server.py (toolbooth|fastmcp|mcp_sdk) (stdio|PORT)`.
+"""A tool that reports progress, on each host: `python counting_server.py
+(toolbooth|fastmcp|mcp_sdk) (stdio|PORT)`.
 
-The TypeScript client drops a notification that it reads together with the result. So `count` goes on only when the
-client, which calls `go_on` for each, has seen the one before.
+The TypeScript client drops a notification that it reads together with the result. So `count` goes
+on only when the client, which calls `go_on` for each, has seen the one before.
 """
 
 import asyncio

@@ -50,11 +50,23 @@ def tool(**properties: Any) -> dict[str, Any]:
         ("minItems", {"type": "array", "minItems": 2}, [1, 2]),
         ("maxItems", {"type": "array", "maxItems": 100}, [1]),
         ("uniqueItems", {"type": "array", "uniqueItems": True}, [1]),
-        ("prefixItems", {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}, [1, "a"]),
+        (
+            "prefixItems",
+            {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]},
+            [1, "a"],
+        ),
         ("required", {"type": "object", "required": ["a"]}, {"a": 1}),
         ("properties", {"type": "object", "properties": {"a": {"type": "integer"}}}, {"a": 1}),
-        ("additionalProperties", {"type": "object", "additionalProperties": {"type": "integer"}}, {"a": 1}),
-        ("additionalProperties", {"type": "object", "additionalProperties": False, "properties": {"a": {}}}, {"a": 1}),
+        (
+            "additionalProperties",
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            {"a": 1},
+        ),
+        (
+            "additionalProperties",
+            {"type": "object", "additionalProperties": False, "properties": {"a": {}}},
+            {"a": 1},
+        ),
         ("propertyNames", {"type": "object", "propertyNames": {"enum": ["a"]}}, {"a": 1}),
         ("minProperties", {"type": "object", "minProperties": 1}, {"a": 1}),
         ("maxProperties", {"type": "object", "maxProperties": 10}, {"a": 1}),
@@ -62,7 +74,9 @@ def tool(**properties: Any) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("depth", [0, 2])
-def test_a_keyword_that_is_dropped_is_a_constraint_lost(keyword: str, node: Any, value: Any, depth: int):
+def test_a_keyword_that_is_dropped_is_a_constraint_lost(
+    keyword: str, node: Any, value: Any, depth: int
+):
     without = {key: each for key, each in node.items() if key != keyword}
     for _ in range(depth):
         node, without = ({"type": "array", "items": tool(inner=each)} for each in (node, without))
@@ -92,7 +106,9 @@ PUBLISHED = {
             id="other-words-for-the-same",
         ),
         pytest.param(
-            {**PUBLISHED, "required": ["p", "q"]}, {"rejects": {"p": "tea"}}, id="an-optional-field-made-required"
+            {**PUBLISHED, "required": ["p", "q"]},
+            {"rejects": {"p": "tea"}},
+            id="an-optional-field-made-required",
         ),
         pytest.param(
             {**PUBLISHED, "properties": {"p": {"type": "string", "description": "maxLength: 3"}}},
@@ -124,7 +140,9 @@ def test_a_right_call_that_the_published_schema_excludes_is_not_held_against_the
     assert judge.judge(published, {"made": tool(p={"type": "string"})}) == {}
 
 
-@pytest.mark.parametrize("arrived", [[{"p": 1}], [{}], []], ids=["another-type", "swallowed", "not-at-all"])
+@pytest.mark.parametrize(
+    "arrived", [[{"p": 1}], [{}], []], ids=["another-type", "swallowed", "not-at-all"]
+)
 def test_a_call_that_does_not_arrive_as_sent_is_rejected(arrived: Any):
     published = judge.published(tool(p={"type": "boolean"}), [{"p": True}], [])
     assert judge.judge(published, {"made": arrived}) == {"rejects": arrived}

@@ -1,4 +1,6 @@
-"""What the oracle is given, and the page that tells what came of it. `make oracle` itself runs the SDKs."""
+"""What the oracle is given, and the page that tells what came of it. `make oracle` itself runs the
+SDKs.
+"""
 
 import json
 import re
@@ -15,13 +17,19 @@ PAGE = (ROOT / "docs/oracle.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="session")
 def sample() -> dict[str, Any]:
-    """By group and name. The program ends with an error if a call is not what the sample says of it."""
+    """By group and name. The program ends with an error if a call is not what the sample says of
+    it.
+    """
     command = [sys.executable, str(ROOT / "oracle/sample.py")]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def test_every_construct_has_calls_that_are_right_and_calls_that_are_not(sample: dict[str, Any]):
-    few = [name for name, each in sample["constructs"].items() if len(each["valid"]) < 2 or not each["invalid"]]
+    few = [
+        name
+        for name, each in sample["constructs"].items()
+        if len(each["valid"]) < 2 or not each["invalid"]
+    ]
     assert few == []
     assert len(sample["constructs"]) >= 60
 
@@ -29,17 +37,23 @@ def test_every_construct_has_calls_that_are_right_and_calls_that_are_not(sample:
 def test_every_tool_of_the_examples_has_right_calls(sample: dict[str, Any]):
     tools = {group: every for group, every in sample.items() if group != "constructs"}
     assert list(tools) == ["inventory", "recon"]
-    assert [name for every in tools.values() for name, each in every.items() if len(each["valid"]) < 2] == []
+    assert [
+        name for every in tools.values() for name, each in every.items() if len(each["valid"]) < 2
+    ] == []
 
 
 def test_the_page_tells_of_every_schema_in_the_sample_and_of_no_other(sample: dict[str, Any]):
     _, _, told = PAGE.partition("### Constructs")
     told, _, _ = told.partition("<!-- written by make oracle: end -->")
-    assert sorted(re.findall(r"`(\w+)`", told)) == sorted(name for every in sample.values() for name in every)
+    assert sorted(re.findall(r"`(\w+)`", told)) == sorted(
+        name for every in sample.values() for name in every
+    )
 
 
 def test_the_page_names_the_versions_that_are_run():
-    pins = re.findall(r'^    "\w+": \(\s*"([^"]+)"', (ROOT / "oracle/environments.py").read_text(), re.MULTILINE)
+    pins = re.findall(
+        r'^    "\w+": \(\s*"([^"]+)"', (ROOT / "oracle/environments.py").read_text(), re.MULTILINE
+    )
     assert len(pins) == 6
     assert [pin for pin in pins if f"`{pin}`" not in PAGE] == []
 

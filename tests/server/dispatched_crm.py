@@ -53,7 +53,9 @@ def crm(**how: Any) -> ToolRegistry:
         return f"page {page}"
 
     @registry.tool
-    def orders__create(lines: list[Line], action: str = "buy", params: Address | None = None) -> str:
+    def orders__create(
+        lines: list[Line], action: str = "buy", params: Address | None = None
+    ) -> str:
         """Place an order."""
         return f"{lines} {action} {params}"
 

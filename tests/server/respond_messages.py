@@ -6,9 +6,19 @@ from typing import Any
 
 from toolbooth import ToolRegistry
 from toolbooth.server.respond import Reply, respond, respond_sync
-from toolbooth.server.revisions import CAPABILITIES_KEY, CLIENT_KEY, SERVER_KEY, STATELESS, VERSION_KEY
+from toolbooth.server.revisions import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    SERVER_KEY,
+    STATELESS,
+    VERSION_KEY,
+)
 
-META = {VERSION_KEY: STATELESS[0], CAPABILITIES_KEY: {}, CLIENT_KEY: {"name": "tests", "version": "1"}}
+META = {
+    VERSION_KEY: STATELESS[0],
+    CAPABILITIES_KEY: {},
+    CLIENT_KEY: {"name": "tests", "version": "1"},
+}
 """What every request of 2026-07-28 says of itself."""
 
 SERVED = {SERVER_KEY: {"name": "shop", "version": "0.1.0"}}
@@ -16,7 +26,9 @@ SERVED = {SERVER_KEY: {"name": "shop", "version": "0.1.0"}}
 
 
 def message(method: Any, params: Any = None, **more: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}, **more}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}, **more}
+    ).encode()
 
 
 def tool_call(name: Any, arguments: Any = None, **params: Any) -> bytes:
@@ -25,11 +37,17 @@ def tool_call(name: Any, arguments: Any = None, **params: Any) -> bytes:
 
 def routed(method: str, name: str | None = None, **more: str) -> dict[str, str]:
     """The headers of a request of 2026-07-28."""
-    headers = {"mcp-protocol-version": STATELESS[0], "mcp-method": method, **({"mcp-name": name} if name else {})}
+    headers = {
+        "mcp-protocol-version": STATELESS[0],
+        "mcp-method": method,
+        **({"mcp-name": name} if name else {}),
+    }
     return headers | {key.replace("_", "-"): value for key, value in more.items()}
 
 
-def answer(registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+def answer(
+    registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None
+) -> tuple[int, Any]:
     """Status and message of the reply; the two ways to ask must agree on it."""
 
     async def ask() -> Reply:
@@ -48,7 +66,9 @@ def result_of(registry: ToolRegistry, body: bytes, headers: dict[str, str] | Non
     return found["result"]
 
 
-def error_of(registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None) -> tuple[int, Any, Any]:
+def error_of(
+    registry: ToolRegistry, body: bytes, headers: dict[str, str] | None = None
+) -> tuple[int, Any, Any]:
     """Status, id and error of a reply that is one."""
     status, found = answer(registry, body, headers)
     assert found.keys() == {"jsonrpc", "id", "error"}
@@ -88,7 +108,11 @@ LISTED = [
     {
         "name": "echo",
         "title": "Echo",
-        "inputSchema": {"type": "object", "properties": {"words": {"type": "string"}}, "required": ["words"]},
+        "inputSchema": {
+            "type": "object",
+            "properties": {"words": {"type": "string"}},
+            "required": ["words"],
+        },
         "annotations": {"readOnlyHint": True},
     },
 ]

@@ -1,4 +1,6 @@
-"""The HTTP shell: the ASGI application driven directly with real bytes, and once by a real server on loopback."""
+"""The HTTP shell: the ASGI application driven directly with real bytes, and once by a real server
+on loopback.
+"""
 
 import asyncio
 import http.client
@@ -23,7 +25,9 @@ JSON = {"host": "localhost:8000", "content-type": "application/json"}
 
 def tool_call(name: str, arguments: Any = None, meta: Any = None) -> bytes:
     params = {"name": name, "arguments": arguments, **({"_meta": meta} if meta else {})}
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    ).encode()
 
 
 def shop() -> ToolRegistry:
@@ -45,7 +49,9 @@ def shop() -> ToolRegistry:
 class Connection:
     """One HTTP request as an ASGI server makes it; what the application sends is kept."""
 
-    def __init__(self, *parts: bytes, method: str = "POST", path: str = "/mcp", **scope: Any) -> None:
+    def __init__(
+        self, *parts: bytes, method: str = "POST", path: str = "/mcp", **scope: Any
+    ) -> None:
         headers = scope.pop("headers", JSON)
         pairs = headers.items() if isinstance(headers, dict) else headers
         self.scope = {
@@ -58,7 +64,9 @@ class Connection:
         last = len(parts) - 1
         self.incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         for index, part in enumerate(parts):
-            self.incoming.put_nowait({"type": "http.request", "body": part, "more_body": index < last})
+            self.incoming.put_nowait(
+                {"type": "http.request", "body": part, "more_body": index < last}
+            )
         self.sent: list[dict[str, Any]] = []
         self.arrived = asyncio.Condition()
 
@@ -129,7 +137,13 @@ def test_a_notification_is_accepted_without_a_body():
 
 @pytest.mark.parametrize(
     "parts",
-    [(PING,), (PING[:9], PING[9:]), (b"", PING), (PING, b""), tuple(PING[index : index + 1] for index in range(45))],
+    [
+        (PING,),
+        (PING[:9], PING[9:]),
+        (b"", PING),
+        (PING, b""),
+        tuple(PING[index : index + 1] for index in range(45)),
+    ],
     ids=["whole", "halves", "empty-first", "empty-last", "byte-by-byte"],
 )
 def test_a_body_may_come_in_pieces(parts):
@@ -142,13 +156,20 @@ def test_errors_of_the_protocol_have_their_status():
     assert (found.status, json.loads(found.body)["error"]["code"]) == (400, -32700)
     assert found.headers["content-type"] == "application/json"
     routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "nothing"}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "nothing", "params": {"_meta": META}}).encode()
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "nothing", "params": {"_meta": META}}
+    ).encode()
     found = reply(body, headers=routed)
     assert (found.status, json.loads(found.body)["error"]["code"]) == (404, -32601)
 
 
 def test_routing_headers_are_read():
-    routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call", "mcp-name": "add"}
+    routed = {
+        **JSON,
+        "mcp-protocol-version": STATELESS[0],
+        "mcp-method": "tools/call",
+        "mcp-name": "add",
+    }
     found = reply(tool_call("add", {"a": 1}, META), headers=routed)
     assert (found.status, json.loads(found.body)["result"]["resultType"]) == (200, "complete")
     found = reply(tool_call("add", {"a": 1}, META), headers={**routed, "mcp-name": "count"})
@@ -156,11 +177,18 @@ def test_routing_headers_are_read():
 
 
 def test_white_space_after_a_header_is_no_part_of_it():
-    routed = {**JSON, "mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call ", "mcp-name": "add \t"}
+    routed = {
+        **JSON,
+        "mcp-protocol-version": STATELESS[0],
+        "mcp-method": "tools/call ",
+        "mcp-name": "add \t",
+    }
     assert reply(tool_call("add", {"a": 1}, META), headers=routed).status == 200
 
 
-@pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"])
+@pytest.mark.parametrize(
+    "name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"]
+)
 @pytest.mark.parametrize("second", ["same", "other"])
 def test_a_routing_header_that_is_sent_twice_is_refused(name, second):
     headers = [*JSON.items(), (name, "same"), (name, second)]
@@ -168,7 +196,10 @@ def test_a_routing_header_that_is_sent_twice_is_refused(name, second):
 
 
 def test_any_other_header_may_be_sent_twice():
-    assert reply(PING, headers=[*JSON.items(), ("accept", "a"), ("accept", "b"), ("x-né", "ü")]).status == 200
+    assert (
+        reply(PING, headers=[*JSON.items(), ("accept", "a"), ("accept", "b"), ("x-né", "ü")]).status
+        == 200
+    )
 
 
 # --- what HTTP itself refuses -------------------------------------------------------------------------------------
@@ -211,7 +242,9 @@ def test_another_content_type_is_unsupported(kind):
     assert refusal(reply(PING, headers=headers)) == (415, PLAIN, "send application/json")
 
 
-@pytest.mark.parametrize("kind", ["application/json", "Application/JSON", "application/json; charset=utf-8"])
+@pytest.mark.parametrize(
+    "kind", ["application/json", "Application/JSON", "application/json; charset=utf-8"]
+)
 def test_json_is_json_however_it_is_written(kind):
     assert reply(PING, headers={"host": "localhost", "content-type": kind}).status == 200
 
@@ -268,9 +301,15 @@ def test_an_origin_may_be_absent_but_not_foreign(origin, served, status):
         assert refusal(found) == (403, PLAIN, words)
 
 
-@pytest.mark.parametrize("parts", [(b"x" * 101,), (b"x" * 60, b"x" * 60), (b"x" * 101, b"y")], ids=len)
+@pytest.mark.parametrize(
+    "parts", [(b"x" * 101,), (b"x" * 60, b"x" * 60), (b"x" * 101, b"y")], ids=len
+)
 def test_a_body_past_the_limit_is_too_large(parts):
-    assert refusal(reply(*parts, served={"max_body": 100})) == (413, PLAIN, "a request may have 100 bytes")
+    assert refusal(reply(*parts, served={"max_body": 100})) == (
+        413,
+        PLAIN,
+        "a request may have 100 bytes",
+    )
 
 
 def test_no_more_of_a_body_is_read_than_shows_that_it_is_too_large():
@@ -289,7 +328,9 @@ def test_a_body_of_exactly_the_limit_is_taken():
 def test_a_body_whose_end_does_not_arrive_in_time_is_answered():
     async def exchange() -> Connection:
         connection = Connection()
-        connection.incoming.put_nowait({"type": "http.request", "body": PING[:9], "more_body": True})
+        connection.incoming.put_nowait(
+            {"type": "http.request", "body": PING[:9], "more_body": True}
+        )
         await connection.run(app(shop(), max_seconds=0.01))
         return connection
 
@@ -302,7 +343,9 @@ def test_a_client_that_leaves_before_its_request_is_complete_is_not_answered(bef
     async def exchange() -> list[Any]:
         connection = Connection()
         if before is not None:
-            connection.incoming.put_nowait({"type": "http.request", "body": before, "more_body": True})
+            connection.incoming.put_nowait(
+                {"type": "http.request", "body": before, "more_body": True}
+            )
         connection.incoming.put_nowait({"type": "http.disconnect"})
         await connection.run(app(shop()))
         return connection.sent
@@ -332,12 +375,21 @@ def test_progress_is_a_stream_of_events_that_ends_with_the_response():
             "params": {"progressToken": "t", "progress": done, "total": 2},
         }
         for done in (1, 2)
-    ] + [{"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "done"}], "isError": False}}]
+    ] + [
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "result": {"content": [{"type": "text", "text": "done"}], "isError": False},
+        }
+    ]
 
 
 def test_nothing_streams_where_nobody_asked_for_progress():
     assert reply(tool_call("count", {"to": 2})).headers["content-type"] == "application/json"
-    assert reply(tool_call("add", {"a": 2}, {"progressToken": "t"})).headers["content-type"] == "application/json"
+    assert (
+        reply(tool_call("add", {"a": 2}, {"progressToken": "t"})).headers["content-type"]
+        == "application/json"
+    )
 
 
 def waiting() -> tuple[ToolRegistry, list[str]]:
@@ -368,7 +420,9 @@ def test_a_client_that_closes_the_stream_cancels_the_call():
         connection.incoming.put_nowait({"type": "http.request", "body": b"", "more_body": False})
         connection.incoming.put_nowait({"type": "http.disconnect"})
         await served
-        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+        await asyncio.gather(
+            *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
+        )
         return connection.sent
 
     sent = asyncio.run(exchange())
@@ -384,7 +438,9 @@ def test_a_server_that_cancels_the_request_cancels_the_call():
         async with asyncio.timeout(10), connection.arrived:
             await connection.arrived.wait_for(lambda: len(connection.sent) == 2)
         served.cancel()
-        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+        await asyncio.gather(
+            *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
+        )
         return served.cancelled()
 
     assert asyncio.run(exchange()) is True
@@ -404,7 +460,9 @@ def test_a_connection_that_breaks_while_sending_ends_the_call_and_shows():
         async with asyncio.timeout(10):
             with pytest.raises(OSError, match="connection lost"):
                 await app(registry)(connection.scope, connection.incoming.get, broken)
-            await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+            await asyncio.gather(
+                *asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True
+            )
 
     asyncio.run(exchange())
     assert ended == ["cancelled"]
@@ -427,7 +485,10 @@ def test_lifespan_is_completed():
         await app(shop())({"type": "lifespan"}, receive, send)
         return sent
 
-    assert asyncio.run(exchange()) == [{"type": "lifespan.startup.complete"}, {"type": "lifespan.shutdown.complete"}]
+    assert asyncio.run(exchange()) == [
+        {"type": "lifespan.startup.complete"},
+        {"type": "lifespan.shutdown.complete"},
+    ]
 
 
 def test_a_web_socket_is_left_alone():
@@ -474,7 +535,9 @@ def on_loopback(registry: ToolRegistry, **served: Any) -> Iterator[int]:
 
 
 @asynccontextmanager
-async def raw_connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def raw_connection(
+    port: int,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         yield reader, writer
@@ -558,7 +621,11 @@ def test_a_call_whose_client_leaves_is_cancelled(meta):
                 cancelled.append(True)
             return "never"
 
-        routed = {"mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call", "mcp-name": "wait"} if meta else {}
+        routed = (
+            {"mcp-protocol-version": STATELESS[0], "mcp-method": "tools/call", "mcp-name": "wait"}
+            if meta
+            else {}
+        )
         connection = Connection(tool_call("wait", meta=meta), headers={**JSON, **routed})
         connection.incoming.put_nowait({"type": "http.disconnect"})
         await connection.run(app(registry))

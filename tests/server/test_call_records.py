@@ -41,7 +41,11 @@ OUTCOMES = [
     ("order", {"data": {"item": "tea"}}, ("order", "refused", ("nested-wrapper",), (), "me")),
     ("order", [], ("order", "refused", ("not-an-object",), (), "me")),
     ("fail", {"line": {"item": "tea"}}, ("fail", "failed", (), (), "me")),
-    ("order_later", {"line": '{"item": "tea"}'}, ("order_later", "repaired", (), ("json-text",), "me")),
+    (
+        "order_later",
+        {"line": '{"item": "tea"}'},
+        ("order_later", "repaired", (), ("json-text",), "me"),
+    ),
 ]
 
 
@@ -69,14 +73,30 @@ def test_an_observer_that_raises_breaks_neither_the_call_nor_the_other_observers
 
 LOGGED = [
     ("order", {"item": "tea"}, None, logging.INFO, "order passed in T ms"),
-    ("order", {"item": "tea", "count": "2"}, "me", logging.INFO, "order repaired in T ms (scalar-text) for me"),
-    ("order", {"item": "tea", "x": 1}, None, logging.WARNING, "order refused in T ms (unknown-key)"),
+    (
+        "order",
+        {"item": "tea", "count": "2"},
+        "me",
+        logging.INFO,
+        "order repaired in T ms (scalar-text) for me",
+    ),
+    (
+        "order",
+        {"item": "tea", "x": 1},
+        None,
+        logging.WARNING,
+        "order refused in T ms (unknown-key)",
+    ),
     ("fail", {"line": {"item": "tea"}}, "me", logging.WARNING, "fail failed in T ms for me"),
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "client", "level", "line"), LOGGED, ids=lambda value: str(value))
-def test_the_logging_observer_writes_one_line_per_call(name, arguments, client, level, line, caplog):
+@pytest.mark.parametrize(
+    ("name", "arguments", "client", "level", "line"), LOGGED, ids=lambda value: str(value)
+)
+def test_the_logging_observer_writes_one_line_per_call(
+    name, arguments, client, level, line, caplog
+):
     registry = several()
     registry.observe(log_calls)
     caplog.set_level(logging.INFO, logger="toolbooth.calls")
@@ -93,7 +113,12 @@ def test_the_logging_observer_writes_one_line_per_call(name, arguments, client, 
 def test_the_result_is_the_boundarys_own():
     registry = several()
     contract = registry.tools["order"].contract
-    for arguments in ({"item": "tea"}, {"item": "tea", "count": "2"}, {"line": {"item": "tea"}}, {}):
+    for arguments in (
+        {"item": "tea"},
+        {"item": "tea", "count": "2"},
+        {"line": {"item": "tea"}},
+        {},
+    ):
         assert registry.dispatch("order", arguments) == handle_arguments(contract, arguments)
 
 
@@ -128,7 +153,10 @@ def accounts() -> ToolRegistry:
         return len(logins)
 
     @registry.tool
-    def pay(amount: Decimal, headers: Annotated[dict[str, str] | None, JsonText(example={"a": "b"})] = None) -> str:
+    def pay(
+        amount: Decimal,
+        headers: Annotated[dict[str, str] | None, JsonText(example={"a": "b"})] = None,
+    ) -> str:
         return str(amount)
 
     @registry.tool
@@ -141,7 +169,11 @@ def accounts() -> ToolRegistry:
 
 RECORDED = {
     "nothing to hide": ("pay", '{"amount": 1.50}', '{"amount":1.5}'),
-    "every digit": ("pay", '{"amount":12345678901234567890.50}', '{"amount":12345678901234567890.50}'),
+    "every digit": (
+        "pay",
+        '{"amount":12345678901234567890.50}',
+        '{"amount":12345678901234567890.50}',
+    ),
     "a declared secret": (
         "log_in",
         '{"user":"ann","password":"hunter2"}',
@@ -152,7 +184,11 @@ RECORDED = {
         '{"user":"ann","passwort":"hunter2"}',
         '{"user":"ann","passwort":"[redacted]"}',
     ),
-    "a secret in a wrapper": ("log_in", '{"data":{"user":"ann","password":"hunter2"}}', '{"data":"[redacted]"}'),
+    "a secret in a wrapper": (
+        "log_in",
+        '{"data":{"user":"ann","password":"hunter2"}}',
+        '{"data":"[redacted]"}',
+    ),
     "a null secret": ("log_in", '{"user":"ann","password":null}', '{"user":"ann","password":null}'),
     "secrets in a list": (
         "log_in_all",
@@ -169,7 +205,11 @@ RECORDED = {
         r'{"logins":"[{password: hunter2}]"}',
         '{"logins":"[redacted]"}',
     ),
-    "a number where an object with a secret belongs": ("log_in_all", '{"logins":[7]}', '{"logins":["[redacted]"]}'),
+    "a number where an object with a secret belongs": (
+        "log_in_all",
+        '{"logins":[7]}',
+        '{"logins":["[redacted]"]}',
+    ),
     "a secret by its name": (
         "pay",
         r'{"amount":1,"headers":"{\"Authorization\":\"Bearer x\",\"Accept\":\"*/*\"}"}',
@@ -180,7 +220,11 @@ RECORDED = {
         '{"amount":1,"x":{"y":[{"api_key":"k","z":1}]}}',
         '{"amount":1,"x":{"y":[{"api_key":"[redacted]","z":1}]}}',
     ),
-    "before the tool changes it": ("change", '{"table":{"a":[1,true,null]}}', '{"table":{"a":[1,true,null]}}'),
+    "before the tool changes it": (
+        "change",
+        '{"table":{"a":[1,true,null]}}',
+        '{"table":{"a":[1,true,null]}}',
+    ),
     "arguments that are JSON text": (
         "log_in",
         r'"{\"user\":\"ann\",\"password\":\"hunter2\"}"',
@@ -236,7 +280,9 @@ def test_an_observer_must_ask_for_something_that_exists():
 @pytest.mark.parametrize("errors", ["result", "protocol"])
 def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
     registry = ToolRegistry("shop", errors=errors)
-    contract = compile_json_schema({"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe")
+    contract = compile_json_schema(
+        {"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe"
+    )
     registry.add(contract, withheld=lambda: ToolError("open_safe", "you may not"))
     assert registry.dispatch("open_safe", {"data": {}}) == {
         "content": [{"type": "text", "text": "Tool 'open_safe' failed: you may not"}],
@@ -247,9 +293,14 @@ def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
 
 def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
     registry = ToolRegistry("shop")
-    contract = compile_json_schema({"type": "object", "properties": {"code": {}}}, dict, name="open_safe")
+    contract = compile_json_schema(
+        {"type": "object", "properties": {"code": {}}}, dict, name="open_safe"
+    )
     registry.add(contract, withheld=lambda: None)
-    assert 'Declared fields: "code"' in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]
+    assert (
+        'Declared fields: "code"'
+        in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]
+    )
 
 
 def test_a_registry_answers_refusals_in_one_of_two_ways():
@@ -261,14 +312,18 @@ def test_dispatch_where_a_loop_runs_says_what_to_await():
     registry = several()
 
     async def inside() -> None:
-        with pytest.raises(RuntimeError, match="'order_later' needs an event loop, and one runs here already"):
+        with pytest.raises(
+            RuntimeError, match="'order_later' needs an event loop, and one runs here already"
+        ):
             registry.dispatch("order_later", {"line": {"item": "tea"}})
 
     asyncio.run(inside())
 
 
 @pytest.mark.parametrize(
-    "piece", [Text(text="hello"), Image(data=b"png"), Audio(data=b"wav")], ids=lambda each: type(each).__name__
+    "piece",
+    [Text(text="hello"), Image(data=b"png"), Audio(data=b"wav")],
+    ids=lambda each: type(each).__name__,
 )
 def test_a_tool_that_declares_content_gives_content(piece):
     def draw():

@@ -1,4 +1,6 @@
-"""Real clients against the real server: every mode of the official client and of FastMCP's, over stdio and HTTP."""
+"""Real clients against the real server: every mode of the official client and of FastMCP's, over
+stdio and HTTP.
+"""
 
 import asyncio
 import contextlib
@@ -30,7 +32,9 @@ def over_http(*how: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, str(SERVER), str(port), *how], stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [sys.executable, str(SERVER), str(port), *how], stderr=subprocess.DEVNULL
+    )
     try:
         _until_listening(server, port)
         yield f"http://127.0.0.1:{port}/mcp"
@@ -61,13 +65,17 @@ async def connected(library: str, mode: str, target: Any, log: Path) -> AsyncIte
         with log.open("w") as errors:
             if library == "mcp":
                 if not isinstance(target, str):
-                    parameters = StdioServerParameters(command=sys.executable, args=[str(SERVER), *target])
+                    parameters = StdioServerParameters(
+                        command=sys.executable, args=[str(SERVER), *target]
+                    )
                     target = stdio_client(parameters, errlog=errors)
                 made = mcp.Client(target, mode=mode, read_timeout_seconds=30)
             else:
                 if not isinstance(target, str):
                     arguments = [str(SERVER), *target]
-                    target = StdioTransport(sys.executable, arguments, keep_alive=False, log_file=errors)
+                    target = StdioTransport(
+                        sys.executable, arguments, keep_alive=False, log_file=errors
+                    )
                 made = fastmcp.Client(target, mode=mode, timeout=30)
             async with made as client:
                 yield client
@@ -83,7 +91,9 @@ EVERY_CLIENT = pytest.mark.parametrize(
 )
 
 
-async def result_of(client: Any, name: str, arguments: Any = None, progress: Any = None) -> dict[str, Any]:
+async def result_of(
+    client: Any, name: str, arguments: Any = None, progress: Any = None
+) -> dict[str, Any]:
     """The result as it came over the wire."""
     if isinstance(client, fastmcp.Client):
         found = await client.call_tool_mcp(name, arguments or {}, progress)
@@ -112,7 +122,17 @@ def test_a_client_lists_and_calls(library, mode, target, tmp_path):
             if library == "mcp" and mode != "2026-07-28":  # which asks for nothing before it calls
                 assert (client.server_info.name, client.instructions) == ("shop", "Order tea.")
             names = await listed(client)
-            assert names == ["order", "count", "loud", "wait", "seen", "hold", "let_go", "fail", "crash"]
+            assert names == [
+                "order",
+                "count",
+                "loud",
+                "wait",
+                "seen",
+                "hold",
+                "let_go",
+                "fail",
+                "crash",
+            ]
 
             exact = await result_of(client, "order", {"customer": CUSTOMER, "lines": LINES})
             assert (exact["structuredContent"], exact["isError"]) == (RECEIPT, False)
@@ -125,13 +145,26 @@ def test_a_client_lists_and_calls(library, mode, target, tmp_path):
 
             words, refused, data = told(await result_of(client, "order", {"data": RECEIPT}))
             assert refused is True
-            assert words.startswith("Refused: 1 problem in the arguments of 'order'. Nothing was done.")
-            assert [(each["code"], each["path"]) for each in data["problems"]] == [("nested-wrapper", "$.data")]
+            assert words.startswith(
+                "Refused: 1 problem in the arguments of 'order'. Nothing was done."
+            )
+            assert [(each["code"], each["path"]) for each in data["problems"]] == [
+                ("nested-wrapper", "$.data")
+            ]
             assert data["corrected"] == RECEIPT
 
-            assert told(await result_of(client, "count", {"to": 3}, progress))[:2] == ("done", False)
-            assert told(await result_of(client, "fail"))[:2] == ("Tool 'fail' failed: out of tea", True)
-            assert told(await result_of(client, "crash"))[:2] == ("Tool 'crash' failed unexpectedly.", True)
+            assert told(await result_of(client, "count", {"to": 3}, progress))[:2] == (
+                "done",
+                False,
+            )
+            assert told(await result_of(client, "fail"))[:2] == (
+                "Tool 'fail' failed: out of tea",
+                True,
+            )
+            assert told(await result_of(client, "crash"))[:2] == (
+                "Tool 'crash' failed unexpectedly.",
+                True,
+            )
 
     asyncio.run(session())
     assert received == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
@@ -171,7 +204,9 @@ def test_protocol_errors_reach_the_caller_in_their_own_words(mode, target, tmp_p
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_refusals_as_protocol_errors_reach_the_caller_with_the_corrected_call(mode, transport, tmp_path):
+def test_refusals_as_protocol_errors_reach_the_caller_with_the_corrected_call(
+    mode, transport, tmp_path
+):
     async def session(target: Any) -> None:
         async with connected("mcp", mode, target, tmp_path / "log") as client:
             with pytest.raises(mcp.MCPError) as caught:
@@ -201,7 +236,10 @@ async def given_up(client: Any) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "transport"),
-    [("legacy", "stdio"), *((mode, each) for mode in ("auto", "2026-07-28") for each in ("stdio", "http"))],
+    [
+        ("legacy", "stdio"),
+        *((mode, each) for mode in ("auto", "2026-07-28") for each in ("stdio", "http")),
+    ],
 )
 def test_a_call_that_is_given_up_is_cancelled_on_the_server(mode, transport, address, tmp_path):
     async def session() -> None:
@@ -216,7 +254,9 @@ def test_a_call_that_is_given_up_is_cancelled_on_the_server(mode, transport, add
 
 
 def test_a_handshake_client_over_http_cancels_its_calls_by_leaving(address, tmp_path):
-    """Its notification names a request by an id that other clients use, too; without sessions it names nobody."""
+    """Its notification names a request by an id that other clients use, too; without sessions it
+    names nobody.
+    """
 
     async def session() -> None:
         async with connected("mcp", "legacy", address, tmp_path / "log") as client:

@@ -1,4 +1,6 @@
-"""Dispatcher tools: one tool for many. Every argument reaches its sub-tool, or the caller is told how to send it."""
+"""Dispatcher tools: one tool for many. Every argument reaches its sub-tool, or the caller is told
+how to send it.
+"""
 
 import asyncio
 import json
@@ -25,7 +27,10 @@ def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
                 "type": "object",
                 "properties": {
                     "action": {"type": "string", "enum": ["create", "list", "help"]},
-                    "params": {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'},
+                    "params": {
+                        "type": "string",
+                        "description": 'Fields as JSON text, e.g. {"id": 1}',
+                    },
                     "help": {"type": "boolean"},
                 },
                 "required": ["action"],
@@ -70,9 +75,21 @@ LONG = "0.1000000000000000055511151231257827"
 
 ROUTED = {
     "flat": (b'{"action": "create", "name": "Ada", "age": 36}', "created 'Ada' 36 None", []),
-    "params": (b'{"action": "create", "params": {"name": "Ada", "age": 36}}', "created 'Ada' 36 None", []),
-    "mixture": (b'{"action": "create", "name": "Ada", "params": {"age": 36}}', "created 'Ada' 36 None", []),
-    "empty-params": (b'{"action": "create", "name": "Ada", "params": {}}', "created 'Ada' 0 None", []),
+    "params": (
+        b'{"action": "create", "params": {"name": "Ada", "age": 36}}',
+        "created 'Ada' 36 None",
+        [],
+    ),
+    "mixture": (
+        b'{"action": "create", "name": "Ada", "params": {"age": 36}}',
+        "created 'Ada' 36 None",
+        [],
+    ),
+    "empty-params": (
+        b'{"action": "create", "name": "Ada", "params": {}}',
+        "created 'Ada' 0 None",
+        [],
+    ),
     "async": (b'{"action": "list", "limit": 5}', "listed 5", []),
     "no-params": (b'{"action": "list"}', "listed 10", []),
     "params-as-text": (
@@ -101,7 +118,11 @@ ROUTED = {
         "created 'Ada' 0 None",
         [("client-key", "$.toolCallId")],
     ),
-    "pointed": (b'{"action": "create", "params": {"name": "Ada", "age": 36.0}}', "created 'Ada' 36 None", []),
+    "pointed": (
+        b'{"action": "create", "params": {"name": "Ada", "age": 36.0}}',
+        "created 'Ada' 36 None",
+        [],
+    ),
     "exact-flat": (
         b'{"action": "create", "name": "Ada", "credit": %s}' % LONG.encode(),
         f"created 'Ada' 0 Decimal('{LONG}')",
@@ -113,7 +134,8 @@ ROUTED = {
         [],
     ),
     "exact-in-text": (
-        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"credit\\": %s}"}' % LONG.encode(),
+        b'{"action": "create", "params": "{\\"name\\": \\"Ada\\", \\"credit\\": %s}"}'
+        % LONG.encode(),
         f"created 'Ada' 0 Decimal('{LONG}')",
         [],
     ),
@@ -130,7 +152,9 @@ def test_every_argument_of_a_dispatcher_call_reaches_the_sub_tool(sent, words, r
     registry = customers()
     expected = text(words)
     if repairs:
-        expected["_meta"] = {"toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}}
+        expected["_meta"] = {
+            "toolbooth": {"repairs": [{"code": code, "path": path} for code, path in repairs]}
+        }
     assert registry.dispatch_bytes("customers", sent) == expected
     assert on_the_wire(registry, "customers", sent) == expected
 
@@ -177,8 +201,16 @@ REFUSED = {
         [("conflicting-keys", "$.name")],
         None,
     ),
-    "params-of-another-type": (b'{"action": "create", "params": [1]}', [("wrong-type", "$.params")], None),
-    "params-as-other-text": (b'{"action": "create", "params": "Ada"}', [("wrong-type", "$.params")], None),
+    "params-of-another-type": (
+        b'{"action": "create", "params": [1]}',
+        [("wrong-type", "$.params")],
+        None,
+    ),
+    "params-as-other-text": (
+        b'{"action": "create", "params": "Ada"}',
+        [("wrong-type", "$.params")],
+        None,
+    ),
     "array": (b"[]", [("not-an-object", "$")], None),
 }
 
@@ -192,13 +224,18 @@ def test_a_refused_dispatcher_call_comes_with_the_call_to_send_instead(sent, pro
     assert result["_meta"]["toolbooth"].get("corrected") == corrected
     assert on_the_wire(registry, "customers", sent) == result
     if corrected is not None:
-        assert f"Send instead: {json.dumps(corrected, separators=(',', ':'))}" in result["content"][0]["text"]
+        assert (
+            f"Send instead: {json.dumps(corrected, separators=(',', ':'))}"
+            in result["content"][0]["text"]
+        )
         assert registry.dispatch("customers", corrected)["isError"] is False
 
 
 def test_a_refusal_of_a_sub_tool_names_the_sub_tool():
     result = customers().dispatch("customers", {"action": "create", "nickname": "A"})
-    assert result["content"][0]["text"].startswith("Refused: 2 problems in the arguments of 'create_customer'.")
+    assert result["content"][0]["text"].startswith(
+        "Refused: 2 problems in the arguments of 'create_customer'."
+    )
 
 
 def test_a_correction_does_not_mix_up_the_action_of_the_dispatcher_with_one_of_the_sub_tools():
@@ -230,7 +267,9 @@ def test_the_time_limit_of_a_sub_tool_holds_behind_a_dispatcher():
         await asyncio.Event().wait()
 
     registry.dispatcher("do", {"wait": "wait"})
-    expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True)
+    expected = text(
+        "Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True
+    )
     assert registry.dispatch("do", {"action": "wait"}) == expected
     assert asyncio.run(registry.dispatch_async("do", {"action": "wait"})) == expected
 
@@ -249,7 +288,9 @@ def test_a_dispatcher_call_is_recorded_once_under_its_sub_tool():
     registry.dispatch("customers", {"action": "create", "params": '{"name": "Ada", "age": "3"}'})
     registry.dispatch("customers", {"action": "list"})
     registry.dispatch("customers", {"action": "nothing"})
-    assert [(each.tool, each.dispatcher, each.outcome, each.problems, each.repairs) for each in records] == [
+    assert [
+        (each.tool, each.dispatcher, each.outcome, each.problems, each.repairs) for each in records
+    ] == [
         ("create_customer", "customers", "repaired", (), ("scalar-text",)),
         ("list_customers", "customers", "passed", (), ()),
         ("customers", None, "refused", ("invalid",), ()),

@@ -37,10 +37,14 @@ def leads() -> tuple[ToolRegistry, list[dict[str, str]]]:
 
 def test_the_marked_methods_of_a_class_are_its_actions():
     registry, rows = leads()
-    assert registry.tools["leads"].contract.description.startswith("People who may buy. Fields go beside action")
+    assert registry.tools["leads"].contract.description.startswith(
+        "People who may buy. Fields go beside action"
+    )
     assert list(registry.hidden) == ["leads__create", "leads__close"]
     assert registry.hidden["leads__close"].title == "Close"
-    assert registry.dispatch("leads", {"action": "create", "email": "a@x.io"})["structuredContent"] == {
+    assert registry.dispatch("leads", {"action": "create", "email": "a@x.io"})[
+        "structuredContent"
+    ] == {
         "created": True,
         "id": 1,
     }
@@ -48,7 +52,8 @@ def test_the_marked_methods_of_a_class_are_its_actions():
     assert rows == [{"email": "a@x.io", "first_name": ""}]
 
 
-# What frisian-mcp 1.1.1 answered with `created: true` and a blank or partial row (docs/project/evidence/gateways.md).
+# What frisian-mcp 1.1.1 answered with `created: true` and a blank or partial row
+# (docs/project/evidence/gateways.md).
 LOST_ELSEWHERE = [
     {"action": "create", "data": {"email": "a@x.io"}},
     {"action": "create", "params": {"data": {"email": "a@x.io"}}},
@@ -73,13 +78,18 @@ def test_nothing_is_lost_on_the_way_through_a_class(sent):
 
 def test_what_stands_beside_params_is_routed_too():
     registry, rows = leads()
-    registry.dispatch("leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"})
+    registry.dispatch(
+        "leads", {"action": "create", "params": {"email": "a@x.io"}, "first_name": "KEPT"}
+    )
     assert rows == [{"email": "a@x.io", "first_name": "KEPT"}]
 
 
 MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
     "no-actions": (lambda registry: registry.dispatcher("all", {}), "there are no actions"),
-    "empty-resource": (lambda registry: registry.dispatcher("all", {"a": {}}), "'a' has no actions"),
+    "empty-resource": (
+        lambda registry: registry.dispatcher("all", {"a": {}}),
+        "'a' has no actions",
+    ),
     "mixture": (
         lambda registry: registry.dispatcher("all", {"a": "one", "b": {"c": "one"}}),
         "some of the names lead to tools and some to actions; let all do the same",
@@ -88,7 +98,10 @@ MISTAKES: dict[str, tuple[Callable[[ToolRegistry], Any], str]] = {
         lambda registry: registry.dispatcher("all", {"a": "one"}, help="params"),
         "help='params' is no word for help; take another",
     ),
-    "no-name": (lambda registry: registry.dispatcher("all", {"": "one"}), "an action or a resource has no name"),
+    "no-name": (
+        lambda registry: registry.dispatcher("all", {"": "one"}),
+        "an action or a resource has no name",
+    ),
     "class-without-actions": (
         lambda registry: registry.dispatcher("all")(type("Empty", (), {})),
         "no method is marked with @mcp_action",
@@ -109,8 +122,14 @@ def test_a_dispatcher_that_leads_nowhere_is_a_mistake(make, mistake):
     ("annotations", "shown"),
     [
         ([{"readOnlyHint": True}, {"readOnlyHint": True}], {"readOnlyHint": True}),
-        ([{"readOnlyHint": True}, {"destructiveHint": False}], {"readOnlyHint": False, "destructiveHint": False}),
-        ([{"readOnlyHint": True}, {"readOnlyHint": False}], {"readOnlyHint": False, "destructiveHint": True}),
+        (
+            [{"readOnlyHint": True}, {"destructiveHint": False}],
+            {"readOnlyHint": False, "destructiveHint": False},
+        ),
+        (
+            [{"readOnlyHint": True}, {"readOnlyHint": False}],
+            {"readOnlyHint": False, "destructiveHint": True},
+        ),
         ([{"readOnlyHint": True}, None], None),
     ],
     ids=str,
@@ -119,5 +138,7 @@ def test_a_dispatcher_hints_at_no_more_than_holds_of_every_action(annotations, s
     registry = ToolRegistry("shop")
     for number, each in enumerate(annotations):
         registry.tool(name=f"tool{number}", annotations=each)(lambda: "done")
-    registry.dispatcher("all", {f"do{number}": f"tool{number}" for number in range(len(annotations))})
+    registry.dispatcher(
+        "all", {f"do{number}": f"tool{number}" for number in range(len(annotations))}
+    )
     assert registry.tools["all"].listing().get("annotations") == shown

@@ -46,13 +46,17 @@ def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
     assert listed["annotations"] == {"readOnlyHint": True}
     tree = asked("tools/call", {"name": "crm", "arguments": {"action": "help"}})
     assert tree["structuredContent"]["resources"] == {"contacts": ["list"]}
-    told = asked("tools/call", {"name": "crm", "arguments": {"action": "creat", "resource": "contacts"}})
-    assert "create" not in told["content"][0]["text"].replace('"creat"', "")
-    told = asked("tools/call", {"name": "crm", "arguments": {"action": "list", "resource": "order"}})
-    assert "orders" not in told["content"][0]["text"]
-    assert asked("tools/call", {"name": "crm", "arguments": {"resource": "contacts", "action": "list"}}) == text(
-        "page 1"
+    told = asked(
+        "tools/call", {"name": "crm", "arguments": {"action": "creat", "resource": "contacts"}}
     )
+    assert "create" not in told["content"][0]["text"].replace('"creat"', "")
+    told = asked(
+        "tools/call", {"name": "crm", "arguments": {"action": "list", "resource": "order"}}
+    )
+    assert "orders" not in told["content"][0]["text"]
+    assert asked(
+        "tools/call", {"name": "crm", "arguments": {"resource": "contacts", "action": "list"}}
+    ) == text("page 1")
 
 
 def test_what_a_caller_may_not_see_is_as_if_it_were_not_there():
@@ -60,7 +64,9 @@ def test_what_a_caller_may_not_see_is_as_if_it_were_not_there():
 
     def asked(**arguments: Any) -> str:
         params = {"name": "crm", "arguments": arguments}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        ).encode()
         reply = respond_sync(registry, body, shows=lambda tool: tool.name.startswith("contacts"))
         return json.loads(reply.body)["result"]["content"][0]["text"]
 
@@ -75,7 +81,9 @@ def test_an_action_named_help_that_is_hidden_keeps_its_name():
     registry.tool(name="desk__list")(lambda: "listed")
     registry.dispatcher("desk", {"help": "desk__help", "list": "desk__list"})
     body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-    reply = json.loads(respond_sync(registry, body, shows=lambda tool: tool.name == "desk__list").body)
+    reply = json.loads(
+        respond_sync(registry, body, shows=lambda tool: tool.name == "desk__list").body
+    )
     (listed,) = reply["result"]["tools"]
     assert listed["inputSchema"]["properties"]["action"]["enum"] == ["list", "tool_help"]
     assert "action=tool_help tells them" in listed["description"]
@@ -139,7 +147,9 @@ def test_help_for_an_action_calls_nothing_and_says_so():
     assert told["called"] == "nothing: help was asked for"
 
 
-@pytest.mark.parametrize("sent", [{"help": True}, {"help": "true"}, {"action": "help", "help": True}], ids=str)
+@pytest.mark.parametrize(
+    "sent", [{"help": True}, {"help": "true"}, {"action": "help", "help": True}], ids=str
+)
 def test_help_alone_tells_the_tree(sent):
     assert list(helped(crm(), **sent)["resources"]) == ["contacts", "orders"]
 
@@ -151,11 +161,17 @@ ASKED_WRONGLY = {
         {"action": "help", "resource": "contacts", "params": {"action": "creat"}},
         [("invalid", "$.params.action")],
     ),
-    "action-without-resource": ({"action": "help", "params": {"action": "create"}}, [("missing", "$.resource")]),
+    "action-without-resource": (
+        {"action": "help", "params": {"action": "create"}},
+        [("missing", "$.resource")],
+    ),
     "page": ({"action": "help", "page": 2}, [("invalid", "$.page")]),
     "page-of-nothing": ({"action": "help", "page": 0}, [("invalid", "$.page")]),
     "something-else": ({"action": "help", "email": "a"}, [("unknown-key", "$.email")]),
-    "not-a-flag": ({"resource": "contacts", "action": "list", "help": "create"}, [("wrong-type", "$.help")]),
+    "not-a-flag": (
+        {"resource": "contacts", "action": "list", "help": "create"},
+        [("wrong-type", "$.help")],
+    ),
 }
 
 
@@ -187,7 +203,11 @@ def test_long_help_comes_in_pages_that_lose_nothing():
 def test_the_fields_of_a_wide_action_come_in_pages_too():
     registry = ToolRegistry("wide")
     fields = {f"field_{n}": {"type": "string", "description": "words " * 8} for n in range(150)}
-    registry.add(compile_json_schema({"type": "object", "properties": fields}, lambda _: "done", name="wide__set"))
+    registry.add(
+        compile_json_schema(
+            {"type": "object", "properties": fields}, lambda _: "done", name="wide__set"
+        )
+    )
     registry.tool(name="other")(lambda: "done")
     registry.dispatcher("all", {"wide": {"set": "wide__set"}, "other": {"do": "other"}})
     found: dict[str, Any] = {}

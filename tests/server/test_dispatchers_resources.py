@@ -1,4 +1,6 @@
-"""Dispatchers of several resources: whatever is sent is one sub-tool's call, or refused with the way to send it."""
+"""Dispatchers of several resources: whatever is sent is one sub-tool's call, or refused with the
+way to send it.
+"""
 
 import json
 from typing import Any
@@ -45,7 +47,9 @@ def test_more_names_than_a_list_should_hold_are_left_to_help():
 
 def test_every_client_can_take_a_dispatcher():
     report = lint([tool.listing() for tool in crm().tools.values()])
-    assert {(each.rule, each.severity) for each in report.findings} == {("no-parameter-description", "note")}
+    assert {(each.rule, each.severity) for each in report.findings} == {
+        ("no-parameter-description", "note")
+    }
 
 
 def test_one_resource_alone_needs_no_name():
@@ -59,7 +63,12 @@ def test_one_resource_alone_needs_no_name():
 MEANT = {
     "flat": ({"resource": "contacts", "action": "create", "email": "a@x.io"}, "a@x.io  None"),
     "nested": (
-        {"resource": "contacts", "action": "create", "email": "a@x.io", "address": {"street": "Main"}},
+        {
+            "resource": "contacts",
+            "action": "create",
+            "email": "a@x.io",
+            "address": {"street": "Main"},
+        },
         "a@x.io  street='Main' city=''",
     ),
     "fields-named-as-the-calls-own": (
@@ -71,11 +80,21 @@ MEANT = {
         "[Line(sku='a', count=1)] b street='M' city=''",
     ),
     "a-field-that-holds-such-names": (
-        {"resource": "orders", "action": "watch", "trigger": {"action": "start", "resource": "x"}, "params": {}},
+        {
+            "resource": "orders",
+            "action": "watch",
+            "trigger": {"action": "start", "resource": "x"},
+            "params": {},
+        },
         "action='start' resource='x' ",
     ),
     "both-levels": (
-        {"resource": "orders", "action": "watch", "trigger": {"action": "b"}, "params": {"resource": "r"}},
+        {
+            "resource": "orders",
+            "action": "watch",
+            "trigger": {"action": "b"},
+            "params": {"resource": "r"},
+        },
         "action='b' resource='' r",
     ),
     "help-not-wanted": ({"resource": "contacts", "action": "list", "help": False}, "page 1"),
@@ -89,8 +108,16 @@ def test_a_call_reaches_its_resource(sent, words):
 
 
 SLIPS = {
-    "whole-call-wrapped": ({"data": {**CREATE, "email": "a"}}, [("nested-wrapper", "$.data")], {"email": "a"}),
-    "whole-call-in-params": ({"params": {**CREATE, "email": "a"}}, [("nested-wrapper", "$.params")], {"email": "a"}),
+    "whole-call-wrapped": (
+        {"data": {**CREATE, "email": "a"}},
+        [("nested-wrapper", "$.data")],
+        {"email": "a"},
+    ),
+    "whole-call-in-params": (
+        {"params": {**CREATE, "email": "a"}},
+        [("nested-wrapper", "$.params")],
+        {"email": "a"},
+    ),
     "whole-call-wrapped-as-text": (
         {"request": json.dumps({**CREATE, "data": {"email": "a"}})},
         [("nested-wrapper", "$.request"), ("nested-wrapper", "$.request.data")],
@@ -116,7 +143,11 @@ SLIPS = {
         [("invalid", "$.resource"), ("invalid", "$.action")],
         {"email": "a"},
     ),
-    "whole-name": ({"action": "contacts__create", "email": "a"}, [("invalid", "$.action")], {"email": "a"}),
+    "whole-name": (
+        {"action": "contacts__create", "email": "a"},
+        [("invalid", "$.action")],
+        {"email": "a"},
+    ),
     "and-below": (
         {"resource": "contacts", "action": "CREATE", "firstName": "A", "email": "a"},
         [("invalid", "$.action"), ("unknown-key", "$.firstName")],
@@ -142,17 +173,29 @@ SLIPS = {
         [("nested-wrapper", "$.data")],
         {"email": "a", "first_name": "A"},
     ),
-    "unknown-beside-params": ({**CREATE, "params": {"email": "a"}, "nick": "A"}, [("unknown-key", "$.nick")], None),
+    "unknown-beside-params": (
+        {**CREATE, "params": {"email": "a"}, "nick": "A"},
+        [("unknown-key", "$.nick")],
+        None,
+    ),
     "twice": (
         {**CREATE, "params": {"email": "a"}, "email": "a"},
         [("conflicting-keys", "$.email")],
         None,
     ),
     "no-such-action": ({"resource": "contacts", "action": "burn"}, [("invalid", "$.action")], None),
-    "no-such-resource": ({"resource": "zebras", "action": "create"}, [("invalid", "$.resource")], None),
+    "no-such-resource": (
+        {"resource": "zebras", "action": "create"},
+        [("invalid", "$.resource")],
+        None,
+    ),
     "no-resource": ({"action": "create", "email": "a"}, [("missing", "$.resource")], None),
     "neither": ({"email": "a"}, [("missing", "$.resource"), ("missing", "$.action")], None),
-    "action-of-another-type": ({"resource": "contacts", "action": ["create"]}, [("wrong-type", "$.action")], None),
+    "action-of-another-type": (
+        {"resource": "contacts", "action": ["create"]},
+        [("wrong-type", "$.action")],
+        None,
+    ),
     "two-wrappers-with-actions": (
         {"a": {"action": "create"}, "b": {"action": "list"}},
         [("missing", "$.resource"), ("missing", "$.action")],
@@ -188,7 +231,9 @@ def odd() -> tuple[ToolRegistry, list[Any]]:
     got: list[Any] = []
 
     @registry.tool
-    def odds__create(params: Address | None = None, help: bool = True, action: str = "", name: str = "") -> str:
+    def odds__create(
+        params: Address | None = None, help: bool = True, action: str = "", name: str = ""
+    ) -> str:
         got.append((params, help, action, name))
         return "made"
 
@@ -207,7 +252,11 @@ NAMED_AS_OWN: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
     "help-as-text": ({"help": "false", "name": "x"}, ["$.help"], {"name": "x", "help": "false"}),
     "no-params": ({"params": {}}, ["$.params"], {"params": {}}),
     "null-params": ({"params": None}, ["$.params"], {"params": None}),
-    "the-field-itself": ({"params": {"street": "Main"}}, ["$.params"], {"params": {"street": "Main"}}),
+    "the-field-itself": (
+        {"params": {"street": "Main"}},
+        ["$.params"],
+        {"params": {"street": "Main"}},
+    ),
     "both": (
         {"params": {"street": "Main"}, "help": False},
         ["$.help", "$.params"],
@@ -230,7 +279,9 @@ def test_a_field_with_a_name_of_the_calls_own_is_never_dropped(sent, places, fie
         assert registry.dispatch("odds", corrected)["isError"] is False
 
 
-@pytest.mark.parametrize("sent", [{"params": {"name": "x", "help": False}}, {"name": "x", "params": {"help": False}}])
+@pytest.mark.parametrize(
+    "sent", [{"params": {"name": "x", "help": False}}, {"name": "x", "params": {"help": False}}]
+)
 def test_inside_params_it_is_the_field(sent):
     registry, got = odd()
     assert registry.dispatch("odds", {"action": "create", **sent}) == text("made")
@@ -267,8 +318,14 @@ def test_help_is_meant_in_another_case_too(word):
             {"resource": "contacts", "action": "creat", "email": "a"},
             'there is no action "creat" of "contacts"; did you mean "create"?',
         ),
-        ({"resource": "contact", "action": "create"}, 'there is no resource "contact"; did you mean "contacts"?'),
-        ({"resource": "contacts", "actions": "create"}, 'there is no argument "actions"; did you mean "action"?'),
+        (
+            {"resource": "contact", "action": "create"},
+            'there is no resource "contact"; did you mean "contacts"?',
+        ),
+        (
+            {"resource": "contacts", "actions": "create"},
+            'there is no argument "actions"; did you mean "action"?',
+        ),
     ],
 )
 def test_a_similar_name_is_mentioned_and_no_corrected_call_is_built_on_it(sent, message):
@@ -276,7 +333,9 @@ def test_a_similar_name_is_mentioned_and_no_corrected_call_is_built_on_it(sent, 
     assert (told["problems"][0]["message"], "corrected" in told) == (message, False)
 
 
-@pytest.mark.parametrize(("one", "other"), [("enable", "disable"), ("lock", "unlock"), ("credit", "debit")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("enable", "disable"), ("lock", "unlock"), ("credit", "debit")]
+)
 def test_an_action_is_never_corrected_to_its_opposite(one, other):
     for declared, sent in [(one, other), (other, one)]:
         registry = ToolRegistry("x")
@@ -287,8 +346,13 @@ def test_an_action_is_never_corrected_to_its_opposite(one, other):
 
 
 def test_an_edit_names_a_place_once():
-    sent = {"action": "create", "params": {"data": {"name": "x" * 2000}, "params": {"street": "Main"}}}
-    assert odd()[0].dispatch("odds", sent)["_meta"]["toolbooth"]["edits"] == ["move $.params.data.* to $"]
+    sent = {
+        "action": "create",
+        "params": {"data": {"name": "x" * 2000}, "params": {"street": "Main"}},
+    }
+    assert odd()[0].dispatch("odds", sent)["_meta"]["toolbooth"]["edits"] == [
+        "move $.params.data.* to $"
+    ]
 
 
 def test_the_words_of_a_refusal_say_what_there_is():
@@ -300,13 +364,21 @@ def test_the_words_of_a_refusal_say_what_there_is():
 
 
 def test_edits_name_the_place_that_was_sent():
-    sent = {"resource": "orders", "action": "create", "params": {"lines": [{"sku": "a", "Count": 2}]}}
+    sent = {
+        "resource": "orders",
+        "action": "create",
+        "params": {"lines": [{"sku": "a", "Count": 2}]},
+    }
     told = crm().dispatch("crm", sent)["_meta"]["toolbooth"]
     assert told["edits"] == ['rename $.params.lines[0].Count to "count"']
 
 
 def test_repairs_in_params_are_reported_where_they_were_made():
-    sent = {"resource": "orders", "action": "create", "params": {"lines": '[{"sku": "a", "count": "2"}]'}}
+    sent = {
+        "resource": "orders",
+        "action": "create",
+        "params": {"lines": '[{"sku": "a", "count": "2"}]'},
+    }
     assert crm().dispatch("crm", sent)["_meta"] == {
         "toolbooth": {
             "repairs": [
@@ -325,7 +397,10 @@ def test_a_secret_is_not_echoed_in_a_dispatchers_correction():
         return "in"
 
     registry.dispatcher("accounts", {"log_in": "log_in"})
-    for sent in ({"action": "login", "password": "hunter2"}, {"data": {"action": "log_in", "password": "hunter2"}}):
+    for sent in (
+        {"action": "login", "password": "hunter2"},
+        {"data": {"action": "log_in", "password": "hunter2"}},
+    ):
         result = registry.dispatch("accounts", sent)
         assert result["isError"] is True
         assert "hunter2" not in json.dumps(result)
@@ -334,9 +409,14 @@ def test_a_secret_is_not_echoed_in_a_dispatchers_correction():
 # --- the law ------------------------------------------------------------------------------------------------------
 
 
-NAMES = st.sampled_from(["email", "first_name", "firstName", "address", "data", "street", "toolCallId", "nick"])
+NAMES = st.sampled_from(
+    ["email", "first_name", "firstName", "address", "data", "street", "toolCallId", "nick"]
+)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "5", '{"street": "Main"}', ""]),
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from(["a", "5", '{"street": "Main"}', ""]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=5,
 )
@@ -353,7 +433,11 @@ def test_a_dispatched_call_comes_to_what_the_direct_one_comes_to(sent, how):
         "flat": {**CREATE, **sent},
         "params": {**CREATE, "params": sent},
         "text": {**CREATE, "params": json.dumps(sent)},
-        "split": {**CREATE, **half, "params": {key: value for key, value in sent.items() if key not in half}},
+        "split": {
+            **CREATE,
+            **half,
+            "params": {key: value for key, value in sent.items() if key not in half},
+        },
     }[how]
     result = registry.dispatch("crm", routed)
     assert result["isError"] == direct["isError"]
@@ -363,7 +447,9 @@ def test_a_dispatched_call_comes_to_what_the_direct_one_comes_to(sent, how):
     told, expected = (each["_meta"]["toolbooth"] for each in (result, direct))
     plain = [{**each, "path": each["path"].replace("$.params", "$")} for each in told["problems"]]
     assert sorted(plain, key=json.dumps) == sorted(expected["problems"], key=json.dumps)
-    assert told.get("corrected") == ({**CREATE, **expected["corrected"]} if "corrected" in expected else None)
+    assert told.get("corrected") == (
+        {**CREATE, **expected["corrected"]} if "corrected" in expected else None
+    )
 
 
 # --- what newcomers try -------------------------------------------------------------------------------------------
@@ -375,13 +461,21 @@ TRIED: dict[str, tuple[dict[str, Any], list[str], dict[str, Any] | None]] = {
         ["$.action"],
         {**CREATE, "help": True, "email": "a"},
     ),
-    "help-and-a-resource": ({"action": "help contacts"}, ["$.action"], {"resource": "contacts", "action": "help"}),
+    "help-and-a-resource": (
+        {"action": "help contacts"},
+        ["$.action"],
+        {"resource": "contacts", "action": "help"},
+    ),
     "help-of-the-only-one": (
         {"action": "help_list"},
         ["$.action", "$.resource"],
         {"resource": "contacts", "action": "list", "help": True},
     ),
-    "help-of-nothing": ({"action": "help burn", "resource": "contacts"}, ["$.action", "$.action"], None),
+    "help-of-nothing": (
+        {"action": "help burn", "resource": "contacts"},
+        ["$.action", "$.action"],
+        None,
+    ),
     "the-only-resource-with-it": (
         {"action": "watch", "trigger": {"action": "a"}},
         ["$.resource"],
@@ -412,7 +506,9 @@ def test_the_only_resource_may_be_said():
     assert recased["corrected"] == {"action": "list"}
     other = one().dispatch("shop", {"resource": "zebras", "action": "list"})["_meta"]["toolbooth"]
     assert "corrected" not in other
-    assert other["problems"][0]["message"].startswith('there is no resource "zebras" here, only "orders"')
+    assert other["problems"][0]["message"].startswith(
+        'there is no resource "zebras" here, only "orders"'
+    )
 
 
 def test_a_class_gives_its_dispatcher_a_name():

@@ -35,7 +35,9 @@ def test_a_function_stays_what_it_is_with_and_without_parentheses():
         """A docstring."""
         return a
 
-    @registry.tool(name="other", title="Title", description="Words.", annotations={"readOnlyHint": True})
+    @registry.tool(
+        name="other", title="Title", description="Words.", annotations={"readOnlyHint": True}
+    )
     def named(a: int) -> int:
         """A docstring."""
         return a
@@ -93,7 +95,9 @@ def test_a_name_that_the_specification_does_not_allow_is_a_mistake(name):
     registry = ToolRegistry("shop")
     with pytest.raises(ContractError) as caught:
         registry.tool(name=name)(lambda: None)
-    assert caught.value.mistakes == (f"{name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=",)
+    assert caught.value.mistakes == (
+        f"{name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=",
+    )
 
 
 def test_a_name_can_be_registered_once():
@@ -101,7 +105,9 @@ def test_a_name_can_be_registered_once():
     registry.tool(name="add")(lambda: 1)
     with pytest.raises(ContractError) as caught:
         registry.tool(name="add")(lambda: 2)
-    assert caught.value.mistakes == ("a tool named 'add' is registered already; pass another name=",)
+    assert caught.value.mistakes == (
+        "a tool named 'add' is registered already; pass another name=",
+    )
     assert registry.dispatch("add") == text("1")
 
 
@@ -143,7 +149,10 @@ INTEGER_A = {"type": "object", "properties": {"a": {"type": "integer"}}, "requir
         (Plain, INTEGER_A),
         (Typed, INTEGER_A),
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
-        (Annotated[dict[str, int], "words"], {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (
+            Annotated[dict[str, int], "words"],
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+        ),
         ("dict[str, int]", {"type": "object", "additionalProperties": {"type": "integer"}}),
         (Tree, {**TREE, "$defs": {"Tree": TREE}}),
         (dict, None),
@@ -178,12 +187,17 @@ def test_what_is_sent_is_what_the_output_schema_promises():
     schema = registry.tools["price"].output_schema
     assert schema is not None
     assert schema["properties"]["price"]["type"] == "string"
-    assert registry.dispatch("price") == {**text('{"price":"1.10"}'), "structuredContent": {"price": "1.10"}}
+    assert registry.dispatch("price") == {
+        **text('{"price":"1.10"}'),
+        "structuredContent": {"price": "1.10"},
+    }
 
 
 def test_a_function_without_a_signature_has_no_output_schema():
     registry = ToolRegistry("shop")
-    registry.add(compile_json_schema({"type": "object", "additionalProperties": True}, name="copy"), dict)
+    registry.add(
+        compile_json_schema({"type": "object", "additionalProperties": True}, name="copy"), dict
+    )
     assert registry.tools["copy"].listing().keys() == {"name", "inputSchema"}
     assert registry.dispatch("copy", {"a": 1}) == {**text('{"a":1}'), "structuredContent": {"a": 1}}
 
@@ -235,7 +249,9 @@ def test_dispatch_refuses_what_no_wire_could_bring(value):
     refused = registry.dispatch("order", {"item": value})
     assert codes(refused) == [("not-json", "$")]
     assert asyncio.run(registry.dispatch_async("order", {"item": value})) == refused
-    assert [(record.outcome, record.problems) for record in records] == [("refused", ("not-json",))] * 2
+    assert [(record.outcome, record.problems) for record in records] == [
+        ("refused", ("not-json",))
+    ] * 2
 
 
 def test_dispatch_of_an_unknown_tool_says_which_may_be_meant():

@@ -16,15 +16,31 @@ from toolbooth.server.revisions import CLIENT_KEY, SERVER_KEY
     ("body", "request_id", "words"),
     [
         (b"[]", None, "the message is a batch; send one JSON-RPC object"),
-        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', None, "the message is a batch; send one JSON-RPC object"),
+        (
+            b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
+            None,
+            "the message is a batch; send one JSON-RPC object",
+        ),
         (b'"ping"', None, "the message is not an object; send one JSON-RPC object"),
         (b"null", None, "the message is not an object; send one JSON-RPC object"),
         (b"{}", None, 'a request has "jsonrpc": "2.0" and a method'),
         (b'{"id": 1, "method": "ping"}', 1, 'a request has "jsonrpc": "2.0" and a method'),
-        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (
+            b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
+            1,
+            'a request has "jsonrpc": "2.0" and a method',
+        ),
         (b'{"jsonrpc": "2.0", "id": "a"}', "a", 'a request has "jsonrpc": "2.0" and a method'),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', 1, 'a request has "jsonrpc": "2.0" and a method'),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": null}', 1, 'a request has "jsonrpc": "2.0" and a method'),
+        (
+            b'{"jsonrpc": "2.0", "id": 1, "method": 5}',
+            1,
+            'a request has "jsonrpc": "2.0" and a method',
+        ),
+        (
+            b'{"jsonrpc": "2.0", "id": 1, "method": null}',
+            1,
+            'a request has "jsonrpc": "2.0" and a method',
+        ),
     ],
     ids=[
         "empty-batch",
@@ -43,12 +59,19 @@ def test_a_malformed_envelope_is_an_invalid_request(body, request_id, words):
     assert error_of(shop(), body, {}) == (400, request_id, {"code": -32600, "message": words})
 
 
-@pytest.mark.parametrize("request_id", [0, -1, 2**63, -(2**63), 2**64 - 1, "", "a", "é", "0"], ids=str)
+@pytest.mark.parametrize(
+    "request_id", [0, -1, 2**63, -(2**63), 2**64 - 1, "", "a", "é", "0"], ids=str
+)
 def test_an_id_comes_back_as_it_was_sent(request_id):
-    assert answer(shop(), message("ping", id=request_id)) == (200, {"jsonrpc": "2.0", "id": request_id, "result": {}})
+    assert answer(shop(), message("ping", id=request_id)) == (
+        200,
+        {"jsonrpc": "2.0", "id": request_id, "result": {}},
+    )
 
 
-@pytest.mark.parametrize("request_id", [None, True, 1.5, 1e300, [], {}, 2**64, -(2**63) - 1], ids=str)
+@pytest.mark.parametrize(
+    "request_id", [None, True, 1.5, 1e300, [], {}, 2**64, -(2**63) - 1], ids=str
+)
 def test_an_id_of_another_kind_is_refused_and_not_repeated(request_id):
     error = {"code": -32600, "message": "an id is a string or an integer of 64 bits"}
     assert error_of(shop(), message("ping", id=request_id), {}) == (400, None, error)
@@ -57,11 +80,17 @@ def test_an_id_of_another_kind_is_refused_and_not_repeated(request_id):
 @pytest.mark.parametrize("params", [[], [1], "x", 5, True, False, 0, ""], ids=repr)
 def test_params_that_are_not_an_object_are_refused(params):
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": params}).encode()
-    assert error_of(shop(), body) == (200, 1, {"code": -32602, "message": "params must be an object"})
+    assert error_of(shop(), body) == (
+        200,
+        1,
+        {"code": -32602, "message": "params must be an object"},
+    )
 
 
 def test_params_may_be_null_or_absent():
-    assert answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": null}')[0] == 200
+    assert (
+        answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": null}')[0] == 200
+    )
     assert answer(shop(), b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')[0] == 200
 
 
@@ -101,7 +130,17 @@ def test_an_unknown_tool_is_a_protocol_error_that_says_which_may_be_meant(name, 
         (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [NaN]}', 5),
         (b"[NaN]", None),
     ],
-    ids=["empty", "cut", "bytes", "deep", "duplicate-id", "nan", "surrogate-id", "call-without-params", "batch"],
+    ids=[
+        "empty",
+        "cut",
+        "bytes",
+        "deep",
+        "duplicate-id",
+        "nan",
+        "surrogate-id",
+        "call-without-params",
+        "batch",
+    ],
 )
 def test_a_body_that_cannot_be_read_is_a_parse_error(body, request_id):
     status, found_id, error = error_of(shop(), body, {})
@@ -130,16 +169,16 @@ def test_arguments_that_cannot_be_read_are_refused_to_the_one_who_sent_them(argu
     problems = found["result"]["_meta"]["toolbooth"]["problems"]
     assert (reply.status, found["id"], found["result"]["isError"]) == (200, "x", True)
     assert [(each["code"], each["path"]) for each in problems] == [(code, "$")]
-    assert [(each.tool, each.outcome, each.problems) for each in records] == [("add", "refused", (code,))]
+    assert [(each.tool, each.outcome, each.problems) for each in records] == [
+        ("add", "refused", (code,))
+    ]
 
 
 def test_an_unreadable_call_of_a_stateless_client_is_complete_and_recorded_under_its_name():
     registry, records = shop(), []
     registry.observe(records.append)
     meta = json.dumps({**META, CLIENT_KEY: {"name": "me", "version": "1"}}).encode()
-    body = (
-        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "_meta": %s, "arguments": %s}}'
-    )
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "_meta": %s, "arguments": %s}}'
     result = result_of(registry, body % (meta, b'{"a": 1, "a": 2}'), routed("tools/call", "add"))
     assert [record.client for record in records] == ["me", "me"]  # sync and async
     assert (result["isError"], result["resultType"]) == (True, "complete")

@@ -24,7 +24,9 @@ def test_a_refusal_is_the_boundarys_own_as_a_result():
     assert result_of(registry, tool_call("add", arguments)) == expected
 
 
-@pytest.mark.parametrize(("headers", "status"), [(None, 200), ({}, 200), (routed("tools/call", "add"), 400)], ids=str)
+@pytest.mark.parametrize(
+    ("headers", "status"), [(None, 200), ({}, 200), (routed("tools/call", "add"), 400)], ids=str
+)
 def test_a_refusal_is_a_json_rpc_error_where_the_registry_says_so(headers, status):
     registry = shop(errors="protocol")
     arguments = {"data": {"a": 1}}
@@ -65,11 +67,16 @@ def test_a_tool_error_is_shown_with_its_details():
     def buy() -> str:
         raise ToolError("buy", "sold out", {"left": 0})
 
-    expected = {**text("Tool 'buy' failed: sold out", error=True), "structuredContent": {"details": {"left": 0}}}
+    expected = {
+        **text("Tool 'buy' failed: sold out", error=True),
+        "structuredContent": {"details": {"left": 0}},
+    }
     assert result_of(registry, tool_call("buy")) == expected
 
 
-@pytest.mark.parametrize("details", [object(), "\ud800", {object(): 1}], ids=["object", "surrogate", "key"])
+@pytest.mark.parametrize(
+    "details", [object(), "\ud800", {object(): 1}], ids=["object", "surrogate", "key"]
+)
 def test_a_tool_error_is_shown_even_if_its_details_cannot_be(details, caplog):
     registry = ToolRegistry("shop")
 
@@ -78,7 +85,9 @@ def test_a_tool_error_is_shown_even_if_its_details_cannot_be(details, caplog):
         raise ToolError("buy", "sold out", details)
 
     assert result_of(registry, tool_call("buy")) == text("Tool 'buy' failed: sold out", error=True)
-    assert {record.getMessage() for record in caplog.records} == {"tool 'buy' failed with details that cannot be sent"}
+    assert {record.getMessage() for record in caplog.records} == {
+        "tool 'buy' failed with details that cannot be sent"
+    }
 
 
 def test_a_tool_error_keeps_an_integer_of_any_size_and_loses_no_more_than_a_surrogate():
@@ -130,7 +139,9 @@ RAISING = [raise_key_error, raise_key_error_async, raise_stop, leave, leave_asyn
 def test_any_other_exception_is_masked_and_logged(function, caplog):
     registry = ToolRegistry("shop")
     registry.tool(name="buy")(function)
-    assert result_of(registry, tool_call("buy")) == text("Tool 'buy' failed unexpectedly.", error=True)
+    assert result_of(registry, tool_call("buy")) == text(
+        "Tool 'buy' failed unexpectedly.", error=True
+    )
     logged = {(record.name, record.levelno, record.getMessage()) for record in caplog.records}
     assert logged == {("toolbooth.server", logging.ERROR, "tool 'buy' failed")}
     assert all(record.exc_info for record in caplog.records)
@@ -147,7 +158,9 @@ def test_an_async_tool_past_its_time_is_stopped():
         finally:
             stopped.append(True)
 
-    expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True)
+    expected = text(
+        "Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True
+    )
     assert result_of(registry, tool_call("wait")) == expected
     assert stopped == [True, True]
 
@@ -165,7 +178,9 @@ def test_a_sync_tool_past_its_time_may_still_complete():
             return json.loads((await respond(registry, tool_call("wait"))).body)["result"]
 
     try:
-        expected = text("Tool 'wait' failed: it did not answer within 0.01 s; it may still complete", error=True)
+        expected = text(
+            "Tool 'wait' failed: it did not answer within 0.01 s; it may still complete", error=True
+        )
         assert asyncio.run(ask()) == expected
     finally:
         let_go.set()
@@ -179,7 +194,9 @@ def test_a_tools_own_time_out_is_not_taken_for_the_limit(limit, caplog):
     async def wait() -> None:
         raise TimeoutError("the database did not answer")
 
-    assert result_of(registry, tool_call("wait")) == text("Tool 'wait' failed unexpectedly.", error=True)
+    assert result_of(registry, tool_call("wait")) == text(
+        "Tool 'wait' failed unexpectedly.", error=True
+    )
 
 
 def test_a_tool_in_time_is_not_touched_by_its_limit():
@@ -198,7 +215,9 @@ def test_hanging_sync_tools_do_not_hold_up_the_others():
 
     async def ask() -> Any:
         async with asyncio.timeout(20):
-            hanging = [asyncio.ensure_future(respond(registry, tool_call("hang"))) for _ in range(20)]
+            hanging = [
+                asyncio.ensure_future(respond(registry, tool_call("hang"))) for _ in range(20)
+            ]
             for _ in hanging:
                 await asyncio.to_thread(started.acquire)
             reply = await respond(registry, tool_call("add", {"a": 1}))
@@ -235,7 +254,9 @@ def test_a_value_that_cannot_be_sent_is_no_crash_but_a_tool_that_ran_to_its_end(
         "Do not call it again without looking at what it did."
     )
     assert result_of(registry, tool_call("buy")) == text(words, error=True)
-    assert {record.getMessage() for record in caplog.records} == {"tool 'buy' returned what cannot be sent"}
+    assert {record.getMessage() for record in caplog.records} == {
+        "tool 'buy' returned what cannot be sent"
+    }
     assert [record.outcome for record in records] == ["failed", "failed"]
 
 

@@ -38,12 +38,36 @@ def asked_with(arguments: Any, **headers: str) -> tuple[int, Any]:
     [
         ({"region": "eu"}, {"mcp_param_region": "eu"}, "eu 1 False 0.5 None"),
         ({"region": "eu", "count": None}, {"mcp_param_region": "eu"}, "eu 1 False 0.5 None"),
-        ({"region": "eu", "count": 42}, {"mcp_param_region": "eu", "mcp_param_count": "42"}, "eu 42 False 0.5 None"),
-        ({"region": "eu", "count": 42}, {"mcp_param_region": "eu", "mcp_param_count": "42.0"}, "eu 42 False 0.5 None"),
-        ({"region": "eu", "count": 42.0}, {"mcp_param_region": "eu", "mcp_param_count": "42"}, "eu 42 False 0.5 None"),
-        ({"region": "eu", "count": -4}, {"mcp_param_region": "eu", "mcp_param_count": "-4"}, "eu -4 False 0.5 None"),
-        ({"region": "eu", "deep": True}, {"mcp_param_region": "eu", "mcp_param_deep": "true"}, "eu 1 True 0.5 None"),
-        ({"region": "eu", "deep": False}, {"mcp_param_region": "eu", "mcp_param_deep": "false"}, "eu 1 False 0.5 None"),
+        (
+            {"region": "eu", "count": 42},
+            {"mcp_param_region": "eu", "mcp_param_count": "42"},
+            "eu 42 False 0.5 None",
+        ),
+        (
+            {"region": "eu", "count": 42},
+            {"mcp_param_region": "eu", "mcp_param_count": "42.0"},
+            "eu 42 False 0.5 None",
+        ),
+        (
+            {"region": "eu", "count": 42.0},
+            {"mcp_param_region": "eu", "mcp_param_count": "42"},
+            "eu 42 False 0.5 None",
+        ),
+        (
+            {"region": "eu", "count": -4},
+            {"mcp_param_region": "eu", "mcp_param_count": "-4"},
+            "eu -4 False 0.5 None",
+        ),
+        (
+            {"region": "eu", "deep": True},
+            {"mcp_param_region": "eu", "mcp_param_deep": "true"},
+            "eu 1 True 0.5 None",
+        ),
+        (
+            {"region": "eu", "deep": False},
+            {"mcp_param_region": "eu", "mcp_param_deep": "false"},
+            "eu 1 False 0.5 None",
+        ),
         ({"region": "é"}, {"mcp_param_region": "=?base64?w6k=?="}, "é 1 False 0.5 None"),
         ({"region": "eu", "share": 0.1}, {"mcp_param_region": "eu"}, "eu 1 False 0.1 None"),
     ],
@@ -74,9 +98,17 @@ def test_param_headers_that_repeat_their_arguments_pass(arguments, headers, word
         ('{"region": "eu"}', {"mcp_param_region": "eu"}, "Region"),
         ({"region": "eu"}, {"mcp_param_region": "=?base64?%%?="}, "Region"),
         ({"region": "eu", "count": 4}, {"mcp_param_region": "eu", "mcp_param_count": "5"}, "Count"),
-        ({"region": "eu", "count": 4}, {"mcp_param_region": "eu", "mcp_param_count": "4.5"}, "Count"),
+        (
+            {"region": "eu", "count": 4},
+            {"mcp_param_region": "eu", "mcp_param_count": "4.5"},
+            "Count",
+        ),
         ({"region": "eu", "count": 4}, {"mcp_param_region": "eu", "mcp_param_count": "²"}, "Count"),
-        ({"region": "eu", "count": 4}, {"mcp_param_region": "eu", "mcp_param_count": "9" * 5000}, "Count"),
+        (
+            {"region": "eu", "count": 4},
+            {"mcp_param_region": "eu", "mcp_param_count": "9" * 5000},
+            "Count",
+        ),
         ({"region": "eu", "deep": True}, {"mcp_param_region": "eu", "mcp_param_deep": "1"}, "Deep"),
     ],
     ids=[
@@ -102,18 +134,31 @@ def test_a_param_header_may_stand_for_a_nested_argument():
     schema = {
         "type": "object",
         "properties": {
-            "place": {"type": "object", "properties": {"zone": {"type": "string", "x-mcp-header": "Zone"}}},
+            "place": {
+                "type": "object",
+                "properties": {"zone": {"type": "string", "x-mcp-header": "Zone"}},
+            },
             "any": True,
         },
     }
     registry = ToolRegistry("shop")
-    registry.add(compile_json_schema(schema, name="find"), lambda arguments: arguments["place"]["zone"])
+    registry.add(
+        compile_json_schema(schema, name="find"), lambda arguments: arguments["place"]["zone"]
+    )
     body = tool_call("find", {"place": {"zone": "b"}}, _meta=META)
-    assert result_of(registry, body, routed("tools/call", "find", mcp_param_zone="b"))["isError"] is False
-    error = {"code": -32020, "message": "the Mcp-Param-Zone header and the argument 'place.zone' differ"}
+    assert (
+        result_of(registry, body, routed("tools/call", "find", mcp_param_zone="b"))["isError"]
+        is False
+    )
+    error = {
+        "code": -32020,
+        "message": "the Mcp-Param-Zone header and the argument 'place.zone' differ",
+    }
     assert error_of(registry, body, routed("tools/call", "find")) == (400, 1, error)
 
 
 def test_param_headers_are_no_matter_of_the_handshake_revisions():
-    result = result_of(regional(), tool_call("find", {"region": "eu"}), {"mcp-protocol-version": "2025-11-25"})
+    result = result_of(
+        regional(), tool_call("find", {"region": "eu"}), {"mcp-protocol-version": "2025-11-25"}
+    )
     assert result == text("eu 1 False 0.5 None")

@@ -8,7 +8,17 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from respond_messages import META, SERVED, error_of, message, result_of, routed, shop, text, tool_call
+from respond_messages import (
+    META,
+    SERVED,
+    error_of,
+    message,
+    result_of,
+    routed,
+    shop,
+    text,
+    tool_call,
+)
 from toolbooth import Context, ToolError, ToolRegistry, Unpack, compile_function
 from toolbooth.contract import Limits
 from toolbooth.server.respond import respond, respond_sync
@@ -68,7 +78,11 @@ def test_progress_reaches_the_caller_through_a_dispatcher():
     body = tool_call("do", {"action": "count", "to": 1}, _meta={**META, "progressToken": "t"})
     assert asyncio.run(streamed(reporting(), body)) == [
         progress("t", progress=1, total=1, message="step 1"),
-        {"jsonrpc": "2.0", "id": 1, "result": {**text("done"), "resultType": "complete", "_meta": SERVED}},
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "result": {**text("done"), "resultType": "complete", "_meta": SERVED},
+        },
     ]
 
 
@@ -76,7 +90,9 @@ def test_progress_reaches_the_caller_through_a_dispatcher():
 def test_a_refused_call_ends_its_stream_with_the_refusal(errors):
     registry = reporting()
     registry.errors = errors
-    (event,) = asyncio.run(streamed(registry, tool_call("count", {"x": 1}, _meta={"progressToken": "t"})))
+    (event,) = asyncio.run(
+        streamed(registry, tool_call("count", {"x": 1}, _meta={"progressToken": "t"}))
+    )
     assert event["id"] == 1
     told = event["result"]["_meta"] if errors == "result" else event["error"]["data"]
     assert [each["code"] for each in told["toolbooth"]["problems"]] == ["unknown-key", "missing"]
@@ -135,7 +151,10 @@ def test_a_tool_sees_its_client_and_the_meta_of_its_call():
         return {"client": ctx.client, "meta": dict(ctx.meta)}
 
     def seen(body: bytes, context: Context | None = None) -> Any:
-        replies = [asyncio.run(respond(registry, body, context=context)), respond_sync(registry, body, context=context)]
+        replies = [
+            asyncio.run(respond(registry, body, context=context)),
+            respond_sync(registry, body, context=context),
+        ]
         one, other = (json.loads(reply.body)["result"]["structuredContent"] for reply in replies)
         assert one == other
         return one
@@ -143,8 +162,14 @@ def test_a_tool_sees_its_client_and_the_meta_of_its_call():
     assert seen(tool_call("whoami")) == {"client": None, "meta": {}}
     assert seen(tool_call("whoami", _meta=META)) == {"client": "tests", "meta": META}
     assert seen(tool_call("whoami"), Context(client="me")) == {"client": "me", "meta": {}}
-    assert seen(tool_call("whoami", _meta={"a": 1}), Context(client="me")) == {"client": "me", "meta": {"a": 1}}
-    assert seen(tool_call("whoami", _meta=META), Context(client="me")) == {"client": "tests", "meta": META}
+    assert seen(tool_call("whoami", _meta={"a": 1}), Context(client="me")) == {
+        "client": "me",
+        "meta": {"a": 1},
+    }
+    assert seen(tool_call("whoami", _meta=META), Context(client="me")) == {
+        "client": "tests",
+        "meta": META,
+    }
     for odd in ({"name": 5}, "tests", {}):
         assert seen(tool_call("whoami", _meta={**META, CLIENT_KEY: odd}))["client"] is None
 
@@ -175,7 +200,9 @@ def test_a_tool_with_limits_of_its_own_is_held_to_them_on_the_wire():
     assert [each["code"] for each in long["_meta"]["toolbooth"]["problems"]] == ["too-large"]
 
 
-@pytest.mark.parametrize("arguments", ['"{\\"region\\": \\"eu\\"}"', '{"where": "{\\"zone\\": \\"a\\"}"}'])
+@pytest.mark.parametrize(
+    "arguments", ['"{\\"region\\": \\"eu\\"}"', '{"where": "{\\"zone\\": \\"a\\"}"}']
+)
 def test_text_is_no_way_past_the_headers_that_repeat_an_argument(arguments):
     class Where(BaseModel):
         zone: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Zone"})] = ""
@@ -184,15 +211,16 @@ def test_text_is_no_way_past_the_headers_that_repeat_an_argument(arguments):
 
     @registry.tool
     def find(
-        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "", where: Where | None = None
+        region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})] = "",
+        where: Where | None = None,
     ) -> str:
         return region
 
     meta = json.dumps(META).encode()
-    body = (
-        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "_meta": %s, "arguments": %s}}'
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "_meta": %s, "arguments": %s}}'
+    status, _, error = error_of(
+        registry, body % (meta, arguments.encode()), routed("tools/call", "find")
     )
-    status, _, error = error_of(registry, body % (meta, arguments.encode()), routed("tools/call", "find"))
     assert (status, error["code"]) == (400, -32020)
 
 
@@ -200,8 +228,12 @@ class Saved(BaseModel):
     number: int
 
 
-@pytest.mark.parametrize("value", [None, "saved", [1], {"number": "one"}, {}, Saved.model_construct(number="one")])
-def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_to_its_end(value, caplog):
+@pytest.mark.parametrize(
+    "value", [None, "saved", [1], {"number": "one"}, {}, Saved.model_construct(number="one")]
+)
+def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_to_its_end(
+    value, caplog
+):
     registry = ToolRegistry("shop")
 
     @registry.tool
@@ -227,9 +259,10 @@ def test_a_result_that_is_not_what_the_tool_declares_is_told_as_a_tool_that_ran_
 def test_what_stands_beside_the_arguments_is_refused(params, strangers):
     result = result_of(shop(), message("tools/call", {"name": "add", **params}))
     words = 'the call has "{}" beside its "arguments"; what is for the tool goes into "arguments"'
-    assert [(each["code"], each["path"], each["message"]) for each in result["_meta"]["toolbooth"]["problems"]] == [
-        ("unknown-key", "$", words.format(each)) for each in strangers
-    ]
+    assert [
+        (each["code"], each["path"], each["message"])
+        for each in result["_meta"]["toolbooth"]["problems"]
+    ] == [("unknown-key", "$", words.format(each)) for each in strangers]
 
 
 def test_arguments_beside_the_params_are_refused():

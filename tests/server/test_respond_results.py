@@ -73,7 +73,17 @@ async def echo_later():
         (gives_a_coroutine, "[1,2]"),
         (lambda: yields_async(), "[1,2]"),
     ],
-    ids=["null", "boolean", "array", "big", "text", "generator", "async-generator", "coroutine", "returned-generator"],
+    ids=[
+        "null",
+        "boolean",
+        "array",
+        "big",
+        "text",
+        "generator",
+        "async-generator",
+        "coroutine",
+        "returned-generator",
+    ],
 )
 def test_whatever_a_tool_gives_is_sent_as_text(make, words):
     registry = ToolRegistry("shop")
@@ -97,7 +107,9 @@ def test_a_generator_that_raises_is_a_tool_that_raised():
         yield 1
         raise ToolError("rows", "the table is gone")
 
-    assert result_of(registry, tool_call("rows")) == text("Tool 'rows' failed: the table is gone", error=True)
+    assert result_of(registry, tool_call("rows")) == text(
+        "Tool 'rows' failed: the table is gone", error=True
+    )
 
 
 def test_a_sync_tool_runs_off_the_event_loop_and_an_async_one_on_it():

@@ -5,7 +5,19 @@ import json
 
 import pytest
 
-from respond_messages import LISTED, META, SERVED, answer, error_of, message, result_of, routed, shop, text, tool_call
+from respond_messages import (
+    LISTED,
+    META,
+    SERVED,
+    answer,
+    error_of,
+    message,
+    result_of,
+    routed,
+    shop,
+    text,
+    tool_call,
+)
 from toolbooth import ToolRegistry
 from toolbooth.server import revisions
 from toolbooth.server.respond import respond_sync
@@ -41,13 +53,21 @@ def test_a_stateless_list_may_be_cached_by_its_own_words():
 @pytest.mark.parametrize("headers", [None, routed("tools/call", "add")], ids=["stdio", "http"])
 def test_a_stateless_call_is_complete_and_says_who_answered(headers):
     body = tool_call("add", {"a": 1, "b": 2}, _meta=META)
-    assert result_of(shop(), body, headers) == {**text("3"), "resultType": "complete", "_meta": SERVED}
+    assert result_of(shop(), body, headers) == {
+        **text("3"),
+        "resultType": "complete",
+        "_meta": SERVED,
+    }
 
 
 def test_repairs_and_the_server_stand_side_by_side_in_meta():
     body = tool_call("add", {"a": "1"}, _meta=META)
     repaired = {"toolbooth": {"repairs": [{"code": "scalar-text", "path": "$.a"}]}}
-    assert result_of(shop(), body) == {**text("1"), "resultType": "complete", "_meta": {**repaired, **SERVED}}
+    assert result_of(shop(), body) == {
+        **text("1"),
+        "resultType": "complete",
+        "_meta": {**repaired, **SERVED},
+    }
 
 
 @pytest.mark.parametrize(
@@ -65,12 +85,20 @@ def test_repairs_and_the_server_stand_side_by_side_in_meta():
 )
 def test_meta_must_say_version_and_capabilities(meta, words):
     body = message("tools/list", {"_meta": meta})
-    assert error_of(shop(), body, routed("tools/list")) == (400, 1, {"code": -32602, "message": words})
+    assert error_of(shop(), body, routed("tools/list")) == (
+        400,
+        1,
+        {"code": -32602, "message": words},
+    )
 
 
 def test_a_version_that_is_not_text_is_told_so_where_no_header_contradicts_it():
     body = message("tools/list", {"_meta": {**META, VERSION_KEY: 20260728}})
-    assert error_of(shop(), body) == (200, 1, {"code": -32602, "message": f"{VERSION_KEY} must be a string"})
+    assert error_of(shop(), body) == (
+        200,
+        1,
+        {"code": -32602, "message": f"{VERSION_KEY} must be a string"},
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,7 +153,9 @@ def test_headers_that_disagree_with_the_body_are_a_mismatch(headers, what):
 
 def test_a_name_in_base64_is_the_same_name():
     encoded = f"=?base64?{base64.b64encode(b'add').decode()}?="
-    result = result_of(shop(), tool_call("add", {"a": 1}, _meta=META), routed("tools/call", encoded))
+    result = result_of(
+        shop(), tool_call("add", {"a": 1}, _meta=META), routed("tools/call", encoded)
+    )
     assert result == {**text("1"), "resultType": "complete", "_meta": SERVED}
 
 
@@ -141,7 +171,12 @@ def test_handshake_methods_are_unknown_to_a_stateless_request():
 @pytest.mark.parametrize(
     ("asked", "settled"),
     [(version, version) for version in HANDSHAKE]
-    + [("2026-07-28", "2025-11-25"), ("2024-11-05", "2025-11-25"), (None, "2025-11-25"), ([], "2025-11-25")],
+    + [
+        ("2026-07-28", "2025-11-25"),
+        ("2024-11-05", "2025-11-25"),
+        (None, "2025-11-25"),
+        ([], "2025-11-25"),
+    ],
     ids=str,
 )
 def test_initialize_settles_on_the_version_asked_for_or_the_newest(asked, settled):
@@ -191,7 +226,12 @@ def test_a_second_stateless_revision_is_added_in_one_place(monkeypatch):
     registry.tool(name="add")(lambda: "added")
     for version in (newer, STATELESS[0]):
         meta = {VERSION_KEY: version, CAPABILITIES_KEY: {}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "server/discover",
+            "params": {"_meta": meta},
+        }
         headers = {"mcp-protocol-version": version, "mcp-method": "server/discover"}
         reply = respond_sync(registry, json.dumps(message).encode(), headers)
         assert json.loads(reply.body)["result"]["supportedVersions"] == [newer, STATELESS[0]]

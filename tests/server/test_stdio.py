@@ -21,7 +21,9 @@ PARSE_ERROR = -32700
 
 
 def request(method: str, params: Any = None, request_id: Any = 1) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}}
+    ).encode()
 
 
 def tool_call(name: str, arguments: Any = None, request_id: Any = 1, **params: Any) -> bytes:
@@ -30,7 +32,9 @@ def tool_call(name: str, arguments: Any = None, request_id: Any = 1, **params: A
 
 def cancel(request_id: Any) -> bytes:
     params = {"requestId": request_id}
-    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+    ).encode()
 
 
 def text(words: str) -> dict[str, Any]:
@@ -71,7 +75,9 @@ async def process() -> AsyncIterator[Server]:
     """A server of its own; standard input is closed at the end, and that must end it."""
     pipe = asyncio.subprocess.PIPE
     async with asyncio.timeout(30):
-        child = await asyncio.create_subprocess_exec(*COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, limit=2**26)
+        child = await asyncio.create_subprocess_exec(
+            *COMMAND, stdin=pipe, stdout=pipe, stderr=pipe, limit=2**26
+        )
         assert child.stdin is not None
         assert child.stdout is not None
         try:
@@ -113,7 +119,9 @@ async def in_process() -> AsyncIterator[Server]:
     reader = asyncio.StreamReader(limit=2**26)
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(30):
-        back, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(client_in, "rb"))
+        back, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(client_in, "rb")
+        )
         out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(client_out, "wb", 0))
         with os.fdopen(server_in, "rb", 0) as source, os.fdopen(server_out, "wb") as sink:
             served = asyncio.ensure_future(serve_streams(registry, source, sink))
@@ -147,14 +155,22 @@ def test_requests_are_answered_until_standard_input_ends(serving):
         (b"nonsense", None, PARSE_ERROR),
         (b"{", None, PARSE_ERROR),
         (b"\xff\xfe", None, PARSE_ERROR),
-        (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": 1, "a": 2}}', 5, PARSE_ERROR),
+        (
+            b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": 1, "a": 2}}',
+            5,
+            PARSE_ERROR,
+        ),
         (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"a": NaN}}', 5, PARSE_ERROR),
         (b"[" * 100_000, None, PARSE_ERROR),
         (b"[]", None, -32600),
         (b'{"jsonrpc": "2.0", "id": [], "method": "ping"}', None, -32600),
         (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None, -32600),
         (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, -32600),
-        (b'{"jsonrpc": "2.0", "id": 5, "method": "notifications/cancelled", "params": {}}', 5, -32601),
+        (
+            b'{"jsonrpc": "2.0", "id": 5, "method": "notifications/cancelled", "params": {}}',
+            5,
+            -32601,
+        ),
         (b"notifications/cancelled", None, PARSE_ERROR),
     ],
     ids=[
@@ -172,7 +188,9 @@ def test_requests_are_answered_until_standard_input_ends(serving):
         "half",
     ],
 )
-def test_a_line_that_is_no_request_is_answered_and_the_next_one_too(line, request_id, code, serving):
+def test_a_line_that_is_no_request_is_answered_and_the_next_one_too(
+    line, request_id, code, serving
+):
     async def steps() -> None:
         async with serving() as server:
             found = await server.ask(line)
@@ -222,14 +240,18 @@ def test_a_last_line_without_an_end_is_answered(serving):
             assert await server.next() == result({}, 1)
 
     run(steps())
-    done = subprocess.run(COMMAND, input=request("ping"), capture_output=True, timeout=30, check=True)
+    done = subprocess.run(
+        COMMAND, input=request("ping"), capture_output=True, timeout=30, check=True
+    )
     assert json.loads(done.stdout) == result({})
 
 
 def test_notifications_are_not_answered(serving):
     async def steps() -> None:
         async with serving() as server:
-            server.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}', cancel("nobody"))
+            server.send(
+                b'{"jsonrpc": "2.0", "method": "notifications/initialized"}', cancel("nobody")
+            )
             assert await server.ask(request("ping")) == result({})
 
     run(steps())
@@ -252,7 +274,9 @@ def test_progress_comes_before_its_response(serving):
 
 
 @pytest.mark.parametrize("request_id", [1, "a", 0], ids=repr)
-@pytest.mark.parametrize("meta", [{}, {"_meta": {"progressToken": "t"}}], ids=["plain", "streaming"])
+@pytest.mark.parametrize(
+    "meta", [{}, {"_meta": {"progressToken": "t"}}], ids=["plain", "streaming"]
+)
 def test_a_cancelled_call_ends_without_an_answer_and_no_other_does(request_id, meta, serving):
     async def steps() -> None:
         async with serving() as server:
@@ -284,7 +308,10 @@ def test_a_slow_call_does_not_hold_up_the_next():
             server.send(tool_call("hold", None, 1))
             assert await server.ask(request("ping", request_id=2)) == result({}, 2)
             server.send(tool_call("let_go", None, 3))
-            assert await server.several(2) == {1: result(text("held"), 1), 3: result(text("let go"), 3)}
+            assert await server.several(2) == {
+                1: result(text("held"), 1),
+                3: result(text("let go"), 3),
+            }
 
     run(steps())
 
@@ -300,7 +327,9 @@ def test_a_tool_that_prints_or_starts_what_prints_does_not_break_the_framing():
 
 
 def test_what_a_tool_prints_goes_to_standard_error():
-    done = subprocess.run(COMMAND, input=tool_call("loud", {"words": "hello"}), capture_output=True, timeout=30)
+    done = subprocess.run(
+        COMMAND, input=tool_call("loud", {"words": "hello"}), capture_output=True, timeout=30
+    )
     assert json.loads(done.stdout) == result(text("hello"))
     assert done.stderr.count(b"hello") == 3
 
@@ -311,17 +340,23 @@ def test_calls_that_are_still_running_when_standard_input_ends_are_answered():
     assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [1, 2]
 
 
-@pytest.mark.parametrize("content", [b"", request("ping") + b"\n" + request("ping")], ids=["empty", "two-lines"])
+@pytest.mark.parametrize(
+    "content", [b"", request("ping") + b"\n" + request("ping")], ids=["empty", "two-lines"]
+)
 def test_standard_input_may_be_a_file(content, tmp_path):
     path = tmp_path / "requests"
     path.write_bytes(content)
     with path.open("rb") as source:
         done = subprocess.run(COMMAND, stdin=source, capture_output=True, timeout=30, check=True)
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [result({})] * content.count(b"ping")
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [result({})] * content.count(
+        b"ping"
+    )
 
 
 def test_standard_input_may_be_nothing():
-    done = subprocess.run(COMMAND, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
+    done = subprocess.run(
+        COMMAND, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True
+    )
     assert done.stdout == b""
 
 
@@ -337,7 +372,10 @@ def test_serving_takes_the_standard_streams_for_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     kept = [os.dup(0), os.dup(1)]
     try:
-        with (tmp_path / "requests").open("rb") as source, (tmp_path / "answers").open("wb") as sink:
+        with (
+            (tmp_path / "requests").open("rb") as source,
+            (tmp_path / "answers").open("wb") as sink,
+        ):
             os.dup2(source.fileno(), 0)
             os.dup2(sink.fileno(), 1)
         serve(ToolRegistry("shop"))

@@ -54,7 +54,9 @@ def called(name: str, arguments: Any) -> Any:
     """What comes of a call over the wire; the registry's own way must come to the same."""
     registry = shop()
     params = {"name": name, "arguments": arguments}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    body = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    ).encode()
     result = json.loads(asyncio.run(respond(registry, body)).body)["result"]
     made = list(calls)
     assert shop().dispatch(name, arguments) == result
@@ -85,10 +87,15 @@ def test_help_tells_what_a_tool_takes_and_calls_nothing(sent):
 
 def test_what_stands_beside_help_is_not_called_and_the_answer_says_so():
     result = called("order", {"help": True, "sku": "tea", "data": {"count": 5}})
-    assert (result["structuredContent"], calls) == ({**TOLD, "called": "nothing: help was asked for"}, [])
+    assert (result["structuredContent"], calls) == (
+        {**TOLD, "called": "nothing: help was asked for"},
+        [],
+    )
 
 
-@pytest.mark.parametrize("sent", [{"sku": "tea"}, {"sku": "tea", "help": False}, {"sku": "tea", "help": None}], ids=str)
+@pytest.mark.parametrize(
+    "sent", [{"sku": "tea"}, {"sku": "tea", "help": False}, {"sku": "tea", "help": None}], ids=str
+)
 def test_without_help_a_tool_is_called(sent):
     assert called("order", sent)["content"][0]["text"] == "ordered tea"
     assert calls == [(Line(sku="tea"), "")]
@@ -110,17 +117,25 @@ def test_help_that_is_neither_true_nor_false_is_refused():
 
 def test_help_of_a_tool_that_declares_what_it_returns_is_no_result_of_that_kind():
     result = called("pay", {"help": True})
-    assert (result["isError"], json.loads(result["content"][0]["text"])["required"]) == (True, ["number"])
+    assert (result["isError"], json.loads(result["content"][0]["text"])["required"]) == (
+        True,
+        ["number"],
+    )
     assert called("pay", {"number": 7, "help": False})["structuredContent"] == {"number": 7}
 
 
 def test_an_argument_of_the_tools_own_is_not_taken_from_it():
     assert called("ask", {"help": "me"})["content"][0]["text"] == "me"
-    assert shop().tools["ask"].listing()["inputSchema"]["properties"] == {"help": {"type": "string"}}
+    assert shop().tools["ask"].listing()["inputSchema"]["properties"] == {
+        "help": {"type": "string"}
+    }
 
 
 def test_help_is_listed_where_it_is_taken():
-    listed = {name: list(tool.listing()["inputSchema"]["properties"]) for name, tool in shop().tools.items()}
+    listed = {
+        name: list(tool.listing()["inputSchema"]["properties"])
+        for name, tool in shop().tools.items()
+    }
     assert listed == {
         "order": ["sku", "count", "note", "help"],
         "pay": ["number", "help"],
@@ -132,9 +147,14 @@ def test_help_is_listed_where_it_is_taken():
 def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
     registry = shop()
     registry.dispatcher("shop", {"order": "order", "ask": "ask"})
-    told = registry.dispatch("shop", {"action": "order", "params": {"help": True}})["structuredContent"]
+    told = registry.dispatch("shop", {"action": "order", "params": {"help": True}})[
+        "structuredContent"
+    ]
     assert told == {"action": "order", **TOLD, "example": {"action": "order", "sku": "text"}}
-    assert registry.dispatch("shop", {"action": "ask", "params": {"help": "me"}})["content"][0]["text"] == "me"
+    assert (
+        registry.dispatch("shop", {"action": "ask", "params": {"help": "me"}})["content"][0]["text"]
+        == "me"
+    )
     told = registry.dispatch("shop", {"action": "ask", "help": True})["structuredContent"]
     assert told["note"] == 'Send the field "help" inside "params".'
 

@@ -1,4 +1,6 @@
-"""For the tests of the testing kit: where calls are recorded, and a run of pytest in a project of its own."""
+"""For the tests of the testing kit: where calls are recorded, and a run of pytest in a project of
+its own.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

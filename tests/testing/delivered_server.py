@@ -1,4 +1,6 @@
-"""Tools that say what they were given. `python delivered_server.py HOST` serves HTTP on a port that it prints."""
+"""Tools that say what they were given. `python delivered_server.py HOST` serves HTTP on a port that
+it prints.
+"""
 
 import logging
 import socket
@@ -19,7 +21,14 @@ from toolbooth import ToolError, ToolRegistry
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.server.asgi import app
 
-HOSTS = ["registry", "registry-protocol", "fastmcp", "fastmcp-protected", "mcp_sdk", "mcp_sdk-protected"]
+HOSTS = [
+    "registry",
+    "registry-protocol",
+    "fastmcp",
+    "fastmcp-protected",
+    "mcp_sdk",
+    "mcp_sdk-protected",
+]
 
 
 class Colour(StrEnum):
@@ -48,7 +57,9 @@ def told(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"{type(value).__name__}[" + ", ".join(map(told, value)) + "]"
     if isinstance(value, BaseModel):
-        fields = ", ".join(f"{name}={told(getattr(value, name))}" for name in type(value).model_fields)
+        fields = ", ".join(
+            f"{name}={told(getattr(value, name))}" for name in type(value).model_fields
+        )
         return f"{type(value).__name__}({fields}; {sorted(value.model_fields_set)})"
     return f"{type(value).__name__}:{value!r}"
 
@@ -66,10 +77,16 @@ def numbers(
 
 
 async def order(
-    customer: str, lines: list[Line], address: Address | None = None, tags: dict[str, int] | None = None
+    customer: str,
+    lines: list[Line],
+    address: Address | None = None,
+    tags: dict[str, int] | None = None,
 ) -> dict[str, Any]:
     """Take nested objects."""
-    return {"seen": [told(each) for each in (customer, lines, address, tags)], "lines": [each.sku for each in lines]}
+    return {
+        "seen": [told(each) for each in (customer, lines, address, tags)],
+        "lines": [each.sku for each in lines],
+    }
 
 
 def chosen(
@@ -79,7 +96,9 @@ def chosen(
     return [told(colour), told(way), told(value)]
 
 
-def planned(day: date, at: datetime | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10) -> str:
+def planned(
+    day: date, at: datetime | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
+) -> str:
     """Take dates."""
     return told([day, at, limit])
 

@@ -79,7 +79,11 @@ def failure(result: pytest.RunResult, title: str) -> str:
     """What stands below the title of a failure, or of an error."""
     lines = result.outlines
     start = next(index for index, line in enumerate(lines) if line.strip("_ ") == title)
-    ends = (index for index, line in enumerate(lines) if index > start and line[:5] in ("=" * 5, "_" * 5, "-" * 5))
+    ends = (
+        index
+        for index, line in enumerate(lines)
+        if index > start and line[:5] in ("=" * 5, "_" * 5, "-" * 5)
+    )
     return "\n".join(lines[start + 1 : next(ends)]).strip("\n")
 
 

@@ -18,12 +18,16 @@ class Line(BaseModel):
     quantity: int = 1
 
 
-def place_order(customer: str, lines: list[Line], limit: int = 10, price: Decimal | None = None) -> str:
+def place_order(
+    customer: str, lines: list[Line], limit: int = 10, price: Decimal | None = None
+) -> str:
     RUNS.append("place_order")
     return "placed"
 
 
-def place_order_now(customer: str, lines: list[Line], limit: int = 20, price: float | None = None) -> str:
+def place_order_now(
+    customer: str, lines: list[Line], limit: int = 20, price: float | None = None
+) -> str:
     RUNS.append("place_order")
     return "placed"
 
@@ -40,7 +44,9 @@ def registry_of(**tools: Any) -> ToolRegistry:
     return registry
 
 
-def recorded(path: Path, registry: ToolRegistry, *calls: tuple[str, Any], arguments: Any = "whole") -> Path:
+def recorded(
+    path: Path, registry: ToolRegistry, *calls: tuple[str, Any], arguments: Any = "whole"
+) -> Path:
     """A recording of calls that were really made."""
     record_calls(registry, path, arguments=arguments)
     for tool, sent in calls:

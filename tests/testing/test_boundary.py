@@ -1,4 +1,6 @@
-"""assert_boundary on servers that hold the law, and on servers that do not: what it finds, and what it says."""
+"""assert_boundary on servers that hold the law, and on servers that do not: what it finds, and what
+it says.
+"""
 
 import asyncio
 import importlib.util
@@ -123,12 +125,19 @@ def test_a_dispatcher_is_called_once_for_each_action():
 
 def test_a_dispatcher_of_several_resources_is_held_to_the_law_and_tells_what_it_takes():
     server = registry(SHOP)
-    resources = {"orders": {"place": "place_order", "find": "find_orders"}, "found": {"find": "find_orders"}}
+    resources = {
+        "orders": {"place": "place_order", "find": "find_orders"},
+        "found": {"find": "find_orders"},
+    }
     server.dispatcher("shop", resources)
     found = {"query": "tea", "limit": 5}
     report = assert_boundary(server, {"shop/orders/find": found, "shop/found/find": found})
     assert report.holds
-    assert {case.tool.label for case in report.cases} == {"shop/orders/place", "shop/orders/find", "shop/found/find"}
+    assert {case.tool.label for case in report.cases} == {
+        "shop/orders/place",
+        "shop/orders/find",
+        "shop/found/find",
+    }
     assert schema_honesty(server) > 0
 
 
@@ -207,7 +216,9 @@ def test_so_are_those_of_fastmcp_below_the_top():
     assert top(lost["unknown-key@$.lines[0]"], 1) == snapshot(
         'the tool ran and 1 key was lost ($.lines[0].zq_unheard_of); it answered {"customer":"text","lines":['
     )
-    guessed = {f"{each.tool}: {each.shape.kind}" for each in report.deviations if each.grade == "guessed"}
+    guessed = {
+        f"{each.tool}: {each.shape.kind}" for each in report.deviations if each.grade == "guessed"
+    }
     assert guessed == snapshot(
         {
             "find_orders: number-for-date",
@@ -254,9 +265,15 @@ def remind(payload: Payload, prices: Prices) -> str:
     ids=["toolbooth", "fastmcp-protected", "fastmcp", "mcp_sdk-protected", "mcp_sdk"],
 )
 def test_a_tool_that_works_only_on_python_objects_is_found(make: Callable[[Tools], Any]):
-    assert remind({"due": datetime(2026, 11, 15, tzinfo=UTC)}, {1: 2.5}) == "2026-11-15T00:00:00+00:00: 2.5"
+    assert (
+        remind({"due": datetime(2026, 11, 15, tzinfo=UTC)}, {1: 2.5})
+        == "2026-11-15T00:00:00+00:00: 2.5"
+    )
     told = " ".join(failure(make([remind])).split())
-    assert "remind correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-06-15)" in told
+    assert (
+        "remind correct: the correct call, as the wire delivers it (ruby-sdk#412, 2026-06-15)"
+        in told
+    )
     assert "the tool breaks on what the wire delivers" in told
     assert "annotate (datetime, dict[int, str], a model)" in told
 
@@ -320,7 +337,9 @@ shop (toolbooth): 0 of 52 calls broke the law of the boundary
     [
         (
             {"find_orders": {"limit": "5"}},
-            snapshot("s: the example is no correct call: $.limit: would have to be repaired (scalar-text)"),
+            snapshot(
+                "s: the example is no correct call: $.limit: would have to be repaired (scalar-text)"
+            ),
         ),
         (
             {"find_orders": {"query": 5}},
@@ -358,11 +377,19 @@ def log_in(user: str, password: SecretStr) -> str:
 
 LOG_IN = compile_function(log_in)
 LOG_IN_TOOL = ServedTool(name="log_in", contract=LOG_IN, published={}, guarded=True)
-LOG_IN_SHAPES = {each.id: each for each in agent_shapes(LOG_IN, {"user": "ann", "password": "s3cr3t"})}
+LOG_IN_SHAPES = {
+    each.id: each for each in agent_shapes(LOG_IN, {"user": "ann", "password": "s3cr3t"})
+}
 
 
 def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResult:
-    whole = {"text": text, "structured": None, "repairs": (), "corrected": None, "is_error": bool(problems)}
+    whole = {
+        "text": text,
+        "structured": None,
+        "repairs": (),
+        "corrected": None,
+        "is_error": bool(problems),
+    }
     raw = {"content": [{"type": "text", "text": text}]}
     return WireResult(**{**whole, "raw": raw, "problems": problems, **more})
 
@@ -382,10 +409,18 @@ def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResu
         ),
         (
             "wrapper/data",
-            seen("no", (Problem(code="nested-wrapper", path=("data",), message=""),), corrected={"user": "ann"}),
+            seen(
+                "no",
+                (Problem(code="nested-wrapper", path=("data",), message=""),),
+                corrected={"user": "ann"},
+            ),
             snapshot(("unexplained", 'refused, but it was told to send {"user": "ann"}')),
         ),
-        ("client-key/_meta", seen("bob"), snapshot(("changed", "it answered bob, but ann to the correct call"))),
+        (
+            "client-key/_meta",
+            seen("bob"),
+            snapshot(("changed", "it answered bob, but ann to the correct call")),
+        ),
         (
             "client-key/_meta",
             seen("oops", is_error=True),
@@ -396,10 +431,27 @@ def seen(text: str, problems: tuple[Problem, ...] = (), **more: Any) -> WireResu
             seen("no", (Problem(code="unknown-key", path=("_meta",), message=""),)),
             snapshot(("refused", "refused: no")),
         ),
-        ("client-key/_meta", seen("ann"), snapshot(("unrecorded", "taken as meant, with nothing in its record"))),
-        ("number-for-text@$.user", seen("5"), snapshot(("guessed", "the tool ran on it; it answered 5"))),
+        (
+            "client-key/_meta",
+            seen("ann"),
+            snapshot(("unrecorded", "taken as meant, with nothing in its record")),
+        ),
+        (
+            "number-for-text@$.user",
+            seen("5"),
+            snapshot(("guessed", "the tool ran on it; it answered 5")),
+        ),
     ],
-    ids=["leaked", "other-problem", "other-correction", "changed", "broken", "refused", "unrecorded", "guessed"],
+    ids=[
+        "leaked",
+        "other-problem",
+        "other-correction",
+        "changed",
+        "broken",
+        "refused",
+        "unrecorded",
+        "guessed",
+    ],
 )
 def test_verdicts(shape: str, result: WireResult, verdict: tuple[str, str]):
     law = LOG_IN_SHAPES[shape].law
@@ -425,7 +477,9 @@ def loaded(name: str) -> ModuleType:
 
 
 def inventory(folder: Path, *names: str) -> Tools:
-    made = loaded("tools").Inventory(loaded("store").Store(folder / "inventory.sqlite3", date(2026, 9, 1)))
+    made = loaded("tools").Inventory(
+        loaded("store").Store(folder / "inventory.sqlite3", date(2026, 9, 1))
+    )
     every = [tool for tool, _ in made.tools()]
     return [tool for tool in every if not names or tool.__name__ in names]
 
@@ -439,14 +493,20 @@ def test_the_inventory_holds_the_law(tmp_path: Path):
 
 
 @pytest.mark.parametrize("make", [fastmcp_server, sdk_server])
-def test_the_inventory_holds_it_on_both_hosts_once_protected(make: Callable[..., Any], tmp_path: Path):
+def test_the_inventory_holds_it_on_both_hosts_once_protected(
+    make: Callable[..., Any], tmp_path: Path
+):
     assert assert_boundary(make(inventory(tmp_path, *SOME), protected=True)).holds
 
 
 def test_its_unprotected_twin_on_the_official_sdk_loses_what_is_sent(tmp_path: Path):
     report = report_of(sdk_server(inventory(tmp_path, *SOME), protected=False))
     lost = {
-        each.shape.id: each.happened for each in report.deviations if each.tool == "search_products" and each.lost > 1
+        each.shape.id: each.happened
+        for each in report.deviations
+        if each.tool == "search_products" and each.lost > 1
     }
     assert lost["wrapper/data@$.request"].startswith("the tool ran and 8 keys were lost")
-    assert "House espresso" in lost["wrapper/data@$.request"]  # all products, though tea was asked for
+    assert (
+        "House espresso" in lost["wrapper/data@$.request"]
+    )  # all products, though tea was asked for

@@ -67,8 +67,13 @@ def over_http(host: str, calls: list[Call]) -> list[Any]:
 
 def _posted(connection: http.client.HTTPConnection, tool: str, arguments: bytes) -> Any:
     params = json.dumps({"_meta": META, "name": tool}, separators=(",", ":")).encode()[:-1]
-    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s,"arguments":%s}}' % (params, arguments)
-    connection.request("POST", "/mcp", body, {**HEADERS, "Mcp-Method": "tools/call", "Mcp-Name": tool})
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s,"arguments":%s}}' % (
+        params,
+        arguments,
+    )
+    connection.request(
+        "POST", "/mcp", body, {**HEADERS, "Mcp-Method": "tools/call", "Mcp-Name": tool}
+    )
     reply = json.loads(connection.getresponse().read())
     return reply["result"] if "result" in reply else {"error": reply["error"]}
 
@@ -92,7 +97,9 @@ def test_a_thousand_random_calls_are_answered_as_over_http(host: str):
     server = delivered.make(host)
     with ThreadPoolExecutor(1) as thread:  # the other process works while this one does
         http_answers = thread.submit(over_http, host, sent)
-        answers = [call_over_wire(server, tool, arguments, host=how).raw for tool, arguments, how in calls]
+        answers = [
+            call_over_wire(server, tool, arguments, host=how).raw for tool, arguments, how in calls
+        ]
     differing = [
         (call, ours, theirs)
         for call, ours, theirs in zip(calls, answers, http_answers.result(), strict=True)
@@ -139,7 +146,12 @@ ORDER = {"customer": "Ann", "lines": [{"sku": "A1"}]}
 
 def test_a_result_shows_what_the_agent_reads_and_what_was_repaired():
     result = call_over_wire(delivered.make("registry"), "numbers", {"count": "2"})
-    seen = {"count": "int:2", "share": "NoneType:None", "price": "NoneType:None", "sure": "bool:False"}
+    seen = {
+        "count": "int:2",
+        "share": "NoneType:None",
+        "price": "NoneType:None",
+        "sure": "bool:False",
+    }
     assert (json.loads(result.text), result.structured, result.is_error) == (seen, seen, False)
     assert result.repairs == (Repair(code="scalar-text", path=("count",)),)
     assert (result.problems, result.corrected) == ((), None)
@@ -147,7 +159,9 @@ def test_a_result_shows_what_the_agent_reads_and_what_was_repaired():
 
 
 def test_a_refusal_shows_every_problem_and_the_corrected_call():
-    result = call_over_wire(delivered.make("fastmcp-protected"), "order", {"data": ORDER, "Tags": {}})
+    result = call_over_wire(
+        delivered.make("fastmcp-protected"), "order", {"data": ORDER, "Tags": {}}
+    )
     assert (result.is_error, result.structured, result.repairs) == (True, None, ())
     assert [(each.code, each.where) for each in result.problems] == [
         ("nested-wrapper", "$.data"),
@@ -173,12 +187,16 @@ def test_an_unprotected_server_shows_what_its_host_says():
     assert repr(dropped) == "<WireResult passed; structured={'result': 'int:5'}>"
     refused = call_over_wire(delivered.make("fastmcp"), "anything", misspelt)
     assert (refused.is_error, refused.problems) == (True, ())
-    assert repr(refused).startswith("<WireResult error; text='1 validation error for call[anything]")
+    assert repr(refused).startswith(
+        "<WireResult error; text='1 validation error for call[anything]"
+    )
 
 
 def test_a_protocol_error_of_a_host_is_an_error_with_its_words():
     result = call_over_wire(delivered.make("mcp_sdk"), "anything", b"[]")
-    assert result.raw == {"error": {"code": -32602, "message": "Invalid request parameters", "data": ""}}
+    assert result.raw == {
+        "error": {"code": -32602, "message": "Invalid request parameters", "data": ""}
+    }
     assert repr(result) == "<WireResult error; text='Invalid request parameters'>"
 
 
@@ -208,7 +226,10 @@ def test_strict_filling_takes_the_schema_that_the_server_publishes():
 
 def test_the_javascript_hop_reaches_the_tool():
     assert call_over_wire(delivered.make("mcp_sdk"), "anything", {"value": 5.0}).text == "float:5.0"
-    assert call_over_wire(delivered.make("mcp_sdk"), "anything", {"value": 5.0}, host="js").text == "int:5"
+    assert (
+        call_over_wire(delivered.make("mcp_sdk"), "anything", {"value": 5.0}, host="js").text
+        == "int:5"
+    )
 
 
 def test_what_cannot_be_sent_is_refused_before_the_server_is_asked():
@@ -218,15 +239,24 @@ def test_what_cannot_be_sent_is_refused_before_the_server_is_asked():
 
 def test_misuse_is_told():
     registry = delivered.make("registry")
-    with pytest.raises(ValueError, match=r"^bytes are sent as they are: host= and fill= are for values$"):
+    with pytest.raises(
+        ValueError, match=r"^bytes are sent as they are: host= and fill= are for values$"
+    ):
         call_over_wire(registry, "numbers", b"{}", host="js")
-    with pytest.raises(LookupError, match=r"^delivered has no tool 'number'; it has anything, numbers, order"):
+    with pytest.raises(
+        LookupError, match=r"^delivered has no tool 'number'; it has anything, numbers, order"
+    ):
         call_over_wire(registry, "number", {}, fill="openai-strict")
-    with pytest.raises(TypeError, match=r"^dict is no server that is known here \(ToolRegistry, FastMCP, MCPServer\)$"):
+    with pytest.raises(
+        TypeError,
+        match=r"^dict is no server that is known here \(ToolRegistry, FastMCP, MCPServer\)$",
+    ):
         call_over_wire({}, "numbers", {})
 
     async def inside_a_loop() -> None:
-        with pytest.raises(RuntimeError, match=r"^an event loop is running here: await call_over_wire_async"):
+        with pytest.raises(
+            RuntimeError, match=r"^an event loop is running here: await call_over_wire_async"
+        ):
             call_over_wire(registry, "numbers", {})
         assert (await call_over_wire_async(registry, "numbers", {})).is_error is False
 

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from pydantic import BaseModel, Field, model_validator
 
-from toolbooth import JsonText, Unpack, compile_function, compile_json_schema, compile_model, input_schema
+from toolbooth import (
+    JsonText,
+    Unpack,
+    compile_function,
+    compile_json_schema,
+    compile_model,
+    input_schema,
+)
 from toolbooth.testing.shapes.examples import NoExample, example_arguments
 from toolbooth.testing.shapes.generate import arguments_for
 
@@ -25,7 +32,11 @@ SAME = settings(
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 
-NODE = {"type": "object", "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}, "required": ["v"]}
+NODE = {
+    "type": "object",
+    "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}},
+    "required": ["v"],
+}
 
 SCHEMAS: dict[str, Any] = {
     "nothing": {},
@@ -38,7 +49,11 @@ SCHEMAS: dict[str, Any] = {
     "moment": {"type": "string", "format": "date-time"},
     "address": {"type": "string", "format": "email", "maxLength": 40},
     "unknown format": {"type": "string", "format": "colour"},
-    "JSON in text": {"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "integer"}},
+    "JSON in text": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": {"type": "integer"},
+    },
     "integer": {"type": "integer"},
     "bounded integer": {"type": "integer", "minimum": 3, "exclusiveMaximum": 5},
     "steps": {"type": "integer", "multipleOf": 7, "minimum": 1, "maximum": 60},
@@ -54,19 +69,40 @@ SCHEMAS: dict[str, Any] = {
     "typed enum": {"type": "string", "enum": ["a", 1]},
     "list": {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 2},
     "set": {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True},
-    "tuple": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2},
+    "tuple": {
+        "type": "array",
+        "prefixItems": [{"type": "integer"}, {"type": "string"}],
+        "minItems": 2,
+        "maxItems": 2,
+    },
     "tuple and more": {"prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
     "empty list": {"type": "array", "items": False},
     "containing": {"type": "array", "items": {"type": "integer"}, "contains": {"const": 1}},
     "table": {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1},
-    "table by name": {"type": "object", "propertyNames": {"pattern": "^[a-z]+$"}, "additionalProperties": True},
+    "table by name": {
+        "type": "object",
+        "propertyNames": {"pattern": "^[a-z]+$"},
+        "additionalProperties": True,
+    },
     "table by pattern": {"type": "object", "patternProperties": {"^x-": {"type": "integer"}}},
-    "closed": {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False},
+    "closed": {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "additionalProperties": False,
+    },
     "union": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "string"}}]},
     "one of": {"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 5}]},
-    "all of": {"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}, {"required": ["a"]}]},
-    "all of the same": {"allOf": [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"type": "integer"}}}]},
-    "base and union": {"type": "object", "required": ["a"], "anyOf": [{"properties": {"a": {"type": "integer"}}}]},
+    "all of": {
+        "allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}}, {"required": ["a"]}]
+    },
+    "all of the same": {
+        "allOf": [{"properties": {"a": {"minimum": 1}}}, {"properties": {"a": {"type": "integer"}}}]
+    },
+    "base and union": {
+        "type": "object",
+        "required": ["a"],
+        "anyOf": [{"properties": {"a": {"type": "integer"}}}],
+    },
     "reference": {"$ref": "#/$defs/node"},
     "not": {"type": "integer", "not": {"const": 0}},
     "condition": {"type": "integer", "if": {"minimum": 5}, "then": {"multipleOf": 2}},
@@ -74,7 +110,12 @@ SCHEMAS: dict[str, Any] = {
 
 
 def holding(schema: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"it": schema}, "required": ["it"], "$defs": {"node": NODE}}
+    return {
+        "type": "object",
+        "properties": {"it": schema},
+        "required": ["it"],
+        "$defs": {"node": NODE},
+    }
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -116,17 +157,26 @@ def test_an_integer_comes_up_as_1_0_too():
 
 
 def test_an_object_that_is_silent_on_other_keys_has_none():
-    assert {key for each in some({"type": "object", "properties": {"a": {"type": "null"}}}) for key in each} == {"a"}
+    assert {
+        key
+        for each in some({"type": "object", "properties": {"a": {"type": "null"}}})
+        for key in each
+    } == {"a"}
     assert [each for each in some({"type": "object"}) if each]
     assert some({"type": "object", "properties": {}, "additionalProperties": False}) == [{}] * 1
 
 
 def test_recursion_comes_to_an_end():
-    assert max(json.dumps(each).count("next") for each in some({"$ref": "#/$defs/node"})) in range(2, 9)
+    assert max(json.dumps(each).count("next") for each in some({"$ref": "#/$defs/node"})) in range(
+        2, 9
+    )
 
 
 def test_every_field_is_there_when_all_are_asked_for():
-    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "array", "items": True}}}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "array", "items": True}},
+    }
     assert {len(each) for each in some(schema, whole=True)} == {2}
 
 
@@ -177,14 +227,20 @@ def test_the_example_has_everything_in_it_and_differs_from_the_defaults():
     assert example_arguments(compile_model(Order)) == snapshot(
         {
             "customer": "Ann",
-            "lines": [{"sku": "AA0", "quantity": 2, "price": 2.5}, {"sku": "AA0", "quantity": 2, "price": 2.5}],
+            "lines": [
+                {"sku": "AA0", "quantity": 2, "price": 2.5},
+                {"sku": "AA0", "quantity": 2, "price": 2.5},
+            ],
             "colour": "blue",
             "gift": False,
             "due": "2026-11-15",
             "sizes": {"key": 2},
             "parent": {
                 "customer": "Ann",
-                "lines": [{"sku": "AA0", "quantity": 2, "price": 2.5}, {"sku": "AA0", "quantity": 2, "price": 2.5}],
+                "lines": [
+                    {"sku": "AA0", "quantity": 2, "price": 2.5},
+                    {"sku": "AA0", "quantity": 2, "price": 2.5},
+                ],
                 "colour": "blue",
                 "gift": False,
                 "due": "2026-11-15",
@@ -217,7 +273,11 @@ def test_it_is_the_same_each_time():
 
 
 def test_an_example_in_the_schema_is_taken():
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "examples": [{"n": "x"}, {"n": 5}]}
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "examples": [{"n": "x"}, {"n": 5}],
+    }
     assert example_arguments(compile_json_schema(schema)) == {"n": 5}
 
 
@@ -234,7 +294,14 @@ def test_an_example_in_the_schema_is_taken():
         ({"enum": ["a", "b"], "default": "a"}, "b"),
         ({"type": "null"}, None),
         ({"type": "array", "prefixItems": [{"type": "boolean"}]}, [True]),
-        ({"type": "string", "contentMediaType": "application/json", "contentSchema": {"type": "array"}}, '["text"]'),
+        (
+            {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": {"type": "array"},
+            },
+            '["text"]',
+        ),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, {"key": 2}),
         ({"allOf": [{"type": "object", "properties": {"a": {"const": 1}}}]}, {"a": 1}),
     ],
@@ -264,10 +331,16 @@ def test_where_nothing_can_be_made_the_author_is_asked():
 
 def test_a_schema_without_values_is_said_to_have_none():
     with pytest.raises(NoExample, match="must be at"):
-        example_arguments(compile_json_schema(holding({"type": "integer", "minimum": 5, "maximum": 1})))
+        example_arguments(
+            compile_json_schema(holding({"type": "integer", "minimum": 5, "maximum": 1}))
+        )
 
 
 def test_calls_can_be_searched():
-    found = find(arguments_for(holding({"type": "integer"})), lambda arguments: arguments["it"] > 41, settings=SAME)
+    found = find(
+        arguments_for(holding({"type": "integer"})),
+        lambda arguments: arguments["it"] > 41,
+        settings=SAME,
+    )
     assert found == {"it": 42}
     assert isinstance(arguments_for(holding({"type": "integer"})), st.SearchStrategy)

@@ -12,9 +12,25 @@ import pytest
 from fastmcp import FastMCP
 from inline_snapshot import snapshot
 from mcp.server.mcpserver import MCPServer
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Json, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Json,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
-from toolbooth import JsonText, ToolRegistry, Unpack, compile_function, compile_json_schema, input_schema
+from toolbooth import (
+    JsonText,
+    ToolRegistry,
+    Unpack,
+    compile_function,
+    compile_json_schema,
+    input_schema,
+)
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.cli.target import load_registry
 from toolbooth.testing.check.schema_honesty import Search, schema_honesty
@@ -90,7 +106,10 @@ def tag(request: Annotated[Authored, Unpack()], parsed: Json[list[int]] | None =
 
 FOREIGN = {
     "type": "object",
-    "properties": {"ids": {"type": "array", "items": {"type": "integer"}}, "q": {"type": "string", "minLength": 1}},
+    "properties": {
+        "ids": {"type": "array", "items": {"type": "integer"}},
+        "q": {"type": "string", "minLength": 1},
+    },
     "anyOf": [{"required": ["ids"]}, {"required": ["q"]}],
 }
 
@@ -123,7 +142,11 @@ def test_those_of_protected_servers_are_and_no_tool_is_run(host: str):
     def never(customer: str, size: Annotated[int, Field(ge=1)] = 1) -> None:
         raise AssertionError("the tool was run")
 
-    server: Any = fastmcp.protect(FastMCP("shop")) if host == "fastmcp" else mcp_sdk.protect(MCPServer("shop"))
+    server: Any = (
+        fastmcp.protect(FastMCP("shop"))
+        if host == "fastmcp"
+        else mcp_sdk.protect(MCPServer("shop"))
+    )
     server.tool()(never)
     assert schema_honesty(server, max_examples=40) == 120
 
@@ -239,11 +262,18 @@ fetch: the schema admits a call that is refused or repaired, not by the author's
 
 @pytest.mark.parametrize("authors", ["note", "zzz"])
 def test_a_lie_about_a_field_is_found_whatever_the_author_checks_beside_it(authors):
-    # A field of the author's own code is exempt; one whose name merely begins with that name is not.
+    # A field of the author's own code is exempt; one whose name merely begins with that name is
+    # not.
     namespace = {"Annotated": Annotated, "BeforeValidator": BeforeValidator}
-    exec(f"def tool(notes: int, {authors}: Annotated[str, BeforeValidator(lambda value: value)]): ...", namespace)
+    exec(
+        f"def tool(notes: int, {authors}: Annotated[str, BeforeValidator(lambda value: value)]): ...",
+        namespace,
+    )
     contract = compile_function(namespace["tool"])
-    lying = {**contract.schema, "properties": {**contract.schema["properties"], "notes": {"type": "string"}}}
+    lying = {
+        **contract.schema,
+        "properties": {**contract.schema["properties"], "notes": {"type": "string"}},
+    }
     registry = ToolRegistry("shop")
     registry.add(replace(contract, describe=lambda: lying))
     with pytest.raises(AssertionError, match=r"wrong-type at \$\.notes"):

@@ -1,8 +1,9 @@
-"""The kit finds what is known to go wrong, unaided: no example is given, no expectation written down.
+"""The kit finds what is known to go wrong, unaided: no example is given, no expectation written
+down.
 
-Two diseases: a tool that passes its unit tests and breaks on the first real call (argument-shape report), and a
-server that drops what it does not know (the inventory's tools on the official SDK). And the cure: the same tools,
-protected.
+Two diseases: a tool that passes its unit tests and breaks on the first real call (argument-shape
+report), and a server that drops what it does not know (the inventory's tools on the official SDK).
+And the cure: the same tools, protected.
 """
 
 import asyncio
@@ -25,7 +26,17 @@ from toolbooth.testing.check.boundary import assert_boundary, check_boundary
 pytest_plugins = "pytester"
 
 INVENTORY = Path(__file__).resolve().parents[2] / "examples" / "inventory"
-QUIET = ("-q", "--tb=no", "-rN", "-p", "no:inline_snapshot", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+QUIET = (
+    "-q",
+    "--tb=no",
+    "-rN",
+    "-p",
+    "no:inline_snapshot",
+    "-p",
+    "no:hypothesispytest",
+    "-p",
+    "no:cacheprovider",
+)
 
 Tools = list[Callable[..., Any]]
 
@@ -39,7 +50,9 @@ class Payload(BaseModel):
 
 
 def read_as_a_dict(message: str, payload: Payload) -> str:
-    """The tool of the argument-shape report: it reads the nested object by keys that are not delivered."""
+    """The tool of the argument-shape report: it reads the nested object by keys that are not
+    delivered.
+    """
     return f"Message: {message}; subject: {payload['subject'].upper()}"
 
 
@@ -90,7 +103,9 @@ EVERY_SERVER = pytest.mark.parametrize(
 
 
 def test_the_unit_tests_of_these_tools_pass():
-    assert read_as_a_dict("hi", {"subject": "greet", "body": "..."}) == "Message: hi; subject: GREET"
+    assert (
+        read_as_a_dict("hi", {"subject": "greet", "body": "..."}) == "Message: hi; subject: GREET"
+    )
     assert read_by_number({1: 2.5}) == "2.50"
     assert read_as_a_day({"Ann": date(2026, 12, 1)}) == "Ann on Tuesday"
 
@@ -98,7 +113,11 @@ def test_the_unit_tests_of_these_tools_pass():
 @EVERY_SERVER
 def test_tools_that_break_on_what_is_delivered_are_found(serve: Callable[[Tools], Any]):
     report = asyncio.run(check_boundary(serve(BREAKING)))
-    broken = {each.tool for each in report.deviations if each.shape.kind == "correct" and each.grade == "broken"}
+    broken = {
+        each.tool
+        for each in report.deviations
+        if each.shape.kind == "correct" and each.grade == "broken"
+    }
     assert broken == {each.__name__ for each in BREAKING}
 
 
@@ -150,27 +169,48 @@ def stock(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("stock")
-def test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent(pytester: pytest.Pytester):
+def test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent(
+    pytester: pytest.Pytester,
+):
     pytester.makepyfile(unprotected=UNPROTECTED.format(folder=str(INVENTORY)))
     result = pytester.runpytest(*QUIET, "--toolbooth=unprotected:server")
     told = {report.nodeid: str(report.longrepr) for report in result.reprec.getfailures()}
-    lost = {name.partition("[")[2][:-1]: text for name, text in told.items() if text.startswith("lost: ")}
-    # Of adjust_stock no correct call can be made from the published schema: that a sale is negative, it does not say.
+    lost = {
+        name.partition("[")[2][:-1]: text
+        for name, text in told.items()
+        if text.startswith("lost: ")
+    }
+    # Of adjust_stock no correct call can be made from the published schema: that a sale is
+    # negative, it does not say.
     assert {name.partition("-")[0] for name in lost} == TOOLS - {"adjust_stock"}
-    # The wrapper of the nested-wrapper report: fields that narrow a search are gone, and everything is found.
-    assert "8 keys were lost ($.request.data.search_query" in lost["search_products-wrapper/data@$.request"]
+    # The wrapper of the nested-wrapper report: fields that narrow a search are gone, and everything
+    # is found.
+    assert (
+        "8 keys were lost ($.request.data.search_query"
+        in lost["search_products-wrapper/data@$.request"]
+    )
     assert '"total": ' in lost["search_products-wrapper/data@$.request"]
     # A row is changed, but not as asked for.
     assert "4 keys were lost ($.request.data.price" in lost["update_product-wrapper-half@$.request"]
     # Further down, too.
-    assert "1 key was lost ($.request.lines[0].zq" in lost["create_purchase_order-unknown-key@$.request.lines[0]"]
-    assert "To change: toolbooth.adapters.mcp_sdk.protect(server)" in lost["list_orders-misspelt@$.request"]
+    assert (
+        "1 key was lost ($.request.lines[0].zq"
+        in lost["create_purchase_order-unknown-key@$.request.lines[0]"]
+    )
+    assert (
+        "To change: toolbooth.adapters.mcp_sdk.protect(server)"
+        in lost["list_orders-misspelt@$.request"]
+    )
 
 
-@pytest.mark.parametrize("target", ["on_toolbooth.py:registry", "on_fastmcp.py:server", "on_mcp_sdk.py:server"])
+@pytest.mark.parametrize(
+    "target", ["on_toolbooth.py:registry", "on_fastmcp.py:server", "on_mcp_sdk.py:server"]
+)
 @pytest.mark.usefixtures("stock")
 def test_the_protected_servers_pass(target: str, pytester: pytest.Pytester):
     result = pytester.runpytest(*QUIET, f"--toolbooth={INVENTORY / target}")
     assert result.parseoutcomes().keys() == {"passed"}
-    passed = {report.nodeid.partition("[")[2].partition("-")[0] for report in result.reprec.getreports()}
+    passed = {
+        report.nodeid.partition("[")[2].partition("-")[0] for report in result.reprec.getreports()
+    }
     assert passed >= TOOLS

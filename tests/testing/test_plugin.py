@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from plugin_projects import CALLS, FIND_ORDERS, REGISTRY, SDK_CALLS, UNPROTECTED, Run, failure, ids, outcomes
+from plugin_projects import (
+    CALLS,
+    FIND_ORDERS,
+    REGISTRY,
+    SDK_CALLS,
+    UNPROTECTED,
+    Run,
+    failure,
+    ids,
+    outcomes,
+)
 
 pytest_plugins = "pytester"
 
@@ -60,7 +70,9 @@ def test_wire_call_calls_the_server_of_a_fixture(pytester: pytest.Pytester, run:
     ],
     ids=["none", "several", "bad"],
 )
-def test_wire_call_says_what_it_needs(options: list[str], told: str, pytester: pytest.Pytester, run: Run):
+def test_wire_call_says_what_it_needs(
+    options: list[str], told: str, pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop=WIRE_TEST)
     result = run(*options, "--continue-on-collection-errors", "-m", "not toolbooth")
     said = failure(result, "ERROR at setup of test_over_the_wire")
@@ -72,7 +84,9 @@ def test_wire_call_says_what_it_needs(options: list[str], told: str, pytester: p
 
 
 @pytest.mark.parametrize("target", ["shop:server", "shop.py:server"])
-def test_every_tool_is_tested_in_every_shape_without_a_test_file(target: str, pytester: pytest.Pytester, run: Run):
+def test_every_tool_is_tested_in_every_shape_without_a_test_file(
+    target: str, pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     result = run("--toolbooth", target)
     assert result.ret == 0
@@ -83,7 +97,9 @@ def test_every_tool_is_tested_in_every_shape_without_a_test_file(target: str, py
     assert f"{target}::toolbooth[find_orders-true-for-number@$.limit]" in listed
 
 
-def test_generated_tests_stand_beside_others_and_are_chosen_as_others_are(pytester: pytest.Pytester, run: Run):
+def test_generated_tests_stand_beside_others_and_are_chosen_as_others_are(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop="def test_one(): pass")
 
     def passed(*options: str) -> int:
@@ -110,7 +126,9 @@ def test_several_servers_are_told_apart(pytester: pytest.Pytester, run: Run):
 def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    pytester.makeini("[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    package.stall:server")
+    pytester.makeini(
+        "[pytest]\ntestpaths = tests\ntoolbooth =\n    shop.py:server\n    package.stall:server"
+    )
     pytester.makepyfile(
         **{
             "shop": REGISTRY + FIND_ORDERS,
@@ -128,7 +146,9 @@ def test_an_ini_file_names_servers_for_runs_of_the_whole_suite(
     assert outcomes(run("--toolbooth", "package.stall:server", one)) == {"passed": 1}
 
 
-def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(pytester: pytest.Pytester, run: Run):
+def test_a_generated_test_is_run_again_by_its_id_or_as_the_one_that_failed(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=UNPROTECTED + FIND_ORDERS, test_shop="def test_one(): assert False")
     failed = "shop:server::toolbooth[find_orders-wrapper/data]"
     result = run(failed)
@@ -188,13 +208,19 @@ def test_a_server_that_does_not_start_is_a_collection_error(pytester: pytest.Pyt
     assert "ZeroDivisionError" in failure(result, "ERROR collecting shop:server")
 
 
-@pytest.mark.parametrize(("word", "when"), [("started", "setup"), ("ended", "teardown")], ids=["start", "end"])
+@pytest.mark.parametrize(
+    ("word", "when"), [("started", "setup"), ("ended", "teardown")], ids=["start", "end"]
+)
 def test_a_server_that_fails_when_it_is_started_again_is_an_error(
     word: str, when: str, pytester: pytest.Pytester, run: Run
 ):
-    pytester.makepyfile(shop=LIFE.replace(f'write("{word} ")', f'{TWICE}\n        write("{word} ")'))
+    pytester.makepyfile(
+        shop=LIFE.replace(f'write("{word} ")', f'{TWICE}\n        write("{word} ")')
+    )
     result = run("--toolbooth", "shop:server", "-k", "correct")
-    assert "ZeroDivisionError" in failure(result, f"ERROR at {when} of toolbooth[find_orders-correct]")
+    assert "ZeroDivisionError" in failure(
+        result, f"ERROR at {when} of toolbooth[find_orders-correct]"
+    )
     assert outcomes(result)["errors"] == 1
 
 
@@ -225,7 +251,9 @@ def test_the_docs_show_what_is_really_printed(pytester: pytest.Pytester, run: Ru
     protected = f"from toolbooth.adapters.mcp_sdk import protect\n{protected}"
     pytester.makepyfile(**{"shop": protected, "tests/test_shop": code["tests/test_shop.py"]})
     assert outcomes(run(target, "--toolbooth-update")) == {"passed": 77 + 2}
-    pytester.makepyfile(shop=protected.replace("quantity: int = 1", 'quantity: int = 1\n    note: str = ""'))
+    pytester.makepyfile(
+        shop=protected.replace("quantity: int = 1", 'quantity: int = 1\n    note: str = ""')
+    )
     told = run(target).stdout.str()
     assert [part for part in changed if part not in told] == []
 

@@ -3,7 +3,17 @@
 import pytest
 from inline_snapshot import snapshot
 
-from plugin_projects import CALLS, FIND_ORDERS, REGISTRY, RESIZE, SDK_CALLS, UNPROTECTED, Run, failure, outcomes
+from plugin_projects import (
+    CALLS,
+    FIND_ORDERS,
+    REGISTRY,
+    RESIZE,
+    SDK_CALLS,
+    UNPROTECTED,
+    Run,
+    failure,
+    outcomes,
+)
 
 pytest_plugins = "pytester"
 
@@ -29,7 +39,9 @@ If it is meant, say why in conftest.py:
     pytestmark = pytest.mark.toolbooth_accepts("find_orders", "wrapper/data", reason="...")\
 """)
     told = result.outlines
-    start = next(index for index, line in enumerate(told) if line.strip("- ") == "toolbooth shop:server")
+    start = next(
+        index for index, line in enumerate(told) if line.strip("- ") == "toolbooth shop:server"
+    )
     assert "\n".join(told[start + 1 : start + 9]) == snapshot("""\
 shop (mcp_sdk, not protected): 37 of 42 calls broke the law of the boundary
      21 lost: the tool ran, and something that was sent got lost
@@ -40,7 +52,9 @@ shop (mcp_sdk, not protected): 37 of 42 calls broke the law of the boundary
 
              correct  json text  scalar text  left out  client keys  wrappers  names  levels  types  numbers\
 """)
-    result.stdout.fnmatch_lines(["FAILED shop:server::toolbooth[[]find_orders-wrapper/data[]] - lost: the tool ran*"])
+    result.stdout.fnmatch_lines(
+        ["FAILED shop:server::toolbooth[[]find_orders-wrapper/data[]] - lost: the tool ran*"]
+    )
 
 
 def test_once_protected_the_same_server_passes(pytester: pytest.Pytester, run: Run):
@@ -91,7 +105,12 @@ If it is meant, say why in conftest.py:
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        ("shop", snapshot("shop: 'shop' should be module:server or file.py:server, e.g. server.py:server")),
+        (
+            "shop",
+            snapshot(
+                "shop: 'shop' should be module:server or file.py:server, e.g. server.py:server"
+            ),
+        ),
         ("stall:server", snapshot("stall:server: there is no module 'stall' here or on the path")),
         ("shop:mcp", snapshot("shop:mcp: 'mcp' in 'shop' is missing; there is server")),
         (
@@ -107,7 +126,9 @@ If it is meant, say why in conftest.py:
     ],
     ids=["no-name", "no-module", "no-server", "no-kind", "no-file"],
 )
-def test_a_target_that_is_none_is_a_collection_error(target: str, told: str, pytester: pytest.Pytester, run: Run):
+def test_a_target_that_is_none_is_a_collection_error(
+    target: str, told: str, pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS + "FIND = 1", test_shop="def test_one(): pass")
     result = run("--toolbooth", target)
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -135,7 +156,9 @@ def test_without_hypothesis_it_says_what_to_install(pytester: pytest.Pytester, r
     pytester.makeconftest("import sys\nsys.modules['hypothesis'] = None")
     result = run("--toolbooth", "shop:server")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: --toolbooth needs Hypothesis: pip install 'toolbooth[[]testing[]]'"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --toolbooth needs Hypothesis: pip install 'toolbooth[[]testing[]]'"]
+    )
 
 
 # --- correct calls ----------------------------------------------------------------------------------------------
@@ -175,13 +198,17 @@ def test_the_nearest_conftest_has_the_last_word_on_examples(pytester: pytest.Pyt
 
 def test_an_example_that_is_no_correct_call_is_refused(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
-    pytester.makeconftest("def pytest_toolbooth_examples(): return {'find_orders': {'limit': '5'}, 'other': {}}")
+    pytester.makeconftest(
+        "def pytest_toolbooth_examples(): return {'find_orders': {'limit': '5'}, 'other': {}}"
+    )
     result = run("--toolbooth", "shop:server")
     assert outcomes(result) == {"failed": 2}
     assert failure(result, "toolbooth[find_orders-example]").startswith(
         "find_orders: the example is no correct call: $.limit: would have to be repaired (scalar-text)"
     )
-    assert failure(result, "toolbooth[other-example]").startswith("other: there is an example, but no such tool")
+    assert failure(result, "toolbooth[other-example]").startswith(
+        "other: there is an example, but no such tool"
+    )
 
 
 # --- accepted deviations ----------------------------------------------------------------------------------------
@@ -192,12 +219,18 @@ def accepting(*marks: str) -> str:
     return f"import pytest\n\npytestmark = [pytest.mark.usefixtures('tmp_path'), {listed}]"
 
 
-def test_an_accepted_deviation_is_an_expected_failure_with_its_reason(pytester: pytest.Pytester, run: Run):
+def test_an_accepted_deviation_is_an_expected_failure_with_its_reason(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=UNPROTECTED + FIND_ORDERS)
-    pytester.makeconftest(accepting('"find_orders", "wrapper/data", "misspelt", reason="protected next week"'))
+    pytester.makeconftest(
+        accepting('"find_orders", "wrapper/data", "misspelt", reason="protected next week"')
+    )
     result = run("--toolbooth", "shop:server", "-rx", "-k", "misspelt")
     assert outcomes(result) == {"xfailed": 1, "deselected": SDK_CALLS - 1}
-    result.stdout.fnmatch_lines(["XFAIL shop:server::toolbooth[[]find_orders-misspelt[]] - *protected next week"])
+    result.stdout.fnmatch_lines(
+        ["XFAIL shop:server::toolbooth[[]find_orders-misspelt[]] - *protected next week"]
+    )
 
 
 def test_one_that_no_longer_deviates_must_go(pytester: pytest.Pytester, run: Run):
@@ -213,7 +246,10 @@ To change: take "misspelt" of "find_orders" out of toolbooth_accepts in conftest
 
 def test_one_of_a_shape_that_is_not_sent_must_go_too(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
-    marks = ('"find_orders", "mispelt", reason="a slip"', '"other_tool", "misspelt", reason="of another server"')
+    marks = (
+        '"find_orders", "mispelt", reason="a slip"',
+        '"other_tool", "misspelt", reason="of another server"',
+    )
     pytester.makeconftest(accepting(*marks))
     result = run("--toolbooth", "shop:server")
     assert outcomes(result) == {"failed": 1, "passed": CALLS}
@@ -228,9 +264,13 @@ To change: take "mispelt" of "find_orders" out of toolbooth_accepts in conftest.
     ['"find_orders", reason="all"', '"find_orders", "misspelt"', '"find_orders", 5, reason="five"'],
     ids=["no-shape", "no-reason", "no-text"],
 )
-def test_a_declaration_that_is_incomplete_is_a_collection_error(mark: str, pytester: pytest.Pytester, run: Run):
+def test_a_declaration_that_is_incomplete_is_a_collection_error(
+    mark: str, pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
-    pytester.makeconftest(accepting(mark).replace("[pytest.mark.usefixtures('tmp_path'), ", "").removesuffix("]"))
+    pytester.makeconftest(
+        accepting(mark).replace("[pytest.mark.usefixtures('tmp_path'), ", "").removesuffix("]")
+    )
     result = run("--toolbooth", "shop:server")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert failure(result, "ERROR collecting shop:server") == snapshot("""\
@@ -241,7 +281,9 @@ conftest.py: toolbooth_accepts takes a tool, one or more shapes, and the reason:
 
 
 def test_a_declaration_on_a_test_is_not_ignored(pytester: pytest.Pytester, run: Run):
-    decorated = '@pytest.mark.toolbooth_accepts("find_orders", "misspelt", reason="")\ndef test_one(): pass'
+    decorated = (
+        '@pytest.mark.toolbooth_accepts("find_orders", "misspelt", reason="")\ndef test_one(): pass'
+    )
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS, test_shop=f"import pytest\n{decorated}")
     result = run("--toolbooth", "shop:server", "--strict-markers")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -32,7 +32,10 @@ def test_schemas_are_kept_on_request_and_only_then_compared(pytester: pytest.Pyt
         {
             "inputSchema": {
                 "type": "object",
-                "properties": {"query": {"type": "string", "default": ""}, "limit": {"type": "integer", "default": 20}},
+                "properties": {
+                    "query": {"type": "string", "default": ""},
+                    "limit": {"type": "integer", "default": 20},
+                },
             }
         }
     )
@@ -41,10 +44,14 @@ def test_schemas_are_kept_on_request_and_only_then_compared(pytester: pytest.Pyt
     result.stdout.no_fnmatch_line("*--toolbooth-update*")
 
 
-def test_a_schema_that_changed_is_shown_and_accepted_by_the_command_that_is_told(pytester: pytest.Pytester, run: Run):
+def test_a_schema_that_changed_is_shown_and_accepted_by_the_command_that_is_told(
+    pytester: pytest.Pytester, run: Run
+):
     pytester.makepyfile(shop=REGISTRY + FIND_ORDERS)
     run(*SCHEMA, "--toolbooth-update")
-    pytester.makepyfile(shop=REGISTRY + FIND_ORDERS.replace("limit: int = 20", "limit: int = 50, page: int = 1"))
+    pytester.makepyfile(
+        shop=REGISTRY + FIND_ORDERS.replace("limit: int = 20", "limit: int = 50, page: int = 1")
+    )
     result = run(*SCHEMA)
     told = failure(result, "toolbooth[find_orders-schema]")
     assert told == snapshot("""\
@@ -69,7 +76,9 @@ the published schema of find_orders has changed
 File: toolbooth_schemas/shop.server/find_orders.json
 If that is meant: pytest 'shop:server::toolbooth[find_orders-schema]' --toolbooth-update\
 """)
-    assert outcomes(run(*shlex.split(told.partition("If that is meant: pytest ")[2]))) == {"passed": 1}
+    assert outcomes(run(*shlex.split(told.partition("If that is meant: pytest ")[2]))) == {
+        "passed": 1
+    }
     assert outcomes(run(*SCHEMA))["passed"] == 1
 
 
@@ -111,7 +120,11 @@ If that is meant: pytest 'shop:server::toolbooth[find_orders-schema]' --toolboot
 
 def test_an_ini_file_may_say_where_schemas_are_kept(pytester: pytest.Pytester, run: Run):
     pytester.makeini("[pytest]\ntoolbooth_schemas = published")
-    pytester.makepyfile(shop=REGISTRY + FIND_ORDERS.replace("@server.tool", "@server.tool(name='orders.find')"))
+    pytester.makepyfile(
+        shop=REGISTRY + FIND_ORDERS.replace("@server.tool", "@server.tool(name='orders.find')")
+    )
     run("--toolbooth", "shop.py:server", "--toolbooth-update")
-    assert [file.name for file in pytester.path.glob("published/shop.py.server/*")] == ["orders.find.json"]
+    assert [file.name for file in pytester.path.glob("published/shop.py.server/*")] == [
+        "orders.find.json"
+    ]
     assert outcomes(run("--toolbooth", "shop.py:server", "-k", "schema"))["passed"] == 1

@@ -16,7 +16,10 @@ from toolbooth.testing.replay.record import BadRecording
 def test_a_line_says_what_was_sent_and_what_became_of_it(calls: Path):
     registry = registry_of(place_order=place_order)
     sent = [
-        ("place_order", b'{"customer":"Ann","lines":"[{\\"sku\\":\\"A1\\"}]","price":12345678901234567890.10}'),
+        (
+            "place_order",
+            b'{"customer":"Ann","lines":"[{\\"sku\\":\\"A1\\"}]","price":12345678901234567890.10}',
+        ),
         ("place_order", {"data": ORDER}),
         ("place_order", b'{"customer":1,"customer":2}'),
     ]
@@ -30,7 +33,11 @@ def test_a_line_says_what_was_sent_and_what_became_of_it(calls: Path):
             "outcome": "repaired",
             "repairs": ["json-text"],
             "problems": [],
-            "arguments": {"customer": "Ann", "lines": '[{"sku":"A1"}]', "price": 12345678901234567890.10},
+            "arguments": {
+                "customer": "Ann",
+                "lines": '[{"sku":"A1"}]',
+                "price": 12345678901234567890.10,
+            },
         },
         {
             **about,
@@ -51,9 +58,14 @@ def test_secrets_are_left_out_unless_they_are_asked_for(calls: Path, tmp_path: P
 
     registry = registry_of(log_in=log_in)
     record_calls(registry, tmp_path / "whole.jsonl", arguments="whole")
-    recorded(calls, registry, ("log_in", {"user": "ann", "password": "hunter2"}), arguments="redacted")
+    recorded(
+        calls, registry, ("log_in", {"user": "ann", "password": "hunter2"}), arguments="redacted"
+    )
     assert lines(calls)[0]["arguments"] == {"user": "ann", "password": "[redacted]"}
-    assert (lines(calls)[0]["redacted"], lines(tmp_path / "whole.jsonl")[0]["redacted"]) == (True, False)
+    assert (lines(calls)[0]["redacted"], lines(tmp_path / "whole.jsonl")[0]["redacted"]) == (
+        True,
+        False,
+    )
     assert "hunter2" in (tmp_path / "whole.jsonl").read_text()
 
 
@@ -72,7 +84,9 @@ def test_a_recording_is_added_to(calls: Path):
 def test_where_nothing_can_be_written_is_told_at_once(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         record_calls(ToolRegistry("shop"), tmp_path / "nowhere" / "calls.jsonl")
-    with pytest.raises(ValueError, match=r"^arguments='none': calls are recorded 'redacted' or 'whole'$"):
+    with pytest.raises(
+        ValueError, match=r"^arguments='none': calls are recorded 'redacted' or 'whole'$"
+    ):
         record_calls(ToolRegistry("shop"), tmp_path / "calls.jsonl", arguments="none")  # pyright: ignore[reportArgumentType]
 
 
@@ -81,11 +95,21 @@ def test_where_nothing_can_be_written_is_told_at_once(tmp_path: Path):
 
 def test_a_line_may_be_written_by_hand(calls: Path):
     calls.write_text('\n{"tool": "place_order", "arguments": {"customer": "Ann", "lines": []}}\n\n')
-    assert str(replay_calls(calls, registry_of(place_order=place_order))) == "1 of 1 calls mean the same."
+    assert (
+        str(replay_calls(calls, registry_of(place_order=place_order)))
+        == "1 of 1 calls mean the same."
+    )
 
 
 def test_every_bad_line_is_told(calls: Path):
-    bad = ["{", "[]", "{}", '{"tool": 1}', '{"tool": "a", "repairs": "x"}', '{"tool": "a", "argument": {}}']
+    bad = [
+        "{",
+        "[]",
+        "{}",
+        '{"tool": 1}',
+        '{"tool": "a", "repairs": "x"}',
+        '{"tool": "a", "argument": {}}',
+    ]
     calls.write_text("\n".join([*bad, '{"tool": "a"}']))
     with pytest.raises(BadRecording) as error:
         replay_calls(calls, ToolRegistry("shop"))
@@ -111,4 +135,7 @@ def test_an_empty_recording_is_told(calls: Path):
     calls.write_text("\n")
     with pytest.raises(BadRecording) as error:
         replay_calls(calls, ToolRegistry("shop"))
-    assert str(error.value) == f"{calls} holds no calls; record_calls(registry, '{calls}') has them written there"
+    assert (
+        str(error.value)
+        == f"{calls} holds no calls; record_calls(registry, '{calls}') has them written there"
+    )

@@ -14,7 +14,17 @@ from pydantic import BaseModel, Field, SecretStr, field_validator
 
 import delivered_server
 from random_calls import random_calls
-from recorded_shop import ORDER, RUNS, Data, Line, lines, place_order, place_order_now, recorded, registry_of
+from recorded_shop import (
+    ORDER,
+    RUNS,
+    Data,
+    Line,
+    lines,
+    place_order,
+    place_order_now,
+    recorded,
+    registry_of,
+)
 from toolbooth import Context, ToolRegistry, Unpack
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.testing import record_calls, replay_calls
@@ -25,7 +35,14 @@ from toolbooth.testing.replay.replay_judge import NotProtected
 
 def test_calls_that_mean_the_same_are_no_change_and_no_tool_is_run(calls: Path):
     registry = registry_of(place_order=place_order)
-    sent = [ORDER, {"data": ORDER}, {**ORDER, "limit": "5"}, {**ORDER, "limit": None}, {}, {**ORDER, "limt": 1}]
+    sent = [
+        ORDER,
+        {"data": ORDER},
+        {**ORDER, "limit": "5"},
+        {**ORDER, "limit": None},
+        {},
+        {**ORDER, "limt": 1},
+    ]
     recorded(calls, registry, *(("place_order", each) for each in sent))
     RUNS.clear()
     made = replay_calls(calls, registry_of(place_order=place_order))
@@ -40,10 +57,16 @@ def test_random_calls_mean_the_same_to_the_same_tools(arguments: Any, calls: Pat
     sent = random_calls(seed=1, count=1000)
     logging.disable()
     for number, (tool, given, _) in enumerate(sent):
-        routed = {"action": tool, **(given if number % 4 and isinstance(given, dict) else {"params": given})}
+        routed = {
+            "action": tool,
+            **(given if number % 4 and isinstance(given, dict) else {"params": given}),
+        }
         registry.dispatch(*(("dispatch", routed) if number % 2 else (tool, given)))
     logging.disable(logging.NOTSET)
-    assert [replay_calls(calls, registry, update=True).changes, replay_calls(calls, registry).changes] == [[], []]
+    assert [
+        replay_calls(calls, registry, update=True).changes,
+        replay_calls(calls, registry).changes,
+    ] == [[], []]
 
 
 def test_a_call_that_is_refused_now_is_told_with_the_reason(calls: Path):
@@ -65,21 +88,37 @@ def test_a_call_that_is_refused_now_is_told_with_the_reason(calls: Path):
 
 def test_changes_that_are_alike_are_told_once(calls: Path):
     sent = [{**ORDER, "limit": count} for count in range(5)]
-    recorded(calls, registry_of(place_order=place_order), *(("place_order", each) for each in [ORDER, *sent]))
+    recorded(
+        calls,
+        registry_of(place_order=place_order),
+        *(("place_order", each) for each in [ORDER, *sent]),
+    )
 
     def stricter(customer: str, lines: list[Line]) -> str:
         return ""
 
     made = replay_calls(calls, registry_of(place_order=stricter))
     assert [change.line for change in made.changes] == [2, 3, 4, 5, 6]
-    assert str(made).splitlines()[0] == "place_order: passed → refused (unknown-key) (line 2 and 4 more)"
+    assert (
+        str(made).splitlines()[0]
+        == "place_order: passed → refused (unknown-key) (line 2 and 4 more)"
+    )
     assert str(made).splitlines()[-1] == "1 of 6 calls mean the same."
 
 
 @pytest.mark.parametrize(
     ("annotation", "sent", "told"),
     [
-        (str, "5", ("repaired (scalar-text)", "passed", (), "The same call is now answered in another way.")),
+        (
+            str,
+            "5",
+            (
+                "repaired (scalar-text)",
+                "passed",
+                (),
+                "The same call is now answered in another way.",
+            ),
+        ),
         (
             Annotated[int, Field(le=4)],
             "5",
@@ -90,7 +129,16 @@ def test_changes_that_are_alike_are_told_once(calls: Path):
                 "Whoever sends this is refused from now on: go on accepting it, or tell them first.",
             ),
         ),
-        (float, 5.5, ("refused (wrong-type)", "passed", (), "What was refused now reaches the tool: see that it may.")),
+        (
+            float,
+            5.5,
+            (
+                "refused (wrong-type)",
+                "passed",
+                (),
+                "What was refused now reaches the tool: see that it may.",
+            ),
+        ),
         (
             list[int],
             "[5]",
@@ -104,7 +152,9 @@ def test_changes_that_are_alike_are_told_once(calls: Path):
     ],
     ids=["no-repair-now", "refused-now", "passes-now", "repaired-now"],
 )
-def test_every_other_outcome_is_told(annotation: Any, sent: Any, told: tuple[Any, ...], calls: Path):
+def test_every_other_outcome_is_told(
+    annotation: Any, sent: Any, told: tuple[Any, ...], calls: Path
+):
     def then(value: int) -> str:
         return ""
 
@@ -115,7 +165,9 @@ def test_every_other_outcome_is_told(annotation: Any, sent: Any, told: tuple[Any
     recorded(calls, registry_of(take=then), ("take", {"value": sent}))
     (change,) = replay_calls(calls, registry_of(take=now)).changes
     assert (change.before, change.after, change.advice) == (told[0], told[1], told[3])
-    assert [each.partition(":")[0] for each in change.details] == [each.partition(":")[0] for each in told[2]]
+    assert [each.partition(":")[0] for each in change.details] == [
+        each.partition(":")[0] for each in told[2]
+    ]
 
 
 def test_a_tool_that_is_gone_is_told_with_the_nearest_one(calls: Path):
@@ -138,7 +190,9 @@ def test_a_tool_that_failed_had_its_arguments_all_the_same(calls: Path):
 
 def test_calls_that_could_not_be_read_are_left_out_and_counted(calls: Path):
     registry = registry_of(place_order=place_order)
-    recorded(calls, registry, ("place_order", b'{"customer":1,"customer":2}'), ("place_order", ORDER))
+    recorded(
+        calls, registry, ("place_order", b'{"customer":1,"customer":2}'), ("place_order", ORDER)
+    )
     assert str(replay_calls(calls, registry)) == (
         "1 of 1 calls mean the same. 1 were recorded without arguments and left out."
     )
@@ -150,7 +204,9 @@ def test_calls_that_could_not_be_read_are_left_out_and_counted(calls: Path):
 def test_after_an_update_the_values_for_the_tool_are_compared_too(calls: Path):
     recorded(calls, registry_of(place_order=place_order), ("place_order", {**ORDER, "price": 5}))
     today = registry_of(place_order=place_order_now)
-    assert replay_calls(calls, today).changes == []  # the same codes, and nobody has looked at the values yet
+    assert (
+        replay_calls(calls, today).changes == []
+    )  # the same codes, and nobody has looked at the values yet
     replay_calls(calls, registry_of(place_order=place_order), update=True)
     assert lines(calls)[0]["values"] == {
         "customer": "Ann",
@@ -186,9 +242,19 @@ def test_a_new_field_with_a_default_is_no_change(calls: Path):
 
 def test_an_update_takes_today_for_what_is_right(calls: Path):
     sent = [ORDER, {"data": ORDER}, {**ORDER, "limit": "5"}, b'{"customer":1,"customer":2}']
-    recorded(calls, registry_of(place_order=place_order), *(("place_order", each) for each in sent), ("gone", {}))
+    recorded(
+        calls,
+        registry_of(place_order=place_order),
+        *(("place_order", each) for each in sent),
+        ("gone", {}),
+    )
 
-    def looser(data: Data | None = None, limit: str = "", customer: str = "", lines: list[Line] | None = None) -> str:
+    def looser(
+        data: Data | None = None,
+        limit: str = "",
+        customer: str = "",
+        lines: list[Line] | None = None,
+    ) -> str:
         return ""
 
     today = registry_of(place_order=looser)
@@ -205,7 +271,9 @@ def test_values_that_are_never_the_same_are_not_compared(calls: Path):
         tags: Annotated[dict[str, int], Field(default_factory=lambda: {uuid4().hex: 1})]
         parts: list[int] = [1]
 
-    def start(job: Job, ids: Annotated[list[UUID], Field(default_factory=lambda: [uuid4()])]) -> str:
+    def start(
+        job: Job, ids: Annotated[list[UUID], Field(default_factory=lambda: [uuid4()])]
+    ) -> str:
         return ""
 
     registry = registry_of(start=start)
@@ -223,14 +291,22 @@ def test_values_of_every_kind_of_parameter_are_kept(calls: Path):
         pass
 
     def take(
-        first: int, /, ctx: Context, order: Annotated[Line, Unpack()], odd: Annotated[Any, Field(default_factory=Odd)]
+        first: int,
+        /,
+        ctx: Context,
+        order: Annotated[Line, Unpack()],
+        odd: Annotated[Any, Field(default_factory=Odd)],
     ) -> str:
         return ""
 
     registry = registry_of(take=take)
     recorded(calls, registry, ("take", {"first": 1, "sku": "A1"}))
     replay_calls(calls, registry, update=True)
-    assert lines(calls)[0]["values"] == {"first": 1, "order": {"sku": "A1", "quantity": 1}, "odd": "<Odd>"}
+    assert lines(calls)[0]["values"] == {
+        "first": 1,
+        "order": {"sku": "A1", "quantity": 1},
+        "odd": "<Odd>",
+    }
 
 
 def test_the_author_s_validators_see_the_calls_again(calls: Path):
@@ -250,7 +326,12 @@ def test_the_author_s_validators_see_the_calls_again(calls: Path):
     def now(line: Checked) -> str:
         return ""
 
-    recorded(calls, registry_of(take=then), ("take", {"line": {"sku": "A1"}}), ("take", {"line": {"sku": "B2"}}))
+    recorded(
+        calls,
+        registry_of(take=then),
+        ("take", {"line": {"sku": "A1"}}),
+        ("take", {"line": {"sku": "B2"}}),
+    )
     (change,) = replay_calls(calls, registry_of(take=now)).changes
     assert (change.line, change.details) == (2, ('$.line.sku: is no longer sold; got "B2"',))
 
@@ -291,7 +372,8 @@ def test_redacted_values_are_not_compared_and_that_is_said(calls: Path):
     assert [change.line for change in replay_calls(calls, today).changes] == [1, 2]
     replay_calls(calls, registry, update=True)
     assert replay_calls(calls, registry).changes == []
-    # The third was refused for its password; what stands there instead passes, and its values are known now.
+    # The third was refused for its password; what stands there instead passes, and its values are
+    # known now.
     assert [(change.line, change.after) for change in replay_calls(calls, today).changes] == [
         (1, "refused (unknown-key)"),
         (2, "refused (unknown-key)"),
@@ -375,10 +457,18 @@ def test_a_tool_that_is_no_longer_behind_its_dispatcher_is_gone(calls: Path):
 
 @pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
 def test_calls_are_held_to_a_protected_server_of_another_host(host: str, calls: Path):
-    recorded(calls, registry_of(place_order=place_order), ("place_order", ORDER), ("place_order", {"data": ORDER}))
+    recorded(
+        calls,
+        registry_of(place_order=place_order),
+        ("place_order", ORDER),
+        ("place_order", {"data": ORDER}),
+    )
     server: Any = FastMCP("shop") if host == "fastmcp" else MCPServer("shop")
     server.add_tool(place_order)
-    with pytest.raises(NotProtected, match=r"^no tool of 'shop' is behind the boundary: protect\(server\) puts them"):
+    with pytest.raises(
+        NotProtected,
+        match=r"^no tool of 'shop' is behind the boundary: protect\(server\) puts them",
+    ):
         replay_calls(calls, server)
     (fastmcp if host == "fastmcp" else mcp_sdk).protect(server)
     RUNS.clear()

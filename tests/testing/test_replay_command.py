@@ -49,13 +49,18 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path):
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (("no.jsonl", "server.py:registry"), "Invalid value for 'CALLS.jsonl': File 'no.jsonl' does not exist."),
+        (
+            ("no.jsonl", "server.py:registry"),
+            "Invalid value for 'CALLS.jsonl': File 'no.jsonl' does not exist.",
+        ),
         (("bad.jsonl", "server.py:registry"), "line 1: not an object"),
         (("calls.jsonl", "server.py:shop"), "'shop' in 'server.py' is missing; there is registry"),
     ],
     ids=["no-file", "bad-line", "no-server"],
 )
-def test_what_cannot_be_compared_has_an_exit_code_of_its_own(asked: tuple[str, str], told: str, tmp_path: Path):
+def test_what_cannot_be_compared_has_an_exit_code_of_its_own(
+    asked: tuple[str, str], told: str, tmp_path: Path
+):
     (tmp_path / "calls.jsonl").write_text('{"tool": "take", "arguments": {"value": 1}}\n')
     (tmp_path / "bad.jsonl").write_text("[]")
     (tmp_path / "server.py").write_text(SERVER.format(limit=10))

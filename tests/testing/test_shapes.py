@@ -1,4 +1,6 @@
-"""The catalogue: every shape that it makes for a tool gets from the boundary what the law prescribes for it."""
+"""The catalogue: every shape that it makes for a tool gets from the boundary what the law
+prescribes for it.
+"""
 
 import json
 from dataclasses import dataclass
@@ -13,7 +15,15 @@ from hypothesis import given, settings
 from inline_snapshot import snapshot
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from toolbooth import Contract, JsonText, Unpack, Verbatim, compile_function, compile_json_schema, compile_model
+from toolbooth import (
+    Contract,
+    JsonText,
+    Unpack,
+    Verbatim,
+    compile_function,
+    compile_json_schema,
+    compile_model,
+)
 from toolbooth.boundary.accept import accept_bytes
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.errors import ToolInputError
@@ -151,13 +161,19 @@ CALLS: dict[str, tuple[Contract, dict[str, Any]]] = {
     "unpacked model": (compile_function(place_order), ORDER),
     "model as parameter": (compile_function(wrapped_order), {"order": ORDER}),
     "model": (compile_model(Order), ORDER),
-    "only required": (compile_model(Order), {key: ORDER[key] for key in ("customer", "delivery", "order_lines")}),
+    "only required": (
+        compile_model(Order),
+        {key: ORDER[key] for key in ("customer", "delivery", "order_lines")},
+    ),
     "dataclass": (compile_model(Point), {"x": 1, "note": "n"}),
     "strict model": (compile_model(Strict), {"count": 1, "ready": True}),
     "open model": (compile_model(Open), {"name": "Ann", "further": {"a": 1}}),
     "author's validator": (compile_model(Authored), {"tags": ["a"], "size": 2}),
     "odd types": (compile_function(odd), ODD),
-    "secret": (compile_function(login), {"user": "ann", "password": "s3cr3t", "place": ORDER["delivery"]}),
+    "secret": (
+        compile_function(login),
+        {"user": "ann", "password": "s3cr3t", "place": ORDER["delivery"]},
+    ),
     "JSON Schema": (
         compile_json_schema(FOREIGN, name="query"),
         {"userId": 1, "launch-id": "l", "filters": {"from": "2026-01-02"}, "ids": [1, 2]},
@@ -171,7 +187,10 @@ def became(contract: Contract, body: bytes) -> dict[str, Any]:
     try:
         values, repairs = accept_bytes(contract, body)
     except ToolInputError as error:
-        return {"problems": sorted((each.code, each.where) for each in error.problems), "corrected": error.corrected}
+        return {
+            "problems": sorted((each.code, each.where) for each in error.problems),
+            "corrected": error.corrected,
+        }
     return {"values": values, "repairs": sorted((each.code, each.where) for each in repairs)}
 
 
@@ -182,7 +201,10 @@ def prescribed(contract: Contract, shape: AgentShape, seen: dict[str, Any]) -> d
         meant = became(contract, json.dumps(law.means).encode())
         return meant if "problems" in meant else {**meant, "repairs": sorted(law.repairs)}
     problems = seen.get("problems", "a refusal") if law.problems is None else sorted(law.problems)
-    return {"problems": problems, "corrected": seen.get("corrected") if law.corrected is ... else law.corrected}
+    return {
+        "problems": problems,
+        "corrected": seen.get("corrected") if law.corrected is ... else law.corrected,
+    }
 
 
 def assert_all_as_prescribed(contract: Contract, arguments: dict[str, Any]) -> list[AgentShape]:
@@ -210,7 +232,11 @@ def test_it_does_so_whatever_the_correct_call_was(arguments: dict[str, Any]):
 
 
 def test_every_kind_of_the_catalogue_is_made_for_some_tool():
-    made = {shape.kind for contract, arguments in CALLS.values() for shape in agent_shapes(contract, arguments)}
+    made = {
+        shape.kind
+        for contract, arguments in CALLS.values()
+        for shape in agent_shapes(contract, arguments)
+    }
     assert made == set(KINDS)
 
 
@@ -229,20 +255,51 @@ def test_the_shapes_of_a_small_tool():
     def rename(ident: int, new_name: str = "") -> None: ...
 
     shapes = agent_shapes(compile_function(rename), {"ident": 7, "new_name": "Ann"})
-    assert {shape.id: (shape.body.decode(), str(shape.law)) for shape in shapes if shape.path == "$.ident"} == snapshot(
+    assert {
+        shape.id: (shape.body.decode(), str(shape.law))
+        for shape in shapes
+        if shape.path == "$.ident"
+    } == snapshot(
         {
-            "scalar-text@$.ident": ('{"ident": "7", "new_name": "Ann"}', "repaired: scalar-text at $.ident"),
-            "true-for-number@$.ident": ('{"ident": true, "new_name": "Ann"}', "refused: wrong-type at $.ident"),
-            "list-for-scalar@$.ident": ('{"ident": [7], "new_name": "Ann"}', "refused: wrong-type at $.ident"),
-            "null-required@$.ident": ('{"ident": null, "new_name": "Ann"}', "refused: wrong-type at $.ident"),
-            "empty-required@$.ident": ('{"ident": "", "new_name": "Ann"}', "refused: wrong-type at $.ident"),
-            "none-text@$.ident": ('{"ident": "None", "new_name": "Ann"}', "refused: wrong-type at $.ident"),
-            "placeholder@$.ident": ('{"ident": "OMIT", "new_name": "Ann"}', "refused: wrong-type at $.ident"),
+            "scalar-text@$.ident": (
+                '{"ident": "7", "new_name": "Ann"}',
+                "repaired: scalar-text at $.ident",
+            ),
+            "true-for-number@$.ident": (
+                '{"ident": true, "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
+            "list-for-scalar@$.ident": (
+                '{"ident": [7], "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
+            "null-required@$.ident": (
+                '{"ident": null, "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
+            "empty-required@$.ident": (
+                '{"ident": "", "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
+            "none-text@$.ident": (
+                '{"ident": "None", "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
+            "placeholder@$.ident": (
+                '{"ident": "OMIT", "new_name": "Ann"}',
+                "refused: wrong-type at $.ident",
+            ),
             "whole-float@$.ident": ('{"ident": 7.0, "new_name": "Ann"}', "passed as it is"),
             "nan@$.ident": ('{"ident": NaN, "new_name": "Ann"}', "refused: not-json at $"),
-            "overflow@$.ident": ('{"ident": 1e999, "new_name": "Ann"}', "refused: lossy-number at $.ident"),
+            "overflow@$.ident": (
+                '{"ident": 1e999, "new_name": "Ann"}',
+                "refused: lossy-number at $.ident",
+            ),
             "missing@$.ident": ('{"new_name": "Ann"}', "refused: missing at $.ident"),
-            "duplicate-key@$.ident": ('{"ident": 7, "new_name": "Ann", "ident": 0}', "refused: duplicate-key at $"),
+            "duplicate-key@$.ident": (
+                '{"ident": 7, "new_name": "Ann", "ident": 0}',
+                "refused: duplicate-key at $",
+            ),
         }
     )
     assert [shape.id for shape in shapes if shape.path == "$"] == snapshot(

@@ -1,4 +1,6 @@
-"""`wire`: what JSON cannot carry is refused where it stands; what it can, arrives as from a real client."""
+"""`wire`: what JSON cannot carry is refused where it stands; what it can, arrives as from a real
+client.
+"""
 
 import json
 import random
@@ -57,7 +59,10 @@ class Point:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (datetime(2026, 11, 15, 1, 2, 3, tzinfo=UTC), 'datetime is not JSON; a client sends "2026-11-15T01:02:03Z"'),
+        (
+            datetime(2026, 11, 15, 1, 2, 3, tzinfo=UTC),
+            'datetime is not JSON; a client sends "2026-11-15T01:02:03Z"',
+        ),
         (date(2026, 11, 15), 'date is not JSON; a client sends "2026-11-15"'),
         (timedelta(hours=1), 'timedelta is not JSON; a client sends "PT1H"'),
         (Decimal("1.10"), "Decimal is not JSON; a client sends 1.10"),
@@ -70,7 +75,10 @@ class Point:
         ({1}, "set is not JSON; a client sends [1]"),
         (iter([1]), "list_iterator is not JSON; a client sends a list"),
         (b"text", 'bytes is not JSON; a client sends "text"'),
-        (Order(customer="Ann"), 'Order is not JSON; a client sends {"customerName":"Ann","note":null}'),
+        (
+            Order(customer="Ann"),
+            'Order is not JSON; a client sends {"customerName":"Ann","note":null}',
+        ),
         (Point(x=1), 'Point is not JSON; a client sends {"x":1}'),
         (SecretStr("hunter2"), "SecretStr is not JSON; a client sends the text within"),
         (Field(default=3), "FieldInfo is not JSON, and no client sends one"),
@@ -83,9 +91,15 @@ class Point:
         ({1: 2}, 'the key 1 is of type int, and keys are text; a client sends "1"'),
         ({None: 2}, 'the key None is of type NoneType, and keys are text; a client sends "null"'),
         ({True: 2}, 'the key True is of type bool, and keys are text; a client sends "true"'),
-        ({Colour.RED: 2}, "the key <Colour.RED: 'red'> is of type Colour, and keys are text; a client sends \"red\""),
+        (
+            {Colour.RED: 2},
+            "the key <Colour.RED: 'red'> is of type Colour, and keys are text; a client sends \"red\"",
+        ),
         ({(1, 2): 2}, "the key (1, 2) is of type tuple, and keys are text"),
-        (tuple(range(99)), f"tuple is not JSON; a client sends [{','.join(map(str, range(99)))}"[:153] + "…"),
+        (
+            tuple(range(99)),
+            f"tuple is not JSON; a client sends [{','.join(map(str, range(99)))}"[:153] + "…",
+        ),
     ],
     ids=lambda each: each[:40] if isinstance(each, str) else type(each).__name__,
 )
@@ -108,7 +122,9 @@ def test_all_places_are_told_at_once():
 def test_what_refers_to_itself_is_refused():
     rounds: list[Any] = []
     rounds.append(rounds)
-    with pytest.raises(NotJson, match=r"^\$: refers to itself, or is nested deeper than a client could write$"):
+    with pytest.raises(
+        NotJson, match=r"^\$: refers to itself, or is nested deeper than a client could write$"
+    ):
         wire({"rounds": rounds})
 
 
@@ -116,7 +132,12 @@ def test_json_arrives_as_it_is_and_as_plain_types():
     class Word(str):
         pass
 
-    sent = {"a": [1, 1.0, -0.0, 2**60, True, None, "é"], "b": OrderedDict(z=1, a=Word("x")), "2": {}, "1": []}
+    sent = {
+        "a": [1, 1.0, -0.0, 2**60, True, None, "é"],
+        "b": OrderedDict(z=1, a=Word("x")),
+        "2": {},
+        "1": [],
+    }
     delivered = wire(sent)
     assert json.dumps(delivered) == json.dumps(sent)
     assert (type(delivered["b"]), type(delivered["b"]["a"])) == (dict, str)
@@ -144,13 +165,21 @@ def test_the_javascript_hop_changes_numbers_and_keys():
     numbers = [UNDEFINED, 1e21, 10**20, 10**5000]
     sent = {"b": 1.0, "2": 2**53 + 1, "1": -0.0, "n": float("nan"), "u": UNDEFINED, "l": numbers}
     assert json.dumps(wire(sent, host="js")) == json.dumps(
-        {"1": 0, "2": 9007199254740992, "b": 1, "n": None, "l": [None, 1e21, 100000000000000000000, None]}
+        {
+            "1": 0,
+            "2": 9007199254740992,
+            "b": 1,
+            "n": None,
+            "l": [None, 1e21, 100000000000000000000, None],
+        }
     )
     assert repr(numbers[:2]) == "[UNDEFINED, 1e+21]"
 
 
 def test_the_arguments_as_a_whole_cannot_be_undefined():
-    with pytest.raises(NotJson, match=r"^\$: the arguments as a whole cannot be UNDEFINED; leave them out$"):
+    with pytest.raises(
+        NotJson, match=r"^\$: the arguments as a whole cannot be UNDEFINED; leave them out$"
+    ):
         wire(UNDEFINED, host="js")
 
 
@@ -165,19 +194,36 @@ def random_number(rng: random.Random) -> Any:
             lambda: rng.choice((1, -1)) * 10 ** rng.randint(15, 400) + rng.randint(0, 9),
             lambda: struct.unpack("d", rng.randbytes(8))[0],
             lambda: round(rng.uniform(-1000, 1000), rng.randint(0, 6)),
-            lambda: rng.choice((1e21, 999999999999999900000.0, 1e-7, 1e-6, 5e-324, 1.7976931348623157e308, -0.0, 0.1)),
+            lambda: rng.choice(
+                (
+                    1e21,
+                    999999999999999900000.0,
+                    1e-7,
+                    1e-6,
+                    5e-324,
+                    1.7976931348623157e308,
+                    -0.0,
+                    0.1,
+                )
+            ),
         )
     )()
 
 
 def random_text(rng: random.Random) -> str:
-    return "".join(rng.choice('aZ 09"\\/\x00\x1f\x7fé\u2028\ufffe😀\ud800\udc00') for _ in range(rng.randint(0, 5)))
+    return "".join(
+        rng.choice('aZ 09"\\/\x00\x1f\x7fé\u2028\ufffe😀\ud800\udc00')
+        for _ in range(rng.randint(0, 5))
+    )
 
 
 def random_key(rng: random.Random) -> str:
     index = rng.choice((0, 1, 2, 7, 10, 99, 2**31, 2**32 - 3, 2**32 - 2, 2**32 - 1, 2**32, 2**53))
-    odd = rng.choice(("", "a", "b", "-1", "01", "1.5", "+1", "1e3", " 1", "__proto__", "constructor", "\u0661"))
-    # V8 13.6 (Node 24) takes an escaped key for a lone backslash, once it has seen one at that place of an object.
+    odd = rng.choice(
+        ("", "a", "b", "-1", "01", "1.5", "+1", "1e3", " 1", "__proto__", "constructor", "\u0661")
+    )
+    # V8 13.6 (Node 24) takes an escaped key for a lone backslash, once it has seen one at that
+    # place of an object.
     text = random_text(rng).replace("\\", "/")
     return rng.choice((str(index), odd, text))
 
@@ -190,7 +236,18 @@ def random_value(rng: random.Random, depth: int) -> Any:
         return [random_value(rng, depth - 1) for _ in range(rng.randint(0, 5))]
     if kind < 0.75:
         return random_number(rng)
-    return rng.choice((None, True, False, UNDEFINED, float("nan"), float("inf"), random_text(rng), random_text(rng)))
+    return rng.choice(
+        (
+            None,
+            True,
+            False,
+            UNDEFINED,
+            float("nan"),
+            float("inf"),
+            random_text(rng),
+            random_text(rng),
+        )
+    )
 
 
 def for_node(value: Any) -> Any:
@@ -199,14 +256,19 @@ def for_node(value: Any) -> Any:
         return {key: for_node(each) for key, each in value.items()}
     if isinstance(value, list):
         return [for_node(each) for each in value]
-    if value is UNDEFINED or (isinstance(value, float) and json.dumps(value) in ("NaN", "Infinity", "-Infinity")):
+    if value is UNDEFINED or (
+        isinstance(value, float) and json.dumps(value) in ("NaN", "Infinity", "-Infinity")
+    ):
         return {"$js": "undefined" if value is UNDEFINED else json.dumps(value)}
     return value
 
 
 def test_the_javascript_hop_is_that_of_node_on_random_values():
     rng = random.Random(20261115)
-    sent = [{random_key(rng): random_value(rng, 3) for _ in range(rng.randint(1, 6))} for _ in range(6_000)]
+    sent = [
+        {random_key(rng): random_value(rng, 3) for _ in range(rng.randint(1, 6))}
+        for _ in range(6_000)
+    ]
     lines = "\n".join(json.dumps(for_node(each)) for each in sent)
     hop = subprocess.run([NODE, "-e", HOP], input=lines.encode(), capture_output=True, check=True)
     returned = [json.loads(line) for line in hop.stdout.decode().rstrip("\n").split("\n")]
@@ -296,22 +358,49 @@ def test_strict_mode_goes_through_javascript_too():
 @pytest.mark.parametrize(
     ("schema", "sent", "delivered"),
     [
-        ({"$ref": "#/definitions/a~1b", "definitions": {"a/b": {"properties": {"x": {}}}}}, {}, {"x": None}),
-        ({"allOf": [{"properties": {"x": {}}}, {"properties": {"y": {}}}]}, {"y": 1}, {"x": None, "y": 1}),
         (
-            {"properties": {"v": {"oneOf": [{"type": "object", "properties": {"k": {"const": 1}, "x": {}}}, True]}}},
+            {"$ref": "#/definitions/a~1b", "definitions": {"a/b": {"properties": {"x": {}}}}},
+            {},
+            {"x": None},
+        ),
+        (
+            {"allOf": [{"properties": {"x": {}}}, {"properties": {"y": {}}}]},
+            {"y": 1},
+            {"x": None, "y": 1},
+        ),
+        (
+            {
+                "properties": {
+                    "v": {
+                        "oneOf": [
+                            {"type": "object", "properties": {"k": {"const": 1}, "x": {}}},
+                            True,
+                        ]
+                    }
+                }
+            },
             {"v": {"k": 2}},
             {"v": {"k": 2, "x": None}},
         ),
         (
-            {"$ref": "#/$defs/node", "$defs": {"node": {"properties": {"child": {"$ref": "#/$defs/node"}}}}},
+            {
+                "$ref": "#/$defs/node",
+                "$defs": {"node": {"properties": {"child": {"$ref": "#/$defs/node"}}}},
+            },
             {"child": {}},
             {"child": {"child": None}},
         ),
         ({"properties": {"v": {"$ref": "#/$defs/lost"}}}, {"v": {"k": 2}}, {"v": {"k": 2}}),
         ({"properties": {"v": {"type": "array"}}}, {"v": [{}]}, {"v": [{}]}),
     ],
-    ids=["draft-07-reference", "all-of", "no-branch-fits", "recursive", "dangling-reference", "no-items"],
+    ids=[
+        "draft-07-reference",
+        "all-of",
+        "no-branch-fits",
+        "recursive",
+        "dangling-reference",
+        "no-items",
+    ],
 )
 def test_strict_mode_reads_foreign_schemas(schema: Any, sent: Any, delivered: Any):
     assert wire(sent, fill="openai-strict", schema=schema) == delivered

@@ -47,8 +47,12 @@ class TagViewSet(Api, viewsets.ReadOnlyModelViewSet):
 
 def view_set(person: type[Person]) -> type[viewsets.ModelViewSet]:
     """A view set with a serializer of its own."""
-    meta = type("Meta", (), {"model": person, "fields": [each.name for each in person._meta.get_fields()]})
-    serializer = type(f"{person.__name__}Serializer", (serializers.ModelSerializer,), {"Meta": meta})
+    meta = type(
+        "Meta", (), {"model": person, "fields": [each.name for each in person._meta.get_fields()]}
+    )
+    serializer = type(
+        f"{person.__name__}Serializer", (serializers.ModelSerializer,), {"Meta": meta}
+    )
     body: dict[str, Any] = {
         "__doc__": "People to write to.",
         "queryset": person.objects.order_by("email", "id"),

@@ -33,7 +33,9 @@ class Person(Row):
     notes = models.TextField(blank=True)
     age = models.PositiveIntegerField(default=0)
     subscribed = models.BooleanField(default=False)
-    company = models.ForeignKey(Company, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    company = models.ForeignKey(
+        Company, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     class Meta:
         abstract = True

@@ -1,7 +1,8 @@
 """Plain Django, as in production. What is measured is chosen by the environment.
 
-BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how many beside contacts,
-companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting of Toolbooth, none by default.
+BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how
+many beside contacts, companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting
+of Toolbooth, none by default.
 """
 
 import os
@@ -34,7 +35,10 @@ DATABASES = {
         "ATOMIC_REQUESTS": True,
         # Kept open, as in production, where threads live long enough: not under ASGI.
         "CONN_MAX_AGE": None if os.environ["BENCH_SERVER"] == "gunicorn" else 0,
-        "OPTIONS": {"timeout": 60, "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"},
+        "OPTIONS": {
+            "timeout": 60,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -57,7 +61,8 @@ REST_FRAMEWORK = {
 if os.environ.get("BENCH_DISPATCH"):
     TOOLBOOTH = {"DISPATCH": os.environ["BENCH_DISPATCH"]}
 
-# frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told otherwise.
+# frisian-mcp leaves authentication off, and who may write is its own affair, unless it is told
+# otherwise.
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
 FRISIAN_MCP_TOKEN_TIER_MAP = {"superuser": "admin", "staff": "read_write", "default": "read_write"}
 FRISIAN_MCP_TOOL_NAME_SEPARATOR = "__"

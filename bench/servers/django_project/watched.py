@@ -1,4 +1,6 @@
-"""Authentication, permissions and a throttle that note that they were asked: a call that skips one is no REST call."""
+"""Authentication, permissions and a throttle that note that they were asked: a call that skips one
+is no REST call.
+"""
 
 from collections import defaultdict
 from typing import Any

@@ -1,1 +1,3 @@
-"""The example project, or the generated one of `wide`, behind any gateway: only the surface differs."""
+"""The example project, or the generated one of `wide`, behind any gateway: only the surface
+differs.
+"""

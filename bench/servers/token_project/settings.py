@@ -1,6 +1,7 @@
 """The settings of the example project, with the gateway and the API that the environment names.
 
-BENCH_GATEWAY: toolbooth, frisian or none (REST alone, for FastMCP's OpenAPI import). BENCH_API: crm or wide.
+BENCH_GATEWAY: toolbooth, frisian or none (REST alone, for FastMCP's OpenAPI import). BENCH_API: crm
+or wide.
 BENCH_DISPATCH: JSON, what TOOLBOOTH["DISPATCH"] or FRISIAN_MCP_DISPATCH_GROUPS is set to.
 """
 
@@ -23,7 +24,9 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "rest_framework",
     "django_filters",
-    *{"toolbooth": ["toolbooth.django"], "frisian": ["frisian_mcp"], "none": ["drf_spectacular"]}[GATEWAY],
+    *{"toolbooth": ["toolbooth.django"], "frisian": ["frisian_mcp"], "none": ["drf_spectacular"]}[
+        GATEWAY
+    ],
     *(["sales"] if API == "crm" else wide.APPS),
     "servers.token_project",
 ]

@@ -30,7 +30,9 @@ class Contact(models.Model):
     email = models.EmailField(blank=True)
     first_name = models.CharField(max_length=60, blank=True)
     last_name = models.CharField(max_length=60, blank=True)
-    company = models.ForeignKey(Company, null=True, blank=True, on_delete=models.SET_NULL, related_name="contacts")
+    company = models.ForeignKey(
+        Company, null=True, blank=True, on_delete=models.SET_NULL, related_name="contacts"
+    )
     tags = models.ManyToManyField(Tag, blank=True)
     notes = models.TextField(blank=True)
     profile = models.JSONField(default=dict, blank=True)

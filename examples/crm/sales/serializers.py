@@ -22,7 +22,17 @@ class TagSerializer(serializers.ModelSerializer):
 class ContactSerializer(serializers.ModelSerializer):
     class Meta:
         model = Contact
-        fields = ["id", "email", "first_name", "last_name", "company", "tags", "notes", "profile", "subscribed"]
+        fields = [
+            "id",
+            "email",
+            "first_name",
+            "last_name",
+            "company",
+            "tags",
+            "notes",
+            "profile",
+            "subscribed",
+        ]
 
 
 class LineSerializer(serializers.ModelSerializer):

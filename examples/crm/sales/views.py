@@ -44,7 +44,11 @@ class ContactViewSet(viewsets.ModelViewSet):
     queryset = Contact.objects.order_by("email", "id").prefetch_related("tags")
     serializer_class = ContactSerializer
     filter_backends = [DjangoFilterBackend, SearchFilter]
-    filterset_fields = {"company": ["exact"], "subscribed": ["exact"], "email": ["exact", "icontains"]}
+    filterset_fields = {
+        "company": ["exact"],
+        "subscribed": ["exact"],
+        "email": ["exact", "icontains"],
+    }
     search_fields = ["email", "first_name", "last_name"]
 
 

@@ -1,7 +1,9 @@
-"""A server of any kind goes in; its tools come out, listed and called as an agent would, without a socket.
+"""A server of any kind goes in; its tools come out, listed and called as an agent would, without a
+socket.
 
-Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. One JSON-RPC message of MCP
-2026-07-28 goes through the host's own machinery; what comes back is what the wire would bring.
+Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. One
+JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery; what comes back is what
+the wire would bring.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _KINDS: dict[str, Kind] = {
     "fastmcp.server.server.FastMCP": "fastmcp",
     "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
 }
-"""By the full name of the class, so that no host is loaded to find out that a server is not one of its own."""
+"""By the full name of the class, so that no host is loaded to find out that a server is not one of
+its own.
+"""
 
 _META = revisions.request_meta("toolbooth")
 
@@ -52,7 +56,9 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> An
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
         word = "registry" if names == ["ToolRegistry"] else "server"
-        raise TargetError(f"{target!r} should be module:{word} or file.py:{word}, e.g. server.py:{word}")
+        raise TargetError(
+            f"{target!r} should be module:{word} or file.py:{word}, e.g. server.py:{word}"
+        )
     sys.path.insert(0, os.getcwd())
     module_name = _on_path(Path(place)) if place.endswith(".py") else place
     try:
@@ -61,18 +67,26 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> An
         raise TargetError(f"there is no module {error.name!r} here or on the path") from None
     loaded = Path(getattr(module, "__file__", None) or "python")
     if place.endswith(".py") and loaded.resolve() != Path(place).resolve():
-        raise TargetError(f"another module {module_name!r} comes first, from {loaded}: rename the file")
+        raise TargetError(
+            f"another module {module_name!r} comes first, from {loaded}: rename the file"
+        )
     found = getattr(module, name, None)
     if kind_of(found) in kinds:
         return found
     others = [key for key, value in vars(module).items() if kind_of(value) in kinds]
     hint = f"; there is {', '.join(others)}" if others else ""
-    told = "is missing" if found is None else f"is of type {type(found).__name__}, not {' or '.join(names)}"
+    told = (
+        "is missing"
+        if found is None
+        else f"is of type {type(found).__name__}, not {' or '.join(names)}"
+    )
     raise TargetError(f"{name!r} in {place!r} {told}{hint}")
 
 
 def _on_path(file: Path) -> str:
-    """The module of a file, made importable: one in a package by its full name, any other beside its neighbours."""
+    """The module of a file, made importable: one in a package by its full name, any other beside
+    its neighbours.
+    """
     if not file.is_file():
         raise TargetError(f"there is no file {str(file)!r}")
     folder = file.resolve().parent
@@ -98,7 +112,8 @@ def served(server: Any) -> Served:
 class Served:
     """A server as its clients see it.
 
-    Each call starts the server anew, as far as it has a lifespan; within `async with served(server):` all share one.
+    Each call starts the server anew, as far as it has a lifespan; within `async with
+    served(server):` all share one.
     """
 
     def __init__(self, server: Any) -> None:
@@ -130,26 +145,36 @@ class Served:
             cursor = {"cursor": reply["result"]["nextCursor"]}
 
     async def contracts(self) -> dict[str, Contract]:
-        """What the boundary holds callers to, by tool; tools that it does not stand before are left out."""
+        """What the boundary holds callers to, by tool; tools that it does not stand before are left
+        out.
+        """
         if self.kind == "toolbooth":
             found = {name: tool.contract for name, tool in self.server.tools.items()}
         elif self.kind == "fastmcp":
-            found = {tool.name: getattr(tool, "contract", None) for tool in await self.server.list_tools()}
+            found = {
+                tool.name: getattr(tool, "contract", None)
+                for tool in await self.server.list_tools()
+            }
         else:
             held = self.server._tool_manager.list_tools()
             found = {tool.name: getattr(tool, "contract", None) for tool in held}
-        return {name: contract for name, contract in found.items() if isinstance(contract, Contract)}
+        return {
+            name: contract for name, contract in found.items() if isinstance(contract, Contract)
+        }
 
     async def call(self, name: str, arguments: bytes | Any) -> Json:
         """Call a tool with arguments as delivered: JSON text in bytes, or JSON values.
 
-        What comes back is the tool result, `_meta` and all, or `{"error": {"code", "message", "data"}}`.
+        What comes back is the tool result, `_meta` and all, or `{"error": {"code", "message",
+        "data"}}`.
         """
         reply = await self._exchange("tools/call", {"name": name}, arguments)
         return reply["result"] if "result" in reply else {"error": reply["error"]}
 
     async def _exchange(self, method: str, params: Json, arguments: bytes | Any = b"") -> Json:
-        body = _message(method, params, arguments if isinstance(arguments, bytes) else encode(arguments))
+        body = _message(
+            method, params, arguments if isinstance(arguments, bytes) else encode(arguments)
+        )
         if self._running is not None:
             return await self._running[0](body)
         async with _opened(self.server, self.kind) as post:
@@ -161,7 +186,10 @@ class Served:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         running, self._running = self._running, None
         if running is not None:
@@ -182,7 +210,9 @@ async def _opened(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
         yield lambda body: _answered(server, body)
         return
     lowlevel = server._mcp_server if kind == "fastmcp" else server._lowlevel_server
-    async with importlib.import_module("toolbooth.adapters.sdk.in_process").opened(lowlevel) as post:
+    async with importlib.import_module("toolbooth.adapters.sdk.in_process").opened(
+        lowlevel
+    ) as post:
         yield cast("Post", post)
 
 

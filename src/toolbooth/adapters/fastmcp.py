@@ -1,10 +1,12 @@
 """A FastMCP server goes in; the same server comes out, with every tool behind the boundary.
 
-Three of FastMCP's own containers are replaced by ones that guard what is put into them: a local provider's components
-(so a mistake is reported where the tool is registered), a server's list of providers (so a child that is mounted later
-is covered), and a server's list of transforms (so whatever no other way leads to is guarded on its way out, by its
-schema alone: proxied, transformed and OpenAPI tools). A guarded tool runs through FastMCP's own machinery, with its
-Context, dependencies, time-out and conversion of results; only the validation of arguments is ours, and runs once.
+Three of FastMCP's own containers are replaced by ones that guard what is put into them: a local
+provider's components (so a mistake is reported where the tool is registered), a server's list of
+providers (so a child that is mounted later is covered), and a server's list of transforms (so
+whatever no other way leads to is guarded on its way out, by its schema alone: proxied, transformed
+and OpenAPI tools). A guarded tool runs through FastMCP's own machinery, with its Context,
+dependencies, time-out and conversion of results; only the validation of arguments is ours, and runs
+once.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ from fastmcp.server.transforms import GetToolNext, Transform, VersionSpec, Visib
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.base import InputRequiredToolResult
 
-# FastMCP tells the body's own validation errors from a caller's by this wrapper, and has no public name for it.
+# FastMCP tells the body's own validation errors from a caller's by this wrapper, and has no public
+# name for it.
 from fastmcp.tools.function_tool import _wrap_body_errors  # pyright: ignore[reportPrivateUsage]
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.components import FastMCPComponent
@@ -71,11 +74,12 @@ Run = Callable[[Any], Awaitable[ToolResult]]
 
 
 def protect(server: Server) -> Server:
-    """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted later.
+    """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted
+    later.
 
-    Mounted servers are protected themselves. Protecting twice is harmless. What FastMCP refuses to register
-    (positional-only parameters, `*args`, types it has no schema for) never gets here, and tools that a
-    `ToolInjectionMiddleware` adds pass by every transform; both are out of reach.
+    Mounted servers are protected themselves. Protecting twice is harmless. What FastMCP refuses to
+    register (positional-only parameters, `*args`, types it has no schema for) never gets here, and
+    tools that a `ToolInjectionMiddleware` adds pass by every transform; both are out of reach.
 
     Raises:
         TypeError: if this is not a FastMCP server.
@@ -90,7 +94,11 @@ def protect(server: Server) -> Server:
 def _install(root: Provider, owner: str) -> None:
     reachable = list(_reachable(root))
     mistakes: list[str] = []
-    stores = [(each, _guarded_all(each, mistakes)) for each in reachable if isinstance(each, LocalProvider)]
+    stores = [
+        (each, _guarded_all(each, mistakes))
+        for each in reachable
+        if isinstance(each, LocalProvider)
+    ]
     if mistakes:
         raise ContractError(owner, mistakes)
     for provider, components in stores:
@@ -177,7 +185,8 @@ def _install_lists(server: FastMCP[Any]) -> None:
     # `add_transform` appends; nothing else keeps a transform last.
     server._transforms = _Transforms(server._transforms, server)  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
-    # FastMCP has no public way to the SDK's server that it stands on, which alone is given the request of a call.
+    # FastMCP has no public way to the SDK's server that it stands on, which alone is given the
+    # request of a call.
     server._mcp_server.middleware.append(keep_sent)  # pyright: ignore[reportPrivateUsage]
     cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
     _install_tasks(server)
@@ -190,9 +199,11 @@ def is_protected(server: FastMCP[Any]) -> bool:
 
 
 def _set_schema_lookup(server: FastMCP[Any]) -> None:
-    """Spare a complete `tools/list` per HTTP `tools/call` (docs/project/evidence/speed.md), where all tools are local.
+    """Spare a complete `tools/list` per HTTP `tools/call` (docs/project/evidence/speed.md), where
+    all tools are local.
 
-    The lookup may not await, so it cannot ask other providers; with any of them, FastMCP goes its own way.
+    The lookup may not await, so it cannot ask other providers; with any of them, FastMCP goes its
+    own way.
     """
     local = server.local_provider
     mine = all(each is local for each in server.providers) and not local.transforms
@@ -214,13 +225,16 @@ class _Guard(Transform):
     """Guards every tool that comes by unguarded."""
 
     def __init__(self) -> None:
-        # Providers make their tools anew for each call: what is compiled is kept by what it is compiled from.
+        # Providers make their tools anew for each call: what is compiled is kept by what it is
+        # compiled from.
         self._compiled = lru_cache(maxsize=1024)(_compiled)
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         return [self._guarded(tool) for tool in tools]
 
-    async def get_tool(self, name: str, call_next: GetToolNext, *, version: VersionSpec | None = None) -> Tool | None:
+    async def get_tool(
+        self, name: str, call_next: GetToolNext, *, version: VersionSpec | None = None
+    ) -> Tool | None:
         tool = await call_next(name, version=version)
         return None if tool is None else self._guarded(tool)
 
@@ -229,15 +243,21 @@ class _Guard(Transform):
             return tool
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ContractWarning)  # whoever could act on it is not here
-                return GuardedTool.around(tool, *self._compiled(_function_of(tool), json.dumps(tool.parameters)))
+                warnings.simplefilter(
+                    "ignore", ContractWarning
+                )  # whoever could act on it is not here
+                return GuardedTool.around(
+                    tool, *self._compiled(_function_of(tool), json.dumps(tool.parameters))
+                )
         except ContractError as error:
             logger.warning("tool %r is served as it is, unprotected: %s", tool.name, error)
             return tool
 
 
 def _is_guarded_below(tool: Tool) -> bool:
-    """Whether a mounted server guards its tool itself: it knows the function, the parent only the schema."""
+    """Whether a mounted server guards its tool itself: it knows the function, the parent only the
+    schema.
+    """
     # FastMCP has no public name for the server that a mounted tool belongs to.
     return isinstance(tool, FastMCPProviderTool) and is_protected(tool._server)  # pyright: ignore[reportPrivateUsage]
 
@@ -246,7 +266,9 @@ def _is_guarded_below(tool: Tool) -> bool:
 
 
 def _install_tasks(server: FastMCP[Any]) -> None:
-    """Hold calls that become tasks to the contract before there is a task, and carry what was sent to the worker."""
+    """Hold calls that become tasks to the contract before there is a task, and carry what was sent
+    to the worker.
+    """
     collect, install = server.get_tasks, server._install_extension  # pyright: ignore[reportPrivateUsage]
 
     async def get_tasks() -> Sequence[FastMCPComponent]:
@@ -270,7 +292,9 @@ def _queued(component: FastMCPComponent) -> FastMCPComponent:
 
 
 def _hold(extension: ServerExtension) -> None:
-    """Give the tasks extension arguments for its queue; a call that is no task goes on with its own."""
+    """Give the tasks extension arguments for its queue; a call that is no task goes on with its
+    own.
+    """
     if extension.identifier != TASKS_EXTENSION_ID or "intercept_tool_call" in vars(extension):
         return
     intercept = extension.intercept_tool_call
@@ -284,7 +308,9 @@ def _hold(extension: ServerExtension) -> None:
                 arguments = queue(tool.contract, params.arguments or {}, sent)
             except ToolInputError as error:
                 return _told(error, tool.contract, sent.name(params.name))
-        return await intercept(params.model_copy(update={"arguments": arguments}), context, call_next)
+        return await intercept(
+            params.model_copy(update={"arguments": arguments}), context, call_next
+        )
 
     cast("Any", extension).intercept_tool_call = held
 
@@ -294,7 +320,9 @@ async def _task(params: CallToolRequestParams, context: HostContext) -> QueuedTo
     if context.client_extension_settings(TASKS_EXTENSION_ID) is None:
         return None
     version = extract_version_spec(params.meta)
-    found = await context.fastmcp.get_tool(params.name, VersionSpec(eq=version) if version else None)
+    found = await context.fastmcp.get_tool(
+        params.name, VersionSpec(eq=version) if version else None
+    )
     if found is None or not found.task_config.supports_tasks():
         return None
     every = [each for each in await context.fastmcp.get_tasks() if each.key == found.key]
@@ -307,7 +335,8 @@ async def _task(params: CallToolRequestParams, context: HostContext) -> QueuedTo
 class GuardedTool(Tool):
     """A tool behind the boundary.
 
-    No FunctionTool, whose `run` the tasks extension would pass by: it sends a FunctionTool's function to its workers.
+    No FunctionTool, whose `run` the tasks extension would pass by: it sends a FunctionTool's
+    function to its workers.
     """
 
     # Fields, not private attributes, each use of which costs a failed lookup first.
@@ -320,14 +349,17 @@ class GuardedTool(Tool):
         """The same tool to FastMCP, but for its parameters and the way they are validated."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         same["parameters"] = published
-        # What `Tool.run` is to its callers, `_run` is to the server: mounted tools pass their child's middleware there.
+        # What `Tool.run` is to its callers, `_run` is to the server: mounted tools pass their
+        # child's middleware there.
         call = tool._run if contract.function is None else _running(tool, contract)
         return cls(**same, contract=contract, inner=tool, call=call)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         with Sent() as sent:
-            return await self._run_admitted(partial(admit, self.contract, arguments, sent), sent.name(self.name))
+            return await self._run_admitted(
+                partial(admit, self.contract, arguments, sent), sent.name(self.name)
+            )
 
     async def _run_admitted(self, admitted: Callable[[], Accepted], called: str) -> ToolResult:
         try:
@@ -369,7 +401,9 @@ def _function_of(tool: Tool) -> Callable[..., Any] | None:
     return None
 
 
-def _compiled(function: Callable[..., Any] | None, parameters: str) -> tuple[Contract, dict[str, Any]]:
+def _compiled(
+    function: Callable[..., Any] | None, parameters: str
+) -> tuple[Contract, dict[str, Any]]:
     """The contract of a tool, and the schema to publish."""
     schema = json.loads(parameters)
     if function is None:
@@ -379,7 +413,8 @@ def _compiled(function: Callable[..., Any] | None, parameters: str) -> tuple[Con
         hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
         contract = compile_function(function, injected=lambda param, _: param.name in hosts)
         contract = replace(contract, describe=partial(_described, contract.schema, schema))
-    # A schema that somebody wrote is published in their words; `toolbooth lint` knows which clients choke on them.
+    # A schema that somebody wrote is published in their words; `toolbooth lint` knows which clients
+    # choke on them.
     return contract, schema if function is None else input_schema(contract)
 
 
@@ -387,7 +422,9 @@ def _described(schema: Mapping[str, Any], hosts: Mapping[str, Any]) -> dict[str,
     """The schema, with the descriptions that FastMCP has read out of the docstring."""
     said = hosts.get("properties", {})
     properties = {
-        name: {"description": said[name]["description"], **node} if "description" in said.get(name, {}) else node
+        name: {"description": said[name]["description"], **node}
+        if "description" in said.get(name, {})
+        else node
         for name, node in schema["properties"].items()
     }
     return {**schema, "properties": properties}
@@ -397,7 +434,9 @@ def _running(tool: Tool, contract: Contract) -> Run:
     """FastMCP's own way to run a function, from values that are valid already."""
     inner = cast("FunctionTool", tool)
     # The body, its dependencies and its own errors, exactly as `FunctionTool.run` has them.
-    body = _wrap_body_errors(transform_context_annotations(cast("Any", contract.function)), materialize_generators=True)
+    body = _wrap_body_errors(
+        transform_context_annotations(cast("Any", contract.function)), materialize_generators=True
+    )
     provided = without_injected_parameters(body, run_in_thread=inner.run_in_thread)
     is_async = is_coroutine_function(provided)
     adapter: Any = _Valid(contract, _wrap_body_errors(provided))
@@ -427,7 +466,8 @@ class _Valid:
 
     def validate_python(self, given: tuple[Any, Context | None], *, strict: bool | None) -> Any:
         values, context = given
-        # Our own Context goes to every injected parameter; FastMCP drops it from those that are its to fill.
+        # Our own Context goes to every injected parameter; FastMCP drops it from those that are its
+        # to fill.
         return bound_call(self.contract, self.function, values, context, None)()
 
 
@@ -437,7 +477,9 @@ class _Valid:
 def _told(error: Exception, contract: Contract, called: str) -> ToolResult | None:
     """What an agent is told of an exception; None where that is for FastMCP to decide."""
     cause = error.__cause__
-    wrapped = isinstance(error, RuntimeError) and isinstance(cause, ToolError)  # a dependency's, by FastMCP
+    wrapped = isinstance(error, RuntimeError) and isinstance(
+        cause, ToolError
+    )  # a dependency's, by FastMCP
     rendered = told(cause if wrapped else error, contract, called)
     if rendered is None:
         return None

@@ -1,9 +1,10 @@
-"""A server of the official SDK goes in; the same server comes out, with every tool behind the boundary.
+"""A server of the official SDK goes in; the same server comes out, with every tool behind the
+boundary.
 
-The server's tool manager is replaced by one that guards each tool where it is registered, so a mistake is reported
-there. A guarded tool runs through the SDK's own machinery, with its Context, resolvers, structured output and mask;
-only the validation of arguments is ours, and runs once: `pre_parse_json` and the silent dropping of unknown keys are
-gone, and parameter aliases work.
+The server's tool manager is replaced by one that guards each tool where it is registered, so a
+mistake is reported there. A guarded tool runs through the SDK's own machinery, with its Context,
+resolvers, structured output and mask; only the validation of arguments is ours, and runs once:
+`pre_parse_json` and the silent dropping of unknown keys are gone, and parameter aliases work.
 """
 
 from __future__ import annotations
@@ -47,15 +48,22 @@ from toolbooth.publish import input_schema
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
 
-_REJECTIONS = (InvalidSignature, PydanticUserError, PydanticUndefinedAnnotation, NameError, AttributeError, TypeError)
+_REJECTIONS = (
+    InvalidSignature,
+    PydanticUserError,
+    PydanticUndefinedAnnotation,
+    NameError,
+    AttributeError,
+    TypeError,
+)
 """What the SDK says of a function whose arguments it cannot describe."""
 
 
 def protect(server: Server) -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
-    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type without a schema)
-    can be registered once the server is protected.
+    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type
+    without a schema) can be registered once the server is protected.
 
     Raises:
         TypeError: if this is not an MCPServer.
@@ -64,7 +72,8 @@ def protect(server: Server) -> Server:
     if not isinstance(cast("object", server), MCPServer):
         raise wrong_server(server, MCP_SDK)
     if not is_protected(server):
-        # The one place through which every registration and every call goes; the SDK offers no hook there.
+        # The one place through which every registration and every call goes; the SDK offers no hook
+        # there.
         tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
         server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
         server.middleware.append(keep_sent)
@@ -123,14 +132,18 @@ class GuardedTool(Tool):
     def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
         """The same tool to the SDK, but for its parameters and the way they are validated."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
-        if contract.function is not None:  # a schema that somebody wrote is published in their words
+        if (
+            contract.function is not None
+        ):  # a schema that somebody wrote is published in their words
             same["parameters"] = input_schema(contract)
             same["fn"] = contract.function
             same["is_async"] = is_async(contract.function)
             same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
         return cls(**same, contract=contract, inner=tool)
 
-    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+    async def run(
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
         """Hold the arguments to the contract, and run the tool with what they mean."""
         try:
             with Sent() as sent:
@@ -147,7 +160,9 @@ class GuardedTool(Tool):
         return result
 
     def _admitted(self, arguments: dict[str, Any], sent: UnderWay) -> Accepted:
-        """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what may be read."""
+        """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what
+        may be read.
+        """
         try:
             return admit(self.contract, arguments, sent)
         except MCPError:
@@ -166,7 +181,9 @@ def guarded(tool: Tool) -> GuardedTool:
         # It has its own way with arguments, and only its schema tells what it takes.
         return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
     hosts = {tool.context_kwarg, *tool.resolved_params}
-    contract = compile_function(tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts)
+    contract = compile_function(
+        tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
+    )
     made = GuardedTool.around(tool, contract)
     # The SDK has looked at what it could describe itself, which a stand-in hides from it.
     if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
@@ -208,11 +225,15 @@ class _Valid(FuncMetadata):
 
 
 def _stand_in(function: Function) -> Function:
-    """A function that the SDK accepts, with what the SDK fills and returns; `compile_function` sees the real one."""
+    """A function that the SDK accepts, with what the SDK fills and returns; `compile_function` sees
+    the real one.
+    """
     hints = Hints(function)
     signature = inspect.signature(function)
     params = [
-        param.replace(annotation=hint if _is_hosts(hint) else Any, kind=inspect.Parameter.KEYWORD_ONLY)
+        param.replace(
+            annotation=hint if _is_hosts(hint) else Any, kind=inspect.Parameter.KEYWORD_ONLY
+        )
         for param in signature.parameters.values()
         if not is_context(hint := hints.of(param)) and not param.name.startswith("_")
     ]
@@ -223,7 +244,9 @@ def _stand_in(function: Function) -> Function:
     found.__name__ = getattr(function, "__name__", type(function).__name__)
     found.__doc__ = function.__doc__
     found.__toolbooth__ = function
-    found.__signature__ = inspect.Signature(params, return_annotation=hints.returns(signature.return_annotation))
+    found.__signature__ = inspect.Signature(
+        params, return_annotation=hints.returns(signature.return_annotation)
+    )
     found.__annotations__ = {param.name: param.annotation for param in params}
     return found
 
@@ -233,4 +256,7 @@ def _is_hosts(hint: Any) -> bool:
     if isinstance(hint, Unresolved):
         return False
     parts = [hint, *typing.get_args(hint)]
-    return any(isinstance(each, Resolve) or (isinstance(each, type) and issubclass(each, Context)) for each in parts)
+    return any(
+        isinstance(each, Resolve) or (isinstance(each, type) and issubclass(each, Context))
+        for each in parts
+    )

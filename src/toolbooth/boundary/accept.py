@@ -1,6 +1,7 @@
 """From the wire to the function's values, or to a refusal: read, examine, validate.
 
-A correct call takes the short way: read once, one compiled check, one validation run. Everything else is examined.
+A correct call takes the short way: read once, one compiled check, one validation run. Everything
+else is examined.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def accept_bytes(contract: Contract, body: bytes) -> Accepted:
 
 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
-    """`accept_bytes` for arguments that were read together with what they came in. Raises ToolInputError."""
+    """`accept_bytes` for arguments that were read together with what they came in. Raises
+    ToolInputError.
+    """
     value, delicate, body = reading
     # The short way. Whatever is special about a call, the long way finds it again.
     if type(value) is dict and not delicate:
@@ -44,7 +47,9 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
                 return _long_way(contract, reading, error)
         elif contract.has_integers and has_pointed_integers(body):
             pass
-        elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(contract.shape, arguments):
+        elif (contract.closed or CLIENT_KEYS.isdisjoint(arguments)) and fits(
+            contract.shape, arguments
+        ):
             try:
                 return values_of(contract, arguments), []
             except InvalidValues as error:
@@ -75,7 +80,9 @@ def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) 
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repair]]:
-    """`arguments` that came as null (nothing sent) or as JSON text (PrefectHQ/fastmcp#883, 2025-06-20)."""
+    """`arguments` that came as null (nothing sent) or as JSON text (PrefectHQ/fastmcp#883,
+    2025-06-20).
+    """
     repairs: list[Repair] = []
     while isinstance(reading[0], str):
         reading = read_json(reading[0].encode(), contract.limits)
@@ -95,15 +102,25 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     declared = {(): tuple(names)} if missing else {}
     problems = [problem for _, problem in found]
     more = max(0, len(problems) - MOST_PROBLEMS)
-    return ToolInputError(problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more)
+    return ToolInputError(
+        problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
+    )
 
 
 def _refusal(
-    contract: Contract, arguments: dict[str, Any], decoded: Any, exam: Examination, said: InvalidValues | None
+    contract: Contract,
+    arguments: dict[str, Any],
+    decoded: Any,
+    exam: Examination,
+    said: InvalidValues | None,
 ) -> ToolInputError:
-    """All problems at once: the shape's, and what the author's validation says of the rest, run once."""
+    """All problems at once: the shape's, and what the author's validation says of the rest, run
+    once.
+    """
     corrected, edits = _correction(contract, arguments, decoded, exam)
-    if exam.more:  # past the cap, what was said and what was only counted can no longer be told apart
+    if (
+        exam.more
+    ):  # past the cap, what was said and what was only counted can no longer be told apart
         found = [each for each in _objected(contract, decoded, None) if each.code == "missing"]
     elif corrected is not None:
         found = _objected(contract, corrected, None)
@@ -133,7 +150,9 @@ def _objected(contract: Contract, arguments: Any, explained: Explained | None) -
     return []
 
 
-def _problems(contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None) -> list[Problem]:
+def _problems(
+    contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None
+) -> list[Problem]:
     found = problems_of(error, contract.shape, arguments, explained)
     return [problem for _, problem in found[:MOST_PROBLEMS]]
 
@@ -152,7 +171,9 @@ def _correction(
         return None, edits
     try:
         settled = _settled(contract, corrected, thorough=exam.thorough)
-    except ValueError:  # it came out of text, with numbers kept as written, which the gate does not know
+    except (
+        ValueError
+    ):  # it came out of text, with numbers kept as written, which the gate does not know
         settled = _settled(contract, corrected, thorough=True)
     return (settled, edits) if settled is not None else (None, [])
 
@@ -172,4 +193,6 @@ def _explained(exam: Examination, found: Located, objection: Objection) -> bool:
         return True
     if found.branch is not None:
         path = found.branch[0]
-    return any(path[: len(place)] == place or place[: len(path)] == path for place in exam.places if place)
+    return any(
+        path[: len(place)] == place or place[: len(path)] == path for place in exam.places if place
+    )

@@ -1,7 +1,9 @@
-"""The corrected call: what the agent plainly meant, wherever that can be derived from the declared names alone.
+"""The corrected call: what the agent plainly meant, wherever that can be derived from the declared
+names alone.
 
-Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, keys at the wrong level moved.
-One key that finds no place, or two that want the same one, and there is no corrected call: only edits.
+Wrappers are unwrapped, names in another case renamed, dotted and bracketed keys split, keys at the
+wrong level moved. One key that finds no place, or two that want the same one, and there is no
+corrected call: only edits.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ _DEEPEST = 8
 class Correction:
     """The edits found so far, and whether everything sent has found a place.
 
-    `sought` has the different keys that were looked for, `trials` an entry for each trial; both are shared by all
+    `sought` has the different keys that were looked for, `trials` an entry for each trial; both are
+    shared by all
     trials: neither strange keys nor trials within trials may cost without end.
     """
 
@@ -48,7 +51,9 @@ class Correction:
         return Correction(self.limits, self.sought, self.trials)
 
     def may_seek(self, form: ObjectShape, key: str) -> bool:
-        """Whether a place for this key is still to be looked for; a call with very many strange keys is no slip."""
+        """Whether a place for this key is still to be looked for; a call with very many strange
+        keys is no slip.
+        """
         self.sought.add((id(form), key))
         return len(self.sought) <= _MOST_SOUGHT
 
@@ -57,11 +62,15 @@ class Correction:
             self.edits.append(edit)
 
 
-def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[dict[str, Any] | None, list[Edit]]:
+def correct(
+    shape: Shape, arguments: dict[str, Any], limits: Limits
+) -> tuple[dict[str, Any] | None, list[Edit]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
     work = Correction(limits, set(), [])
     try:
-        made, strays = _object(refusals.possible_forms(shape.objects, arguments)[0], arguments, (), (), work)
+        made, strays = _object(
+            refusals.possible_forms(shape.objects, arguments)[0], arguments, (), (), work
+        )
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
     if strays:
@@ -70,24 +79,34 @@ def correct(shape: Shape, arguments: dict[str, Any], limits: Limits) -> tuple[di
 
 
 Slip = tuple[dict[str, Any], ObjectShape, str, Any, JsonPath]
-"""An undeclared key: the object it was left out of, that object's form, the key and its value, the object's path."""
+"""An undeclared key: the object it was left out of, that object's form, the key and its value, the
+object's path.
+"""
 
 
 def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
-    """Undo, in place, one and the same slip wherever it was made: a wrapper or a re-cased name. The edits, if all fit.
+    """Undo, in place, one and the same slip wherever it was made: a wrapper or a re-cased name. The
+    edits, if all fit.
 
-    Nothing else may be wrong with the call. What `correct` would find by walking it again is known here already.
+    Nothing else may be wrong with the call. What `correct` would find by walking it again is known
+    here already.
     """
     first = slips[0]
     meant: list[dict[str, Any]] = []
     for made, form, key, value, path in slips:
-        fields = _meant(form, key, value, limits) if key == first[2] and len(path) == len(first[4]) else None
+        fields = (
+            _meant(form, key, value, limits)
+            if key == first[2] and len(path) == len(first[4])
+            else None
+        )
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
     for slip, fields in zip(slips, meant, strict=True):
         slip[0].update(fields)
-    return [_mending(slip, fields) for slip, fields in zip(slips[:_MOST_EDITS], meant, strict=False)]
+    return [
+        _mending(slip, fields) for slip, fields in zip(slips[:_MOST_EDITS], meant, strict=False)
+    ]
 
 
 def _mending(slip: Slip, fields: dict[str, Any]) -> Edit:
@@ -109,16 +128,22 @@ def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str,
         fields = {name: value}
     for name, each in fields.items():
         declared = form.fields.get(name)
-        if declared is None or not (type(each) in plain_types(declared.shape) or fits(declared.shape, each)):
+        if declared is None or not (
+            type(each) in plain_types(declared.shape) or fits(declared.shape, each)
+        ):
             return None
     return fields or None
 
 
 Strays = dict[str, tuple[JsonPath, Any]]
-"""Keys that have no place at their level, with where they were sent: a level further up may declare them."""
+"""Keys that have no place at their level, with where they were sent: a level further up may declare
+them.
+"""
 
 
-def _value(shape: Shape, value: Any, path: JsonPath, origin: JsonPath, work: Correction) -> tuple[Any, Strays]:
+def _value(
+    shape: Shape, value: Any, path: JsonPath, origin: JsonPath, work: Correction
+) -> tuple[Any, Strays]:
     """The corrected value at one place; `origin` is where it was sent."""
     if shape.opaque or _passes(shape, value):
         return value, {}
@@ -141,7 +166,9 @@ def _passes(shape: Shape, value: Any) -> bool:
         return False
 
 
-def _array(form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath, work: Correction) -> list[Any]:
+def _array(
+    form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath, work: Correction
+) -> list[Any]:
     made: list[Any] = []
     for index, each in enumerate(value):
         shape = form.prefix[index] if index < len(form.prefix) else form.items
@@ -157,7 +184,9 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath,
 def _object(
     form: ObjectShape, value: dict[str, Any], path: JsonPath, origin: JsonPath, work: Correction
 ) -> tuple[dict[str, Any], Strays]:
-    """Place every key: the declared ones first, so that a misnamed one never takes a declared one's place."""
+    """Place every key: the declared ones first, so that a misnamed one never takes a declared one's
+    place.
+    """
     made: dict[str, Any] = {}
     strays: Strays = {}
     for key, each in value.items():
@@ -178,7 +207,8 @@ def _object(
             strays[key] = ((*origin, key), each)
     if len(strays) > _MOST_SOUGHT:
         return made, strays
-    # What stands at the wrong place may have come from below or from here; either way this level is tried.
+    # What stands at the wrong place may have come from below or from here; either way this level is
+    # tried.
     left: Strays = {}
     for key, (sent_at, each) in strays.items():
         if not _place(form, made, key, each, sent_at, path, work):
@@ -187,7 +217,13 @@ def _object(
 
 
 def _place(
-    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: JsonPath, path: JsonPath, work: Correction
+    form: ObjectShape,
+    made: dict[str, Any],
+    key: str,
+    value: Any,
+    origin: JsonPath,
+    path: JsonPath,
+    work: Correction,
 ) -> bool:
     """Find the place of one misplaced key at this level or below it."""
     if key in form.fields:
@@ -203,7 +239,10 @@ def _place(
     name = refusals.respelt(key, form)
     if name is not None and _set(form, made, name, value, origin, path, work):
         return True
-    if origin != (*path, key):  # moved here from elsewhere: moving it on would take it from one object into another
+    if origin != (
+        *path,
+        key,
+    ):  # moved here from elsewhere: moving it on would take it from one object into another
         return False
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
@@ -218,19 +257,33 @@ def _place_object(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """An object under an undeclared key: a misspelt object, a wrapper, or a model that was flattened with a prefix."""
+    """An object under an undeclared key: a misspelt object, a wrapper, or a model that was
+    flattened with a prefix.
+    """
     name = refusals.respelt(key, form)
-    if name is not None and form.fields[name].shape.objects and _set(form, made, name, inner, origin, path, work):
+    if (
+        name is not None
+        and form.fields[name].shape.objects
+        and _set(form, made, name, inner, origin, path, work)
+    ):
         return True
     if _unwrap(form, made, inner, origin, path, work):
         return True
     # {"address": {"city": ...}} is sent as address_city.
     prefixed = {f"{key}_{name}": each for name, each in inner.items()}
-    return prefixed.keys() <= form.fields.keys() and _unwrap(form, made, prefixed, origin, path, work)
+    return prefixed.keys() <= form.fields.keys() and _unwrap(
+        form, made, prefixed, origin, path, work
+    )
 
 
 def _set(
-    form: ObjectShape, made: dict[str, Any], key: str, value: Any, origin: JsonPath, path: JsonPath, work: Correction
+    form: ObjectShape,
+    made: dict[str, Any],
+    key: str,
+    value: Any,
+    origin: JsonPath,
+    path: JsonPath,
+    work: Correction,
 ) -> bool:
     """Put a value under a declared key, unless that field was sent already."""
     declared = form.fields[key]
@@ -261,7 +314,12 @@ def _edit(origin: JsonPath, target: JsonPath) -> Edit:
 
 
 def _unwrap(
-    form: ObjectShape, made: dict[str, Any], inner: dict[str, Any], origin: JsonPath, path: JsonPath, work: Correction
+    form: ObjectShape,
+    made: dict[str, Any],
+    inner: dict[str, Any],
+    origin: JsonPath,
+    path: JsonPath,
+    work: Correction,
 ) -> bool:
     """Send what is inside a wrapper at the wrapper's own level, if all of it belongs there."""
     trial = work.trial()
@@ -281,7 +339,9 @@ def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> 
     """Whether no field is set twice, unless to the same value."""
     held = {id(form.fields[key]): value for key, value in made.items() if key in form.fields}
     return all(
-        same_json(held.get(id(form.fields[key]), value), value) if key in form.fields else key not in made
+        same_json(held.get(id(form.fields[key]), value), value)
+        if key in form.fields
+        else key not in made
         for key, value in flat.items()
     )
 

@@ -1,7 +1,8 @@
-"""Stage 2: one descent over the shape. At each node: client keys, then what may be repaired, then what may not pass.
+"""Stage 2: one descent over the shape. At each node: client keys, then what may be repaired, then
+what may not pass.
 
-In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the problems found.
-Parts that the compiled gate passes are not walked.
+In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the
+problems found. Parts that the compiled gate passes are not walked.
 """
 
 from __future__ import annotations
@@ -38,19 +39,32 @@ MOST_SLIPS = 1_000
 """Past this many, undeclared keys are no slip of the pen."""
 
 MOST_PROBLEMS = 40
-"""Past this many, problems are only counted: no agent reads further, and hostile input must not cost more."""
+"""Past this many, problems are only counted: no agent reads further, and hostile input must not
+cost more.
+"""
 
 
 class Examination:
     """What one descent found.
 
-    `places` has where each problem stands; `declared` the fields of every object that had an undeclared one; `inside`
-    the keys found inside wrappers, which explain why those fields are missing; `more` counts problems past the cap.
-    `slips` has the undeclared keys of the arguments themselves, not those in a branch of a union or in JSON text.
+    `places` has where each problem stands; `declared` the fields of every object that had an
+    undeclared one; `inside` the keys found inside wrappers, which explain why those fields are
+    missing; `more` counts problems past the cap. `slips` has the undeclared keys of the arguments
+    themselves, not those in a branch of a union or in JSON text.
     `thorough`: numbers must be looked at one by one, so the gate cannot vouch for any part.
     """
 
-    __slots__ = ("declared", "inside", "limits", "more", "places", "problems", "repairs", "slips", "thorough")
+    __slots__ = (
+        "declared",
+        "inside",
+        "limits",
+        "more",
+        "places",
+        "problems",
+        "repairs",
+        "slips",
+        "thorough",
+    )
 
     def __init__(self, limits: Limits, *, thorough: bool) -> None:
         self.limits = limits
@@ -66,7 +80,11 @@ class Examination:
     @property
     def only_slips(self) -> bool:
         """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
-        return len(self.slips) == len(self.problems) + self.more and not self.repairs and not self.thorough
+        return (
+            len(self.slips) == len(self.problems) + self.more
+            and not self.repairs
+            and not self.thorough
+        )
 
     def fresh(self) -> Examination:
         """An empty one, to try a branch of a union."""
@@ -93,7 +111,9 @@ class Examination:
         self.places.append(path)
 
 
-def examine(shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough: bool) -> tuple[Any, Examination]:
+def examine(
+    shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough: bool
+) -> tuple[Any, Examination]:
     """Examine one call's arguments."""
     exam = Examination(limits, thorough=thorough)
     return _objects(shape, arguments, (), exam), exam
@@ -161,7 +181,9 @@ def _float(value: Any, path: JsonPath, exam: Examination) -> float:
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """A value with 5 for every 5.0 that stands where only an integer may, the same JSON number; or the value itself."""
+    """A value with 5 for every 5.0 that stands where only an integer may, the same JSON number; or
+    the value itself.
+    """
     if shape is None or shape.opaque:
         return value
     if isinstance(value, float):
@@ -195,13 +217,21 @@ def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]
 
 
 def _numbers_in(value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A free value: content is never rewritten, but a number that cannot be held is not let through."""
+    """A free value: content is never rewritten, but a number that cannot be held is not let
+    through.
+    """
     if isinstance(value, jiter.LosslessFloat):
         return _float(value, path, exam)
     if isinstance(value, dict):
-        return {key: _numbers_in(each, (*path, key), exam) for key, each in cast("dict[str, Any]", value).items()}
+        return {
+            key: _numbers_in(each, (*path, key), exam)
+            for key, each in cast("dict[str, Any]", value).items()
+        }
     if isinstance(value, list):
-        return [_numbers_in(each, (*path, index), exam) for index, each in enumerate(cast("list[Any]", value))]
+        return [
+            _numbers_in(each, (*path, index), exam)
+            for index, each in enumerate(cast("list[Any]", value))
+        ]
     return value
 
 
@@ -209,7 +239,12 @@ def _objects(shape: Shape, value: dict[str, Any], path: JsonPath, exam: Examinat
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    return _best([(form, _object) for form in refusals.possible_forms(shape.objects, value)], value, path, exam)
+    return _best(
+        [(form, _object) for form in refusals.possible_forms(shape.objects, value)],
+        value,
+        path,
+        exam,
+    )
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
@@ -230,10 +265,18 @@ def _best(trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Exami
             return made
         tried.append((made, own))
     clean = [(made, own) for made, own in tried if not own.problems]
-    made, own = clean[0] if clean else min(tried, key=lambda each: len(each[1].problems) + each[1].more)
+    made, own = (
+        clean[0] if clean else min(tried, key=lambda each: len(each[1].problems) + each[1].more)
+    )
     exam.take(own)
-    if any(other != made for other, _ in clean) or (clean and _reads_otherwise(trials, tried, made, value, path, exam)):
-        exam.refuse("wrong-type", path, "can be read in more than one way; send every value in its own JSON type")
+    if any(other != made for other, _ in clean) or (
+        clean and _reads_otherwise(trials, tried, made, value, path, exam)
+    ):
+        exam.refuse(
+            "wrong-type",
+            path,
+            "can be read in more than one way; send every value in its own JSON type",
+        )
     return made
 
 
@@ -245,12 +288,19 @@ def _reads_otherwise(
     path: JsonPath,
     exam: Examination,
 ) -> bool:
-    """Whether what is left of an object, its empty keys taken as not sent, has a form that never had those keys."""
+    """Whether what is left of an object, its empty keys taken as not sent, has a form that never
+    had those keys.
+    """
     if not isinstance(made, dict) or len(cast("dict[str, Any]", made)) == len(value):
         return False
     for (form, walk), (_, own) in zip(trials, tried, strict=True):
         again = exam.fresh()
-        if own.problems and walk(form, made, path, again) == made and not again.problems and not again.repairs:
+        if (
+            own.problems
+            and walk(form, made, path, again) == made
+            and not again.problems
+            and not again.repairs
+        ):
             return _has_all(form, cast("dict[str, Any]", made))
     return False
 
@@ -259,7 +309,9 @@ def _has_all(form: ObjectShape, made: dict[str, Any]) -> bool:
     return all(name in made for name in form.names if form.fields[name].required)
 
 
-def _object(form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Examination) -> dict[str, Any]:
+def _object(
+    form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Examination
+) -> dict[str, Any]:
     made: dict[str, Any] = {}
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
@@ -271,7 +323,9 @@ def _object(form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Exam
             if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
                 exam.slips.append((made, form, key, each, path))
         elif aliased and sent.setdefault(id(declared), key) != key:
-            exam.refuse("conflicting-keys", (*path, key), messages.conflicting(key, sent[id(declared)]))
+            exam.refuse(
+                "conflicting-keys", (*path, key), messages.conflicting(key, sent[id(declared)])
+            )
             continue
         elif type(each) in (declared.shape.scalar_types or plain_types(declared.shape)):
             made[key] = each
@@ -285,13 +339,21 @@ def _object(form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Exam
     return made
 
 
-def _refuse_rivals(form: ObjectShape, made: dict[str, Any], path: JsonPath, exam: Examination) -> None:
+def _refuse_rivals(
+    form: ObjectShape, made: dict[str, Any], path: JsonPath, exam: Examination
+) -> None:
     """Two paths to one field, both sent: the author's model would read one and drop the other."""
     for paths in form.exclusive_paths:
         sent = [each for each in paths if look_up(made, each) is not None]
         for other in sent[1:]:
-            exam.refuse("conflicting-keys", (*path, *other), messages.conflicting(path_text(other), path_text(sent[0])))
-            exam.places.append((*path, *sent[0]))  # whichever the author's model objects to, it is told
+            exam.refuse(
+                "conflicting-keys",
+                (*path, *other),
+                messages.conflicting(path_text(other), path_text(sent[0])),
+            )
+            exam.places.append(
+                (*path, *sent[0])
+            )  # whichever the author's model objects to, it is told
 
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
@@ -312,11 +374,18 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
 def _is_null_text(declared: Field) -> bool:
     """Whether the text "null" can only mean null (anthropics/claude-code#95239, 2026-09-17)."""
     shape = declared.shape
-    return not shape.opaque and not declared.required and not declared.verbatim and "string" not in shape.types
+    return (
+        not shape.opaque
+        and not declared.required
+        and not declared.verbatim
+        and "string" not in shape.types
+    )
 
 
 def _undeclared(form: ObjectShape, key: str, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A key that no field declares: the client's own, further content of an open object, or refused."""
+    """A key that no field declares: the client's own, further content of an open object, or
+    refused.
+    """
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT

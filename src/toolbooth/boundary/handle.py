@@ -1,4 +1,5 @@
-"""One call without a server: the stages in order. They are accept (read, examine, validate), run, render.
+"""One call without a server: the stages in order. They are accept (read, examine, validate), run,
+render.
 
 A served call takes the same stages in `server/call.py`.
 """
@@ -85,7 +86,9 @@ async def handle_arguments_async(
 ) -> Result:
     """`handle_bytes_async` for a host that has parsed the arguments already."""
     body = encode(arguments)
-    return await handle_bytes_async(contract, body, function, context=context, injected=injected, errors=errors)
+    return await handle_bytes_async(
+        contract, body, function, context=context, injected=injected, errors=errors
+    )
 
 
 def encode(arguments: Any) -> bytes:

@@ -86,9 +86,7 @@ def wrapper(key: str, value: Any, inner: Json, path: JsonPath) -> str:
         advice = f"send {listed(tuple(inner), 12)} {level}, not inside {quoted(key)}"
     else:
         advice = f"leave {quoted(key)} out"
-    return (
-        f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {advice}"
-    )
+    return f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {advice}"
 
 
 def misspelt_object(key: str, near: str) -> str:

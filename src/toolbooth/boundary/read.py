@@ -1,7 +1,9 @@
-"""Stage 1: bytes -> the JSON object of arguments, or a refusal. Nothing is guessed, nothing is lost.
+"""Stage 1: bytes -> the JSON object of arguments, or a refusal. Nothing is guessed, nothing is
+lost.
 
-Duplicate keys (also via escapes), bad UTF-8, NaN and over-deep nesting end here. Numbers that a float cannot hold
-exactly are kept as written (`LosslessFloat`), for `examine` to judge by the declared type.
+Duplicate keys (also via escapes), bad UTF-8, NaN and over-deep nesting end here. Numbers that a
+float cannot hold exactly are kept as written (`LosslessFloat`), for `examine` to judge by the
+declared type.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{1
 """A number with an exponent, or with more digits and a point than a float keeps."""
 
 _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
-"""The end of a whole number with a point. It begins with what is rare, so that a search is quick."""
+"""The end of a whole number with a point. It begins with what is rare, so that a search is quick.
+"""
 
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
     ("Detected duplicate key", "duplicate-key", messages.DUPLICATE_KEY),
@@ -50,15 +53,21 @@ NOTHING: Reading = ({}, False, b"")
 
 
 def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
-    """Read one JSON value; where it is `exact`, long fractions are kept as written. Raises Unreadable."""
+    """Read one JSON value; where it is `exact`, long fractions are kept as written. Raises
+    Unreadable.
+    """
     if len(body) > limits.max_bytes:
         raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
     delicate = has_delicate_numbers(body, exact=exact)
     try:
         if delicate:
-            value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float")
+            value = from_json(
+                body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
+            )
         elif len(body) > _BULK:
-            value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+            value = from_json(
+                body, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys"
+            )
         else:
             value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
@@ -69,7 +78,9 @@ def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
 
 
 def text_as_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """The object or array that JSON text holds, also text of text; the value itself if it is not such text."""
+    """The object or array that JSON text holds, also text of text; the value itself if it is not
+    such text.
+    """
     found = value
     while isinstance(found, str):
         if found.lstrip()[:1] not in ("{", "[", '"'):
@@ -122,7 +133,9 @@ def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
 
 
 def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
-    """Whether some number may not survive as a float. The cheap look first: it settles almost every call."""
+    """Whether some number may not survive as a float. The cheap look first: it settles almost every
+    call.
+    """
     signs = body.translate(_TO_SIGNS)
     suspicious = signs.find(b"0e") >= 0 or (exact and signs.find(b"0000000000000000") >= 0)
     return suspicious and _DELICATE.search(body) is not None

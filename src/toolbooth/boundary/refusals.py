@@ -1,4 +1,6 @@
-"""What may not pass: decisions about keys, numbers and branches. The sentences are in `messages.py`."""
+"""What may not pass: decisions about keys, numbers and branches. The sentences are in
+`messages.py`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
 
 
 def respelt(name: str, form: ObjectShape) -> str | None:
-    """The declared name that a corrected call may use instead: the same but for case and separators.
+    """The declared name that a corrected call may use instead: the same but for case and
+    separators.
 
     A similar name is not enough: `from_account` is similar to `to_account`, and means the opposite.
     """
@@ -81,7 +84,9 @@ def names_inside(inner: Json) -> set[str]:
 
 
 def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
-    """The forms of a union that an object may be, the most likely first. A tag that all have decides."""
+    """The forms of a union that an object may be, the most likely first. A tag that all have
+    decides.
+    """
     if len(forms) == 1:
         return list(forms)
     tags = set[str].intersection(*map(_tags, forms))
@@ -108,7 +113,9 @@ def is_number_text(value: str) -> bool:
 
 
 def is_delicate(literal: str) -> bool:
-    """Whether a number is written with more than a float keeps; `1.10` and `1.1` are the same number."""
+    """Whether a number is written with more than a float keeps; `1.10` and `1.1` are the same
+    number.
+    """
     return "e" in literal.lower() or len(literal.lstrip("-")) > 16
 
 
@@ -130,7 +137,9 @@ def holds_secret(shape: Shape, value: Any) -> bool:
         return any(_object_holds_secret(form, value) for form in shape.objects)
     if is_array(value):
         parts = [part for form in shape.arrays for part in (*form.prefix, form.items)]
-        return any(part is not None and holds_secret(part, each) for part in parts for each in value)
+        return any(
+            part is not None and holds_secret(part, each) for part in parts for each in value
+        )
     return False
 
 

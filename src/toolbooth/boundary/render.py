@@ -18,7 +18,9 @@ from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, shorten
 
 META_KEY = "toolbooth"
-"""Under this key of `_meta` stands what a program may want to read: repairs, problems, the corrected call."""
+"""Under this key of `_meta` stands what a program may want to read: repairs, problems, the
+corrected call.
+"""
 
 _LINE = 420
 """Characters of one problem's line."""
@@ -34,8 +36,12 @@ def text_result(text: str, *, is_error: bool = False) -> Json:
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json) -> Json:
-    """What the tool returned; an object also as structured content, in the form that `structured` gives it."""
+def value_result(
+    value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json
+) -> Json:
+    """What the tool returned; an object also as structured content, in the form that `structured`
+    gives it.
+    """
     if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
     elif type(value) is not dict and (pieces := pieces_of(value)) is not None:
@@ -46,7 +52,9 @@ def value_result(value: Any, repairs: list[Repair], structured: Callable[[bytes]
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
     if repairs:
-        made["_meta"] = {META_KEY: {"repairs": [{"code": each.code, "path": each.where} for each in repairs]}}
+        made["_meta"] = {
+            META_KEY: {"repairs": [{"code": each.code, "path": each.where} for each in repairs]}
+        }
     return made
 
 
@@ -54,10 +62,14 @@ _CONTENT = (Text, Image, Audio, Resource)
 
 
 def pieces_of(value: Any) -> list[Any] | None:
-    """What a tool returned as content of its own making: one piece, or a list with a piece among its items."""
+    """What a tool returned as content of its own making: one piece, or a list with a piece among
+    its items.
+    """
     if isinstance(value, _CONTENT):
         return [value]
-    if isinstance(value, list) and any(isinstance(each, _CONTENT) for each in cast("list[Any]", value)):
+    if isinstance(value, list) and any(
+        isinstance(each, _CONTENT) for each in cast("list[Any]", value)
+    ):
         return cast("list[Any]", value)
     return None
 
@@ -80,7 +92,9 @@ def _base64(data: bytes) -> str:
 
 
 def json_of(value: Any) -> bytes:
-    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client can read."""
+    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
+    can read.
+    """
     try:
         return orjson.dumps(value, default=to_jsonable_python)
     except TypeError:  # integers beyond 64 bits, keys that are not text
@@ -127,7 +141,10 @@ def _told(error: ToolInputError, most: int) -> tuple[str, Json]:
 def _data(error: ToolInputError, corrected: Any) -> Json:
     made: Json = {
         "code": INVALID_PARAMS,
-        "problems": [{"code": each.code, "path": each.where, "message": each.message} for each in error.problems],
+        "problems": [
+            {"code": each.code, "path": each.where, "message": each.message}
+            for each in error.problems
+        ],
     }
     if error.edits:
         made["edits"] = [messages.edit_text(edit) for edit in error.edits]

@@ -1,4 +1,5 @@
-"""What may be repaired: the provable inverse of a known client fault, where the declared type leaves no other reading.
+"""What may be repaired: the provable inverse of a known client fault, where the declared type
+leaves no other reading.
 
 Every rule names the reports that justify it; a rule without one does not belong here.
 """
@@ -56,7 +57,9 @@ class Unrepairable:
 
 
 def admits(shape: Shape, value: Any) -> bool:
-    """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same JSON number."""
+    """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same
+    JSON number.
+    """
     kind = json_type(value)
     if kind in shape.types:
         return True
@@ -76,9 +79,10 @@ def is_whole(value: Any) -> bool:
 def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:
     """Read JSON out of text, where the declared type has no text in it; also text of text.
 
-    Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17), PrefectHQ/fastmcp#932;
-    twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and booleans: claude-code#29104 (2026-02-26),
-    #32524, #56539, #91803 (2026-09-03), netclaw-dev/netclaw#51.
+    Objects and arrays: anthropics/claude-code#5504 (2025-08-10) to #87361 (2026-08-17),
+    PrefectHQ/fastmcp#932; twice encoded: justrach/codegraff2#141 (2026-05-29). Numbers and
+    booleans: claude-code#29104 (2026-02-26), #32524, #56539, #91803 (2026-09-03),
+    netclaw-dev/netclaw#51.
     """
     if value[:1] not in _STARTS:
         return Unrepairable("wrong-type", "")
@@ -105,7 +109,9 @@ def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
     if not meant:
         return Unrepairable("wrong-type", "")
     not_json = error.problem.code == "not-json"
-    message = messages.unreadable_text(error.problem.message, single_quotes=not_json and "'" in value)
+    message = messages.unreadable_text(
+        error.problem.message, single_quotes=not_json and "'" in value
+    )
     return Unrepairable("wrong-type" if not_json else error.problem.code, message)
 
 
@@ -113,7 +119,8 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
     """Whether a value means that an optional field was not sent.
 
     null: ZenRows/zenrows-mcp#23 (2026-09-18), langflow#8059, zereight/gitlab-mcp#281 (2025-11-14).
-    "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04), anomalyco/opencode#33626.
+    "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04),
+    anomalyco/opencode#33626.
     """
     if field.required or field.verbatim or field.shape.opaque:
         return None

@@ -25,8 +25,12 @@ _MOST_THREADS = 64
 
 @cache
 def _threads() -> Any:
-    """Where sync tools run while an event loop does, so that one that waits does not hold up others."""
-    return import_module("concurrent.futures").ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="toolbooth")
+    """Where sync tools run while an event loop does, so that one that waits does not hold up
+    others.
+    """
+    return import_module("concurrent.futures").ThreadPoolExecutor(
+        _MOST_THREADS, thread_name_prefix="toolbooth"
+    )
 
 
 @cache

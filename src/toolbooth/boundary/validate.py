@@ -1,6 +1,7 @@
 """Stage 3: Python values, by the author's own validation, in one run.
 
-Hoisted fields are put back where the author's model has them; what the author's code refuses is told in wire names.
+Hoisted fields are put back where the author's model has them; what the author's code refuses is
+told in wire names.
 """
 
 from __future__ import annotations
@@ -83,13 +84,16 @@ def _value(shape: Shape | None, value: Any) -> Any:
 
 
 class Located(NamedTuple):
-    """Where on the wire an objection stands: its path, the shape there, and the branch of a union it came from."""
+    """Where on the wire an objection stands: its path, the shape there, and the branch of a union
+    it came from.
+    """
 
     path: JsonPath
     shape: Shape | None
     branch: tuple[JsonPath, str] | None
     group: tuple[str, ...] = ()
-    """The published keys of the hoisted model it is about, where that model has no key of its own."""
+    """The published keys of the hoisted model it is about, where that model has no key of its own.
+    """
 
 
 Explained = Callable[[Located, Objection], bool]
@@ -99,13 +103,25 @@ Explained = Callable[[Located, Objection], bool]
 def problems_of(
     error: InvalidValues, shape: Shape, arguments: Any, explained: Explained | None = None
 ) -> list[tuple[Located, Problem]]:
-    """What the author's validation said, in wire names, one problem a place; nothing that is `explained` already."""
+    """What the author's validation said, in wire names, one problem a place; nothing that is
+    `explained` already.
+    """
     # A default that could not be made for want of another field says nothing new.
-    said = [each for each in error.objections if each.kind != "default_factory_not_called"] or error.objections
+    said = [
+        each for each in error.objections if each.kind != "default_factory_not_called"
+    ] or error.objections
     # Nor does it that nothing was found under a key of which something was asked for.
-    asked = {each.place[:end] for each in said if each.kind == "missing" for end in range(1, len(each.place))}
+    asked = {
+        each.place[:end]
+        for each in said
+        if each.kind == "missing"
+        for end in range(1, len(each.place))
+    }
     said = [each for each in said if each.kind != "extra_forbidden" or each.place not in asked]
-    located = [(locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each) for each in said]
+    located = [
+        (locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each)
+        for each in said
+    ]
     by_place: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_place.setdefault((each.path, each.group), []).append((each, objection))
@@ -117,18 +133,25 @@ def problems_of(
     return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
 
 
-def _inside_a_wrapper(each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any) -> bool:
+def _inside_a_wrapper(
+    each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any
+) -> bool:
     """Whether a field is only missing because a wrapper beside it holds it."""
     path = each[0].path
     return each[1].code == "missing" and any(
         problem.code == "nested-wrapper"
         and place.path[:-1] == path[:-1]
-        and path[-1] in refusals.names_inside(text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {})
+        and path[-1]
+        in refusals.names_inside(
+            text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {}
+        )
         for place, problem in found
     )
 
 
-def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple[Located, Objection]]:
+def _of_nearest_branches(
+    located: list[tuple[Located, Objection]],
+) -> list[tuple[Located, Objection]]:
     """Of the objections of all the branches of a union, those of the branch that came nearest."""
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
@@ -139,11 +162,16 @@ def _of_nearest_branches(located: list[tuple[Located, Objection]]) -> list[tuple
         best = nearest.setdefault(branch[0], branch)
         if count < counts[best]:
             nearest[branch[0]] = branch
-    return [each for each in located if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch]
+    return [
+        each
+        for each in located
+        if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch
+    ]
 
 
 def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool) -> Located:
-    """The wire path of a place in the author's model. Labels of union branches fall away, the first one is noted.
+    """The wire path of a place in the author's model. Labels of union branches fall away, the first
+    one is noted.
 
     `extra`: the last step is a key that the model does not declare.
     """
@@ -158,7 +186,13 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
         elif isinstance(step, int):
             form = shape.arrays[0] if shape.arrays else None
             path.append(step)
-            shape = None if form is None else form.prefix[step] if 0 <= step < len(form.prefix) else form.items
+            shape = (
+                None
+                if form is None
+                else form.prefix[step]
+                if 0 <= step < len(form.prefix)
+                else form.items
+            )
             place = place[1:]
         else:
             taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)
@@ -196,7 +230,11 @@ def _step(
         declared = form.fields.get(step)
         if declared is not None and not declared.model_path:
             return 1, step, declared.shape
-    grouped = any(group.model_path == place[: len(group.model_path)] for form in shape.objects for group in form.groups)
+    grouped = any(
+        group.model_path == place[: len(group.model_path)]
+        for form in shape.objects
+        for group in form.groups
+    )
     opened = next((form.additional for form in shape.objects if form.additional is not None), None)
     if opened is not None and not grouped and isinstance(sent, dict) and step in sent:
         return 1, step, opened

@@ -14,12 +14,14 @@ from toolbooth.cli.target import load_server
 @click.argument("target", metavar="MODULE:SERVER")
 @click.argument("tool")
 @click.argument("arguments", default="{}")
-@click.option("--meta", is_flag=True, help="Also print `_meta`: repairs, problems, the corrected call.")
+@click.option(
+    "--meta", is_flag=True, help="Also print `_meta`: repairs, problems, the corrected call."
+)
 def call(target: str, tool: str, arguments: str, meta: bool) -> None:
     """Call TOOL with ARGUMENTS (JSON; - reads standard input) and print what the agent would read.
 
-    MODULE may also be a file: server.py:registry. SERVER is a ToolRegistry, a FastMCP server or one of the official
-    SDK. Exit code 1 means that the call was refused or that the tool failed.
+    MODULE may also be a file: server.py:registry. SERVER is a ToolRegistry, a FastMCP server or one
+    of the official SDK. Exit code 1 means that the call was refused or that the tool failed.
     """
     import orjson
 

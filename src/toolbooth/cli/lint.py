@@ -54,7 +54,9 @@ def _show_clients(context: click.Context, option: click.Parameter, wanted: bool)
         for client in clients().values():
             if client.id != ANY:
                 newest = max(claim.on for claim in client.claims)
-                click.echo(f"{client.id:15}{client.title:37}{len(client.claims):3} claims, the newest of {newest}")
+                click.echo(
+                    f"{client.id:15}{client.title:37}{len(client.claims):3} claims, the newest of {newest}"
+                )
         context.exit()
 
 
@@ -68,12 +70,22 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
         context.exit()
 
 
-@click.command(epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 the tools could not be read.")
+@click.command(
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 the tools could not be read."
+)
 @click.argument("target", nargs=-1, metavar="TARGET")
-@click.option("--client", "only", multiple=True, callback=_names, help="Only what hurts these clients (see --clients).")
+@click.option(
+    "--client",
+    "only",
+    multiple=True,
+    callback=_names,
+    help="Only what hurts these clients (see --clients).",
+)
 @click.option("--select", multiple=True, callback=_names, help="Only these rules (see --rules).")
 @click.option("--ignore", multiple=True, callback=_names, help="Not these rules.")
-@click.option("--format", "form", type=click.Choice(["terminal", "json", "markdown"]), default="terminal")
+@click.option(
+    "--format", "form", type=click.Choice(["terminal", "json", "markdown"]), default="terminal"
+)
 @click.option("--notes", is_flag=True, help="Show notes too; counted they are always.")
 @click.option(
     "--fail-on",
@@ -83,16 +95,51 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     help="Exit with 1 from this severity on.",
 )
 @click.option("--strict", is_flag=True, help="The same as --notes --fail-on note.")
-@click.option("--fix", type=click.Path(dir_okay=False), metavar="FILE", help="Write the tools/list there, fixed.")
-@click.option("--server", default="", help="The server's name, which some clients put before a tool's.")
-@click.option("--header", multiple=True, metavar="'NAME: VALUE'", help="Sent with every request to an http(s) address.")
-@click.option("--timeout", type=float, default=30, show_default=True, help="Seconds that a running server has.")
-@click.option("--rules", is_flag=True, is_eager=True, expose_value=False, callback=_show_rules, help="List the rules.")
 @click.option(
-    "--clients", is_flag=True, is_eager=True, expose_value=False, callback=_show_clients, help="List the clients."
+    "--fix",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the tools/list there, fixed.",
 )
 @click.option(
-    "--explain", metavar="RULE", is_eager=True, expose_value=False, callback=_explain, help="What a rule is about."
+    "--server", default="", help="The server's name, which some clients put before a tool's."
+)
+@click.option(
+    "--header",
+    multiple=True,
+    metavar="'NAME: VALUE'",
+    help="Sent with every request to an http(s) address.",
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=30,
+    show_default=True,
+    help="Seconds that a running server has.",
+)
+@click.option(
+    "--rules",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_rules,
+    help="List the rules.",
+)
+@click.option(
+    "--clients",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_clients,
+    help="List the clients.",
+)
+@click.option(
+    "--explain",
+    metavar="RULE",
+    is_eager=True,
+    expose_value=False,
+    callback=_explain,
+    help="What a rule is about.",
 )
 def lint(
     target: tuple[str, ...],
@@ -124,7 +171,11 @@ def lint(
 
     _known(only, [name for name in clients() if name != ANY], "client")
     _known([*select, *ignore], RULES, "rule")
-    rules = {name: rule for name, rule in RULES.items() if (not select or name in select) and name not in ignore}
+    rules = {
+        name: rule
+        for name, rule in RULES.items()
+        if (not select or name in select) and name not in ignore
+    }
     found = _listing(target, server, header, timeout)
     try:
         report = check(found, only=only, rules=rules)
@@ -159,7 +210,9 @@ def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     except OSError as error:
         raise click.UsageError(f"{file} could not be written: {error.strerror}") from None
     gone = len(report.findings) - len(left.findings)
-    click.echo(f"{file}: {gone} of {len(report.findings)} findings fixed. What is left:\n", err=True)
+    click.echo(
+        f"{file}: {gone} of {len(report.findings)} findings fixed. What is left:\n", err=True
+    )
     return left
 
 
@@ -179,7 +232,9 @@ def _show(report: Report, form: str, least: Severity) -> None:
 
 
 def _paint(text: str, style: str) -> str:
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    coloured = (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
     return click.style(text, **_STYLES.get(style, {})) if coloured else text
 
 
@@ -207,7 +262,11 @@ def _found(target: tuple[str, ...], headers: tuple[str, ...], timeout: float) ->
         return _running(list(target), headers, timeout)
     if first.startswith(("http://", "https://")):
         return _running(first, headers, timeout)
-    if first == "-" or first.endswith(".json") or (Path(first).is_file() and not _is_program(first)):
+    if (
+        first == "-"
+        or first.endswith(".json")
+        or (Path(first).is_file() and not _is_program(first))
+    ):
         return "", _read(first)
     if ":" in first or first.endswith(".py"):
         return _loaded(first)
@@ -245,7 +304,8 @@ def _loaded(target: str) -> tuple[str, Any]:
         return found.name, asyncio.run(found.tools())
     except TargetError as error:
         raise click.UsageError(str(error)) from None
-    # The author's module failed: the traceback is the answer, and its exit code must not look like findings.
+    # The author's module failed: the traceback is the answer, and its exit code must not look like
+    # findings.
     except Exception:
         traceback.print_exc()
         raise click.UsageError(f"{target} could not be loaded; the reason stands above") from None
@@ -256,7 +316,9 @@ def _running(server: str | list[str], headers: tuple[str, ...], timeout: float) 
     import importlib.util
 
     if importlib.util.find_spec("mcp") is None:
-        raise click.UsageError("asking a running server needs the official client: pip install 'toolbooth[mcp]'")
+        raise click.UsageError(
+            "asking a running server needs the official client: pip install 'toolbooth[mcp]'"
+        )
     from toolbooth.adapters.sdk.client import Unreachable, list_tools
 
     try:

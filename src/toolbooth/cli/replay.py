@@ -11,11 +11,18 @@ from toolbooth.cli.target import load_server
 
 
 @click.command()
-@click.argument("calls", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CALLS.jsonl")
+@click.argument(
+    "calls", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="CALLS.jsonl"
+)
 @click.argument("target", metavar="MODULE:SERVER")
-@click.option("--update", is_flag=True, help="Write what is made of the calls today into the file, values and all.")
+@click.option(
+    "--update",
+    is_flag=True,
+    help="Write what is made of the calls today into the file, values and all.",
+)
 def replay(calls: Path, target: str, update: bool) -> None:
-    """Hold recorded calls to today's tools of MODULE:SERVER (or FILE.py:SERVER), without running them.
+    """Hold recorded calls to today's tools of MODULE:SERVER (or FILE.py:SERVER), without running
+    them.
 
     Exit code 1 means that some calls no longer mean the same, 2 that they could not be compared.
     """

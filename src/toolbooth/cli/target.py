@@ -1,4 +1,6 @@
-"""How a command is told which server is meant: `adapters/connect.py` finds it, click says what went wrong."""
+"""How a command is told which server is meant: `adapters/connect.py` finds it, click says what went
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ from toolbooth.server.registry import ToolRegistry
 
 
 def load_server(target: str, **kinds: Any) -> Any:
-    """The server of any known kind that a target names. Raises click's own error, with what to write instead."""
+    """The server of any known kind that a target names. Raises click's own error, with what to
+    write instead.
+    """
     from toolbooth.adapters.connect import TargetError, load
 
     try:
-        with redirect_stdout(sys.stderr):  # standard output is for what the command says, or for the wire itself
+        with redirect_stdout(
+            sys.stderr
+        ):  # standard output is for what the command says, or for the wire itself
             return load(target, **kinds)
     except TargetError as error:
         raise click.BadParameter(str(error)) from None

@@ -12,7 +12,9 @@ from toolbooth.cli.target import load_server
 @click.command()
 @click.argument("target", metavar="MODULE:SERVER")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the whole list as `tools/list` gives it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the whole list as `tools/list` gives it."
+)
 def tools(target: str, name: str | None, as_json: bool) -> None:
     """List the tools of MODULE:SERVER, or show the fields of the one called NAME.
 

@@ -1,8 +1,10 @@
-"""Flattening: the fields of an unpacked model stand at the level of the parameter or field that holds it.
+"""Flattening: the fields of an unpacked model stand at the level of the parameter or field that
+holds it.
 
-In: the shape around it and the shape of the model. Out: the outer shape, with the inner keys (behind their prefix)
-and, for each, the place where the author's model has it. Nothing is copied from one model to another: the call is
-put back in place and the author's model itself is validated, once.
+In: the shape around it and the shape of the model. Out: the outer shape, with the inner keys
+(behind their prefix) and, for each, the place where the author's model has it. Nothing is copied
+from one model to another: the call is put back in place and the author's model itself is validated,
+once.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ Absent = Literal["empty", "null", "omit"]
 
 
 def hoist(
-    outer: ObjectShape, inner: ObjectShape, place: tuple[str, ...], prefix: str, absent: Absent, owner: str
+    outer: ObjectShape,
+    inner: ObjectShape,
+    place: tuple[str, ...],
+    prefix: str,
+    absent: Absent,
+    owner: str,
 ) -> list[str]:
     """Add the fields of `inner` to `outer`. Returns the author's mistakes, each with its remedy."""
     mistakes: list[str] = []
@@ -33,12 +40,18 @@ def hoist(
                 f"{owner} and {_owner_of(outer.additional_path)} both take undeclared keys; unpack only one"
             )
         outer.additional, outer.additional_path = inner.additional, (*place, *inner.additional_path)
-    moved_paths = (tuple((prefix + str(path[0]), *path[1:]) for path in paths) for paths in inner.exclusive_paths)
+    moved_paths = (
+        tuple((prefix + str(path[0]), *path[1:]) for path in paths)
+        for paths in inner.exclusive_paths
+    )
     outer.exclusive_paths = (*outer.exclusive_paths, *moved_paths)
     outer.groups = (
         *outer.groups,
         Group(model_path=place, absent=absent),
-        *(Group(model_path=(*place, *group.model_path), absent=group.absent) for group in inner.groups),
+        *(
+            Group(model_path=(*place, *group.model_path), absent=group.absent)
+            for group in inner.groups
+        ),
     )
     outer.flattened = True
     return mistakes
@@ -71,7 +84,9 @@ def mark_deep(shape: Shape) -> None:
     while not settled:  # recursion: until nothing changes any more
         settled = True
         for form, inner in below.values():
-            if not form.flattened_below and any(each.flattened or each.flattened_below for each in inner):
+            if not form.flattened_below and any(
+                each.flattened or each.flattened_below for each in inner
+            ):
                 form.flattened_below, settled = True, False
 
 
@@ -101,4 +116,9 @@ def _forms_in(shape: Shape) -> Iterable[ObjectShape]:
         if id(each) not in seen:
             seen.add(id(each))
             yield from each.objects
-            waiting += [part for form in each.arrays for part in (*form.prefix, form.items) if part is not None]
+            waiting += [
+                part
+                for form in each.arrays
+                for part in (*form.prefix, form.items)
+                if part is not None
+            ]

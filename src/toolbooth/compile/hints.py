@@ -1,4 +1,6 @@
-"""The annotations of a function, resolved: each by itself, also against the locals it was defined among."""
+"""The annotations of a function, resolved: each by itself, also against the locals it was defined
+among.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class Unresolved:
 
 
 class Hints:
-    """Resolves the annotations of a function, each by itself, also against the locals it was defined among."""
+    """Resolves the annotations of a function, each by itself, also against the locals it was
+    defined among.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = _plain_function(function)
@@ -31,7 +35,9 @@ class Hints:
         return Any if param.annotation is inspect.Parameter.empty else self._of(param.annotation)
 
     def returns(self, raw: Any) -> Any:
-        """The resolved return annotation; what cannot be resolved is skipped: nothing arrives there."""
+        """The resolved return annotation; what cannot be resolved is skipped: nothing arrives
+        there.
+        """
         if raw is inspect.Signature.empty:
             return raw
         found = self._of(raw)
@@ -52,8 +58,14 @@ class Hints:
     def _resolve(self, raw: Any, around: Mapping[str, Any]) -> Any:
         scope = getattr(self.function, "__globals__", {})
         holder = type("_", (), {"__annotations__": {"hint": raw}})
-        closure = dict(inspect.getclosurevars(self.function).nonlocals) if inspect.isfunction(self.function) else {}
-        return typing.get_type_hints(holder, scope, {**around, **closure}, include_extras=True)["hint"]
+        closure = (
+            dict(inspect.getclosurevars(self.function).nonlocals)
+            if inspect.isfunction(self.function)
+            else {}
+        )
+        return typing.get_type_hints(holder, scope, {**around, **closure}, include_extras=True)[
+            "hint"
+        ]
 
 
 def _plain_function(function: Any) -> Any:
@@ -66,9 +78,12 @@ def _plain_function(function: Any) -> Any:
 
 
 def _surroundings(enclosing: set[str] | None) -> dict[str, Any]:
-    """The locals of the functions around the definition, innermost last; None: of every frame outside this package."""
+    """The locals of the functions around the definition, innermost last; None: of every frame
+    outside this package.
+    """
     frames: list[dict[str, Any]] = []
-    # The frames are the only place where a model that is local to a function can be found by its name.
+    # The frames are the only place where a model that is local to a function can be found by its
+    # name.
     frame = sys._getframe(1) if enclosing != set() else None  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         ours = frame.f_globals.get("__name__", "").startswith("toolbooth.")

@@ -1,8 +1,9 @@
-"""A foreign JSON Schema -> Shape and Contract: the same protection for tools whose types are not Python's.
+"""A foreign JSON Schema -> Shape and Contract: the same protection for tools whose types are not
+Python's.
 
-An object that declares properties is closed unless it says otherwise (`additionalProperties: true` or a schema,
-`patternProperties`): what it would ignore is what gets lost. What the shape cannot say (bounds, formats, `not`,
-`if`) is left to the schema's own validation.
+An object that declares properties is closed unless it says otherwise (`additionalProperties: true`
+or a schema, `patternProperties`): what it would ignore is what gets lost. What the shape cannot say
+(bounds, formats, `not`, `if`) is left to the schema's own validation.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, resolve_pointer
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
 
-_OBJECT_KEYS = ("properties", "required", "additionalProperties", "patternProperties", "minProperties")
+_OBJECT_KEYS = (
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "minProperties",
+)
 _ARRAY_KEYS = ("items", "prefixItems", "minItems", "maxItems")
 _IN_PLACE = ("anyOf", "oneOf")
 _TIME_FORMATS = ("date", "date-time", "time", "duration")
@@ -37,12 +44,18 @@ def compile_json_schema(
     """
     owner = name or getattr(function, "__name__", "tool")
     try:
-        own = json_schema().validator_for(dict(schema), validate_formats=True, retriever=_no_network)
+        own = json_schema().validator_for(
+            dict(schema), validate_formats=True, retriever=_no_network
+        )
     except ValueError as error:
-        raise ContractError(owner, [f"not a usable JSON Schema: {str(error).splitlines()[0]}"]) from None
+        raise ContractError(
+            owner, [f"not a usable JSON Schema: {str(error).splitlines()[0]}"]
+        ) from None
     shape = shape_of_schema(schema, root=True)
     if not shape.objects:
-        raise ContractError(owner, ["the root of an inputSchema must describe an object (type: object)"])
+        raise ContractError(
+            owner, ["the root of an inputSchema must describe an object (type: object)"]
+        )
 
     def validate(arguments: Any) -> dict[str, Any]:
         if not own.is_valid(arguments):
@@ -51,7 +64,9 @@ def compile_json_schema(
 
     return Contract(
         name=owner,
-        description=description if description is not None else str(schema.get("description") or ""),
+        description=description
+        if description is not None
+        else str(schema.get("description") or ""),
         shape=shape,
         describe=lambda: dict(schema),
         validate=validate,
@@ -63,11 +78,15 @@ def compile_json_schema(
 
 
 def _no_network(uri: str) -> Any:
-    raise ValueError(f"{uri} is not fetched: the specification forbids it; bring the definition along")
+    raise ValueError(
+        f"{uri} is not fetched: the specification forbids it; bring the definition along"
+    )
 
 
 def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
-    """The shape of a JSON Schema. A root object without properties is closed: a tool without arguments."""
+    """The shape of a JSON Schema. A root object without properties is closed: a tool without
+    arguments.
+    """
     reader = _Reader(cast("Schema", schema))
     made = reader.shape(schema, root=root)
     reader.shapes.finish(made)
@@ -134,7 +153,9 @@ class _Reader:
     def _object(self, schema: Schema, *, root: bool) -> ObjectShape:
         declared = cast("Schema", schema.get("properties") or {})
         required = set(cast("Iterable[str]", schema.get("required") or ()))
-        made = ObjectShape(additional=self._rest(schema, declared, root=root), names=tuple(declared))
+        made = ObjectShape(
+            additional=self._rest(schema, declared, root=root), names=tuple(declared)
+        )
         for key, node in declared.items():
             made.fields[key] = Field(name=key, shape=self.shape(node), required=key in required)
         return made
@@ -145,7 +166,12 @@ class _Reader:
             return self.shape(further)
         if schema.get("patternProperties"):
             return free_shape()
-        bare = further is None and not declared and not root and not any(key in schema for key in (*_IN_PLACE, "allOf"))
+        bare = (
+            further is None
+            and not declared
+            and not root
+            and not any(key in schema for key in (*_IN_PLACE, "allOf"))
+        )
         return free_shape() if bare else None
 
     def _array(self, schema: Schema) -> ArrayShape:
@@ -166,7 +192,9 @@ def _types(schema: Schema) -> frozenset[JsonType]:
         said = "object"
     if said is None and any(key in schema for key in _ARRAY_KEYS):
         said = "array"
-    types = cast("frozenset[JsonType]", frozenset((said,) if isinstance(said, str) else said or EVERY_TYPE))
+    types = cast(
+        "frozenset[JsonType]", frozenset((said,) if isinstance(said, str) else said or EVERY_TYPE)
+    )
     return types | frozenset[JsonType](("null",)) if schema.get("nullable") is True else types
 
 
@@ -187,10 +215,16 @@ def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
 
 
 def _nearest(error: Any) -> list[Any]:
-    """The errors of the branch of a union that came nearest: of the right type, with the fewest of them."""
+    """The errors of the branch of a union that came nearest: of the right type, with the fewest of
+    them.
+    """
     at = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
-    typed = [each for each in branches if not any(e.kind.name == "type" and list(e.instance_path) == at for e in each)]
+    typed = [
+        each
+        for each in branches
+        if not any(e.kind.name == "type" and list(e.instance_path) == at for e in each)
+    ]
     return min(typed, key=len, default=list[Any]())
 
 
@@ -200,7 +234,9 @@ def _sentence(kind: Any) -> str:
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
-    return wording.format(", ".join(map(repr, cast("list[Any]", value))) if isinstance(value, list) else value)
+    return wording.format(
+        ", ".join(map(repr, cast("list[Any]", value))) if isinstance(value, list) else value
+    )
 
 
 _WORDING = {

@@ -1,4 +1,6 @@
-"""What an author got wrong, in words that say what to change; and what works, but leaves agents guessing."""
+"""What an author got wrong, in words that say what to change; and what works, but leaves agents
+guessing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
 """The names that every client takes (Vertex is the strictest: docs/project/evidence/clients.md)."""
 
 RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks", "runtime", "self"))
-"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16; the last two: run, 2026-11-15)."""
+"""Swallowed by LangChain before they reach a server (langchain#40535, 2026-09-16; the last two:
+run, 2026-11-15).
+"""
 
 
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
@@ -64,7 +68,11 @@ def _branches(node: Any) -> Iterable[Mapping[str, Any]]:
     if isinstance(node, Mapping):
         found = cast("Mapping[str, Any]", node)
         yield found
-        for each in (*found.get("anyOf", ()), found.get("items"), found.get("additionalProperties")):
+        for each in (
+            *found.get("anyOf", ()),
+            found.get("items"),
+            found.get("additionalProperties"),
+        ):
             yield from _branches(each)
 
 
@@ -85,4 +93,6 @@ def _is_untyped(node: Mapping[str, Any]) -> bool:
 
 
 def _has_example(node: Mapping[str, Any]) -> bool:
-    return "examples" in node or any(sign in str(node.get("description", "")) for sign in ("e.g.", "{", "["))
+    return "examples" in node or any(
+        sign in str(node.get("description", "")) for sign in ("e.g.", "{", "[")
+    )

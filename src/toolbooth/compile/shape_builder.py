@@ -88,7 +88,9 @@ def _mark_secrets(root: Shape) -> None:
     while not settled:  # recursion: until nothing changes any more
         settled = True
         for shape in every:
-            if not shape.has_secret and (shape.secret or any(each.has_secret for each in parts_of(shape))):
+            if not shape.has_secret and (
+                shape.secret or any(each.has_secret for each in parts_of(shape))
+            ):
                 shape.has_secret, settled = True, False
 
 
@@ -115,9 +117,13 @@ def _fill_both(shape: Shape, parts: list[Shape]) -> None:
     shape.opaque, shape.types = first.opaque, first.types
     shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
     for other in others:
-        shape.types = frozenset(kind for kind in shape.types | other.types if _in_both(kind, shape, other))
+        shape.types = frozenset(
+            kind for kind in shape.types | other.types if _in_both(kind, shape, other)
+        )
         if shape.objects and other.objects:
-            shape.objects = tuple(_with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects)
+            shape.objects = tuple(
+                _with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects
+            )
         shape.objects = shape.objects or other.objects
         shape.arrays = shape.arrays or other.arrays
         shape.constants = shape.constants or other.constants
@@ -131,12 +137,17 @@ def _fill_both(shape: Shape, parts: list[Shape]) -> None:
 
 
 def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
-    return all(kind in each.types or (kind == "integer" and "number" in each.types) for each in (mine, theirs))
+    return all(
+        kind in each.types or (kind == "integer" and "number" in each.types)
+        for each in (mine, theirs)
+    )
 
 
 def _with_keys_of(mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
     """One form with the keys of both; a part that declares no keys opens nothing for the others."""
-    rests = [form.additional for form in (mine, theirs) if form.fields] or [mine.additional or theirs.additional]
+    rests = [form.additional for form in (mine, theirs) if form.fields] or [
+        mine.additional or theirs.additional
+    ]
     return ObjectShape(
         fields={**theirs.fields, **mine.fields},
         additional=next((rest for rest in rests if rest is not None), None),

@@ -103,7 +103,8 @@ def compile_params(
         description=description,
         function=function,
         params=tuple(
-            Param(name=param.name, positional=param.kind is positional, injected=param.injected) for param in params
+            Param(name=param.name, positional=param.kind is positional, injected=param.injected)
+            for param in params
         ),
         limits=limits,
         **_compile_wire(name, [param for param in params if not param.injected]),
@@ -118,7 +119,8 @@ def compile_model(
     description: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
-    """Compile a model, dataclass or TypedDict to a contract; `function` gets the validated instance.
+    """Compile a model, dataclass or TypedDict to a contract; `function` gets the validated
+    instance.
 
     Raises:
         ContractError: with every mistake in the model, each with its remedy.
@@ -127,7 +129,9 @@ def compile_model(
     builder = ShapeBuilder()
     node = builder.open(_core_of(owner, model))
     if builder.field_list(node, DEFAULTS) is None:
-        raise ContractError(owner, ["not a model with fields; give a model, a dataclass or a TypedDict"])
+        raise ContractError(
+            owner, ["not a model with fields; give a model, a dataclass or a TypedDict"]
+        )
     return Contract(
         name=owner,
         description=description if description is not None else _docstring(function or model),
@@ -148,7 +152,9 @@ class ReadParam:
     injected: bool
 
 
-def read_params(function: Callable[..., Any], injected: Injected | None, mistakes: list[str]) -> list[ReadParam]:
+def read_params(
+    function: Callable[..., Any], injected: Injected | None, mistakes: list[str]
+) -> list[ReadParam]:
     """The parameters of a function; what cannot be compiled is added to `mistakes`."""
     hints = Hints(function)
     made: list[ReadParam] = []
@@ -217,7 +223,9 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
 
 
 def _with_own_defaults(field: Node, param: ReadParam, builder: ShapeBuilder) -> Node:
-    """An unpacked model with a default instance: each hoisted field defaults to what the instance holds."""
+    """An unpacked model with a default instance: each hoisted field defaults to what the instance
+    holds.
+    """
     default: Any = param.info.default
     if default is PydanticUndefined or default is None or unpack_of(field["schema"]) is None:
         return field
@@ -251,12 +259,16 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
             try:
                 node = handler.generate_schema(_annotation(info))
             except PYDANTIC_ERRORS as error:
-                raise ContractError(owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]) from error
+                raise ContractError(
+                    owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]
+                ) from error
             alias: Any = info.validation_alias
             table[param.name] = core_schema.typed_dict_field(
                 _with_default(node, info),
                 required=info.is_required(),
-                validation_alias=alias if alias is None or isinstance(alias, str) else alias.convert_to_aliases(),
+                validation_alias=alias
+                if alias is None or isinstance(alias, str)
+                else alias.convert_to_aliases(),
             )
         return core_schema.typed_dict_schema(table, extra_behavior="forbid")
 
@@ -264,7 +276,9 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
 
 
 def _annotation(info: FieldInfo) -> Any:
-    """A parameter's type, and what it says of it; name and default are the table's, and Pydantic warns of them here."""
+    """A parameter's type, and what it says of it; name and default are the table's, and Pydantic
+    warns of them here.
+    """
     said = {name: value for name in _OF_THE_TYPE if (value := getattr(info, name)) is not None}
     if not said and not info.metadata:
         return info.annotation
@@ -279,7 +293,9 @@ def _with_default(node: Any, info: FieldInfo) -> Any:
     if info.default_factory is not None:
         takes_data = bool(info.default_factory_takes_validated_data)
         factory: Any = info.default_factory
-        return core_schema.with_default_schema(node, default_factory=factory, default_factory_takes_data=takes_data)
+        return core_schema.with_default_schema(
+            node, default_factory=factory, default_factory_takes_data=takes_data
+        )
     return core_schema.with_default_schema(node, default=info.default)
 
 
@@ -305,7 +321,11 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     mistakes += type_mistakes(shape, builder.json_texts)
     if mistakes:
         raise ContractError(owner, mistakes)
-    core = {"type": "definitions", "schema": root, "definitions": list(builder.definitions.values())}
+    core = {
+        "type": "definitions",
+        "schema": root,
+        "definitions": list(builder.definitions.values()),
+    }
     describe = partial(exact_schema, core, builder)
     values = for_wire(core)
     if not is_plain(core):
@@ -323,12 +343,18 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
 
 
 def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
-    """Write the schema now: what cannot be sent, or leaves agents guessing, is reported where it was written."""
+    """Write the schema now: what cannot be sent, or leaves agents guessing, is reported where it
+    was written.
+    """
     try:
         schema = describe()
     except PydanticInvalidForJsonSchema as error:
         raise ContractError(
-            owner, [f"{each} has a type that JSON cannot carry; annotate it otherwise" for each in builder.unsendable]
+            owner,
+            [
+                f"{each} has a type that JSON cannot carry; annotate it otherwise"
+                for each in builder.unsendable
+            ],
         ) from error
     warn_of_untyped(owner, schema)
     return lambda: schema
@@ -337,7 +363,8 @@ def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
 def _needs_a_look(shape: Shape) -> bool:
     """What validation alone would let through: wrappers in open objects, and what was hoisted."""
     return shape.json_text or any(
-        form.flattened or (form.additional is not None and bool(form.fields)) for form in shape.objects
+        form.flattened or (form.additional is not None and bool(form.fields))
+        for form in shape.objects
     )
 
 

@@ -18,15 +18,21 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
     given: Any = getattr(settings, "TOOLBOOTH", {})
     if not isinstance(given, dict):
         found.append(Error("TOOLBOOTH must be a dict.", id="toolbooth.E001"))
-    found += [Error(f"TOOLBOOTH[{key!r}]: {what}.", id="toolbooth.E002") for key, what in mistakes()]
+    found += [
+        Error(f"TOOLBOOTH[{key!r}]: {what}.", id="toolbooth.E002") for key, what in mistakes()
+    ]
     if "rest_framework" not in settings.INSTALLED_APPS:
         hint = 'Add "rest_framework" to INSTALLED_APPS.'
-        found.append(Error("Toolbooth serves REST framework views.", hint=hint, id="toolbooth.E003"))
+        found.append(
+            Error("Toolbooth serves REST framework views.", hint=hint, id="toolbooth.E003")
+        )
     return found
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
-    """W001: a tool goes without a protocol argument. W002: there are no tools. W003: a group that holds nothing."""
+    """W001: a tool goes without a protocol argument. W002: there are no tools. W003: a group that
+    holds nothing.
+    """
     if "rest_framework" not in settings.INSTALLED_APPS:
         return []
     try:
@@ -34,7 +40,9 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         found = import_string("toolbooth.django.describe.catalogue.catalogue")()
     except Exception as error:
         words = f"The tools cannot be compiled: {type(error).__name__}: {error}"
-        return [Warning(words, hint="The log of the first request says where.", id="toolbooth.W002")]
+        return [
+            Warning(words, hint="The log of the first request says where.", id="toolbooth.W002")
+        ]
     names = {published: name for name, published in called(found.configuration.arguments).items()}
     tools: dict[str, list[str]] = {}
     for each in found.clashes:

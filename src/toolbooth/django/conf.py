@@ -35,7 +35,9 @@ class Configuration:
     max_bulk: int = 1000
     """Rows in one bulk call."""
     max_result: int = 40_000
-    """Bytes of one result; what is longer comes in pages. Claude Code warns from 10,000 tokens on (its docs on MCP)."""
+    """Bytes of one result; what is longer comes in pages. Claude Code warns from 10,000 tokens on
+    (its docs on MCP).
+    """
     max_page_size: int = 1000
     """Rows in a page that is asked for, where the view has no pages of its own."""
     token_age: int = 900
@@ -43,7 +45,9 @@ class Configuration:
     cache: str = "default"
     """Where results are kept that cannot be asked for again: a cache that all workers share."""
     dispatch: Dispatch = None
-    """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name, with `*`."""
+    """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name,
+    with `*`.
+    """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for protocol arguments; None switches one off."""
 
@@ -52,10 +56,14 @@ _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
 
 
 def configuration() -> Configuration:
-    """The project's configuration; what is wrong in it counts as not set, and `manage.py check` says so."""
+    """The project's configuration; what is wrong in it counts as not set, and `manage.py check`
+    says so.
+    """
     given = _given()
     wrong = {key for key, _ in mistakes()}
-    return Configuration(**{_FIELDS[key].name: _tuple(value) for key, value in given.items() if key not in wrong})
+    return Configuration(
+        **{_FIELDS[key].name: _tuple(value) for key, value in given.items() if key not in wrong}
+    )
 
 
 def mistakes() -> Iterator[tuple[str, str]]:
@@ -85,7 +93,9 @@ def _expected(key: str, value: Any) -> str | None:
 _LEAST_RESULT = 4_000
 """Bytes: less would hold little but what is said of a page."""
 
-_DISPATCH = '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+_DISPATCH = (
+    '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+)
 
 
 def _is_dispatch(value: Any) -> bool:
@@ -101,7 +111,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in cast("list[Any]", value))
+    return isinstance(value, list | tuple) and all(
+        isinstance(each, str) for each in cast("list[Any]", value)
+    )
 
 
 def _is_positive(value: Any) -> bool:
@@ -130,9 +142,15 @@ _RULES: Mapping[str, Rule] = {
     "EXCLUDE": _TEXTS,
     "ORIGINS": _TEXTS,
     "ERRORS": (lambda value: value in ("result", "protocol"), _always('"result" or "protocol"')),
-    "LOGIN_REQUIRED": (lambda value: value is None or _is_bool(value), _always("True, False or None")),
+    "LOGIN_REQUIRED": (
+        lambda value: value is None or _is_bool(value),
+        _always("True, False or None"),
+    ),
     "BULK_TOOLS": (_is_bool, _always("True or False")),
-    "CACHE": (lambda value: value in list(settings.CACHES), lambda: f"one of CACHES: {', '.join(settings.CACHES)}"),
+    "CACHE": (
+        lambda value: value in list(settings.CACHES),
+        lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
+    ),
     "DISPATCH": (_is_dispatch, _always(_DISPATCH)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,
@@ -143,7 +161,9 @@ _RULES: Mapping[str, Rule] = {
     "MAX_PAGE_SIZE": _POSITIVE,
     "TOKEN_AGE": _POSITIVE,
 }
-"""For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its rule here."""
+"""For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
+rule here.
+"""
 
 
 def _tuple(value: Any) -> Any:

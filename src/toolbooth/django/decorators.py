@@ -1,6 +1,8 @@
-"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their own making.
+"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their
+own making.
 
-`@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked `@mcp_action`.
+`@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
+`@mcp_action`.
 """
 
 from __future__ import annotations
@@ -83,7 +85,9 @@ class HandWritten:
 
 
 declared: dict[str, HandWritten] = {}
-"""Every hand-written tool that was imported, by its function: a module that is imported anew replaces its own."""
+"""Every hand-written tool that was imported, by its function: a module that is imported anew
+replaces its own.
+"""
 
 
 @overload
@@ -100,10 +104,12 @@ def mcp_tool(
     throttle_classes: Sequence[Any] | None = None,
 ) -> Callable[[F], F]: ...
 def mcp_tool(function: Any = None, /, **options: Any) -> Any:
-    """Publish a function; a parameter annotated `Request` or `HttpRequest` gets the caller's request.
+    """Publish a function; a parameter annotated `Request` or `HttpRequest` gets the caller's
+    request.
 
-    It runs as a view of REST framework does: authentication, permissions and throttles are the project's own unless
-    given here, and with ATOMIC_REQUESTS a failure is rolled back. Functions are found in each app's `mcp_tools.py`.
+    It runs as a view of REST framework does: authentication, permissions and throttles are the
+    project's own unless given here, and with ATOMIC_REQUESTS a failure is rolled back. Functions
+    are found in each app's `mcp_tools.py`.
 
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
@@ -131,7 +137,9 @@ def mcp_action(
     throttle_classes: Sequence[Any] | None = None,
 ) -> Callable[[F], F]: ...
 def mcp_action(function: Any = None, /, **options: Any) -> Any:
-    """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of `mcp_tool`."""
+    """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of
+    `mcp_tool`.
+    """
     Options(**options)  # what is not one of them is a mistake here, not where the class ends
     mark: Any = dispatchers.mcp_action(**options)
     return mark if function is None else mark(function)
@@ -153,9 +161,9 @@ def mcp_dispatcher(
 def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
     """Publish a class as one tool, whose actions are the methods that are marked `@mcp_action`.
 
-    Each runs as a function with `@mcp_tool` does. What the class says of annotations, permissions, authentication and
-    throttles holds for every action that says nothing itself. Classes are found in each app's `mcp_tools.py`; one
-    instance answers every call.
+    Each runs as a function with `@mcp_tool` does. What the class says of annotations, permissions,
+    authentication and throttles holds for every action that says nothing itself. Classes are found
+    in each app's `mcp_tools.py`; one instance answers every call.
 
     Raises:
         ContractError: with every mistake in the class, each with its remedy.
@@ -163,7 +171,11 @@ def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
     chosen = Options(**options)
 
     def register(found: type) -> type:
-        said = chosen.description if chosen.description is not None else inspect.cleandoc(found.__doc__ or "")
+        said = (
+            chosen.description
+            if chosen.description is not None
+            else inspect.cleandoc(found.__doc__ or "")
+        )
         name = chosen.name or dispatchers.name_of(found)
         dispatcher = Dispatcher(name=name, title=chosen.title, description=said)
         tools = _actions(found, dispatcher, chosen)
@@ -177,7 +189,11 @@ def _actions(cls: type, dispatcher: Dispatcher, chosen: Options) -> list[HandWri
     made: dict[str, HandWritten] = {}
     every = list(dispatchers.actions_in(cls))
     counts = Counter(action for action, _, _ in every)
-    mistakes = [f"{count} actions are named {action!r}; pass name=" for action, count in counts.items() if count > 1]
+    mistakes = [
+        f"{count} actions are named {action!r}; pass name="
+        for action, count in counts.items()
+        if count > 1
+    ]
     for action, method, options in every:
         own: dict[str, Any] = {"annotations": chosen.annotations, **chosen.classes, **options}
         own["name"] = f"{dispatcher.name}__{action}"
@@ -194,7 +210,9 @@ def _place(found: Any) -> str:
     return f"{found.__module__}.{found.__qualname__}"
 
 
-def _written(found: Any, name: str, chosen: Options, dispatcher: Dispatcher | None = None) -> HandWritten:
+def _written(
+    found: Any, name: str, chosen: Options, dispatcher: Dispatcher | None = None
+) -> HandWritten:
     """A function as a tool. Raises ContractError."""
     asked: dict[str, type] = {}
 
@@ -203,9 +221,15 @@ def _written(found: Any, name: str, chosen: Options, dispatcher: Dispatcher | No
             asked[param.name] = hint
         return param.name in asked
 
-    contract = compile_function(found, name=chosen.name, description=chosen.description, injected=is_request)
-    view = type(f"{found.__name__}_view", (_View,), {**chosen.classes, "__module__": found.__module__})
-    action = Action(callback=cast("Any", view).as_view(), method="POST", name=name, path="", regex="", base="")
+    contract = compile_function(
+        found, name=chosen.name, description=chosen.description, injected=is_request
+    )
+    view = type(
+        f"{found.__name__}_view", (_View,), {**chosen.classes, "__module__": found.__module__}
+    )
+    action = Action(
+        callback=cast("Any", view).as_view(), method="POST", name=name, path="", regex="", base=""
+    )
     return HandWritten(
         contract=contract,
         function=_running(found, contract.name, action, asked),
@@ -224,7 +248,9 @@ class _View(APIView):
         return Response()
 
 
-def _running(function: Any, name: str, action: Action, asked: Mapping[str, type]) -> Callable[..., Any]:
+def _running(
+    function: Any, name: str, action: Action, asked: Mapping[str, type]
+) -> Callable[..., Any]:
     """The function, run for the caller that is being answered."""
 
     @functools.wraps(function)

@@ -1,6 +1,8 @@
-"""Tools called in tests as an agent of a user would call them: `acting_as(user).call("contacts__create", email=...)`.
+"""Tools called in tests as an agent of a user would call them:
+`acting_as(user).call("contacts__create", email=...)`.
 
-Every call is one HTTP request through the whole project: middleware, URLs, the boundary, the view, the database.
+Every call is one HTTP request through the whole project: middleware, URLs, the boundary, the view,
+the database.
 """
 
 from __future__ import annotations
@@ -34,14 +36,22 @@ class Agent:
     """Lists and calls tools as one user."""
 
     def __init__(self, user: Any = None) -> None:
-        self._client: Any = APIClient(HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80")
+        self._client: Any = APIClient(
+            HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80"
+        )
         self._client.force_authenticate(user)
 
     def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
-        """Call a tool with these fields; or with arguments as a client sends them: any JSON, or bytes of JSON text."""
+        """Call a tool with these fields; or with arguments as a client sends them: any JSON, or
+        bytes of JSON text.
+        """
         if arguments is not None and fields:
             raise TypeError("pass the arguments whole, or field by field")
-        body = arguments if isinstance(arguments, bytes) else encode(fields if arguments is None else arguments)
+        body = (
+            arguments
+            if isinstance(arguments, bytes)
+            else encode(fields if arguments is None else arguments)
+        )
         return _seen(*self._post("tools/call", {"name": tool, "arguments": orjson.Fragment(body)}))
 
     def tools(self) -> dict[str, Json]:
@@ -58,7 +68,12 @@ class Agent:
             params = {"cursor": reply["result"]["nextCursor"]}
 
     def _post(self, method: str, params: Json) -> tuple[int, Json]:
-        message = {"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": {**params, "_meta": _META}}
+        message = {
+            "jsonrpc": "2.0",
+            "id": next(_ids),
+            "method": method,
+            "params": {**params, "_meta": _META},
+        }
         headers = {"MCP-Protocol-Version": revisions.STATELESS[0], "Mcp-Method": method}
         if "name" in params:
             headers["Mcp-Name"] = params["name"]
@@ -71,7 +86,9 @@ class Agent:
             headers=headers,
         )
         is_json = response.headers.get("Content-Type", "").startswith("application/json")
-        return response.status_code, response.json() if is_json else {"text": response.content.decode()}
+        return response.status_code, response.json() if is_json else {
+            "text": response.content.decode()
+        }
 
 
 def endpoint_path() -> str:
@@ -80,7 +97,9 @@ def endpoint_path() -> str:
         return reverse("toolbooth:mcp")
     except NoReverseMatch:
         line = 'path("mcp/", include("toolbooth.django.urls"))'
-        raise LookupError(f"the project has no MCP endpoint; add {line} to its urlpatterns") from None
+        raise LookupError(
+            f"the project has no MCP endpoint; add {line} to its urlpatterns"
+        ) from None
 
 
 def _host() -> str:
@@ -94,7 +113,8 @@ def _host() -> str:
 def _seen(status: int, reply: Json) -> WireResult:
     if "result" in reply or "error" in reply:
         return read_result(reply.get("result", reply), status)
-    # Something before the endpoint has answered in plain text, or the endpoint itself asks for credentials.
+    # Something before the endpoint has answered in plain text, or the endpoint itself asks for
+    # credentials.
     return replace(read_result({}, status), text=_words(reply), is_error=True)
 
 

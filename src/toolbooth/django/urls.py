@@ -1,4 +1,6 @@
-"""`path("mcp/", include("toolbooth.django.urls"))`: one endpoint. Included at "mcp", it also answers at "mcp/"."""
+"""`path("mcp/", include("toolbooth.django.urls"))`: one endpoint. Included at "mcp", it also
+answers at "mcp/".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A listing goes in; what real clients will make of it comes out: findings, and a matrix tool × client."""
+"""A listing goes in; what real clients will make of it comes out: findings, and a matrix tool ×
+client.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolbooth.lint.catalogue import RULES
-from toolbooth.lint.evidence import ANY, EFFECTS, SEVERITIES, Claim, Effect, Severity, claims_about, clients, worst
+from toolbooth.lint.evidence import (
+    ANY,
+    EFFECTS,
+    SEVERITIES,
+    Claim,
+    Effect,
+    Severity,
+    claims_about,
+    clients,
+    worst,
+)
 from toolbooth.lint.listing import Listing, listing
 from toolbooth.lint.rule import Fault, Rule
 
@@ -45,11 +57,17 @@ class Report:
 
     def at_least(self, severity: Severity) -> list[Finding]:
         """The findings of this severity, and worse ones."""
-        return [each for each in self.findings if SEVERITIES.index(each.severity) <= SEVERITIES.index(severity)]
+        return [
+            each
+            for each in self.findings
+            if SEVERITIES.index(each.severity) <= SEVERITIES.index(severity)
+        ]
 
     @property
     def matrix(self) -> dict[str, dict[str, Effect]]:
-        """For each tool that hurts a client: the worst that each of them does. "" stands for the server as a whole."""
+        """For each tool that hurts a client: the worst that each of them does. "" stands for the
+        server as a whole.
+        """
         rows: dict[str, dict[str, Effect]] = {}
         for finding in self.findings:
             for client, effect in finding.effects.items():
@@ -92,7 +110,9 @@ def _findings(rule: Rule, found: Listing, chosen: Collection[str]) -> Iterable[F
             yield from _finding(rule, fault, tool.name, claims, found.server)
 
 
-def _finding(rule: Rule, fault: Fault, tool: str, claims: Iterable[Claim], server: str) -> Iterable[Finding]:
+def _finding(
+    rule: Rule, fault: Fault, tool: str, claims: Iterable[Claim], server: str
+) -> Iterable[Finding]:
     concerned = tuple(claim for claim in claims if claim.concerns(fault.value, server))
     if concerned:
         yield Finding(

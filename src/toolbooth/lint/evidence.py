@@ -1,6 +1,8 @@
-"""clients.toml -> what each client is known to do with what is published: claims, with their sources and dates.
+"""clients.toml -> what each client is known to do with what is published: claims, with their
+sources and dates.
 
-The file is the one place for such facts. A claim is about a rule; the rules themselves know no client.
+The file is the one place for such facts. A claim is about a rule; the rules themselves know no
+client.
 """
 
 from __future__ import annotations
@@ -15,12 +17,18 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Effect = Literal["refuses", "misreads", "drops", "advice"]
-"""What happens: the tool (or the whole request) is refused; calls go wrong, or the model is shown something else than
-was published; a constraint is left out, so that calls may come back refused; it could be better."""
+"""What happens: the tool (or the whole request) is refused; calls go wrong, or the model is shown
+something else than was published; a constraint is left out, so that calls may come back refused; it
+could be better."""
 Severity = Literal["error", "warning", "note"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-_SEVERITY: Mapping[Effect, Severity] = {"refuses": "error", "misreads": "warning", "drops": "note", "advice": "note"}
+_SEVERITY: Mapping[Effect, Severity] = {
+    "refuses": "error",
+    "misreads": "warning",
+    "drops": "note",
+    "advice": "note",
+}
 EFFECTS: tuple[Effect, ...] = tuple(_SEVERITY)
 ANY = "any"
 """The client of claims about whatever model reads the tools."""
@@ -43,7 +51,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What one client does where a rule finds something, or where what it finds passes a bound of that client."""
+    """What one client does where a rule finds something, or where what it finds passes a bound of
+    that client.
+    """
 
     client: str
     rule: str
@@ -99,7 +109,13 @@ def clients() -> Mapping[str, Client]:
 def claims_about(rule: str, chosen: Iterable[str] = ()) -> list[Claim]:
     """What is known of a rule; of the chosen clients and of any model, if some are chosen."""
     wanted = {*chosen, ANY} if chosen else clients().keys()
-    return [claim for name in clients() if name in wanted for claim in clients()[name].claims if claim.rule == rule]
+    return [
+        claim
+        for name in clients()
+        if name in wanted
+        for claim in clients()[name].claims
+        if claim.rule == rule
+    ]
 
 
 def worst(severities: Iterable[Severity]) -> Severity:
@@ -109,7 +125,10 @@ def worst(severities: Iterable[Severity]) -> Severity:
 
 def _client(name: str, written: Mapping[str, Any]) -> Client:
     entry = written[name]
-    entries: list[Any] = [*entry["claims"], *written.get(entry.get("extends"), {"claims": []})["claims"]]
+    entries: list[Any] = [
+        *entry["claims"],
+        *written.get(entry.get("extends"), {"claims": []})["claims"],
+    ]
     made = tuple(_claim(name, claim) for claim in entries)
     return Client(id=name, title=entry["title"], code=entry.get("code", ""), claims=made)
 

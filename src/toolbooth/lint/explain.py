@@ -1,4 +1,6 @@
-"""A rule goes in; what it is about, what to do, and how we know comes out, for the terminal and for the docs."""
+"""A rule goes in; what it is about, what to do, and how we know comes out, for the terminal and for
+the docs.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +37,28 @@ def fix_text(rule: Rule) -> str:
     """What `--fix` does about it."""
     if rule.fix is None:
         return "There is no mechanical fix."
-    done = "publishes the portable form of the schema" if rule.fix is as_portable else "says it in the description"
+    done = (
+        "publishes the portable form of the schema"
+        if rule.fix is as_portable
+        else "says it in the description"
+    )
     return f"--fix {done}."
 
 
 def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
-    """One line for each thing that is known about the rule, the worst first; clients that do the same share a line."""
+    """One line for each thing that is known about the rule, the worst first; clients that do the
+    same share a line.
+    """
     shared: dict[tuple[Effect, str, tuple[str, ...], tuple[Source, ...]], list[str]] = {}
     for claim in sorted(claims_about(rule.id), key=lambda claim: EFFECTS.index(claim.effect)):
-        shared.setdefault((claim.effect, claim.says, claim.values, claim.sources), []).append(title(claim.client))
+        shared.setdefault((claim.effect, claim.says, claim.values, claim.sources), []).append(
+            title(claim.client)
+        )
     for (effect, says, values, sources), names in shared.items():
         bounds = [says] if says else []
-        bounds += [", ".join(f"`{value}`" if links else value for value in values)] if values else []
+        bounds += (
+            [", ".join(f"`{value}`" if links else value for value in values)] if values else []
+        )
         what = f" ({'; '.join(bounds)})" if bounds else ""
         told = f"{DONE[effect]} {', '.join(names)}{what}"
         yield f"{told[0].upper()}{told[1:]}: {', '.join(_written(source, links) for source in sources)}"

@@ -36,7 +36,9 @@ def as_portable(schema: Any) -> Json:
 
 
 def in_words(choose: Callable[[Node], Mapping[str, bool]]) -> Callable[[Any], Json]:
-    """A fix that says keywords in the description. `choose` names those of a node, and whether they are taken out."""
+    """A fix that says keywords in the description. `choose` names those of a node, and whether they
+    are taken out.
+    """
 
     def fix(schema: Any) -> Json:
         made = copy.deepcopy(as_dict(schema))

@@ -43,7 +43,9 @@ class Tool:
     @cached_property
     def parameters(self) -> tuple[Node, ...]:
         """The arguments, as far as the root lists them."""
-        return tuple(node for node in self.nodes if node.place == "property" and node.pointer.count("/") == 2)
+        return tuple(
+            node for node in self.nodes if node.place == "property" and node.pointer.count("/") == 2
+        )
 
     @property
     def description(self) -> str:
@@ -53,7 +55,11 @@ class Tool:
     @cached_property
     def size(self) -> int:
         """Bytes of JSON, as compact as the wire has it."""
-        return len(json.dumps(self.entry, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+        return len(
+            json.dumps(self.entry, ensure_ascii=False, separators=(",", ":")).encode(
+                errors="replace"
+            )
+        )
 
     @property
     def tokens(self) -> int:
@@ -66,7 +72,9 @@ class Listing:
 
     tools: tuple[Tool, ...]
     server: str = ""
-    """The name of the server, which some clients put before the name of a tool; empty if it is not known."""
+    """The name of the server, which some clients put before the name of a tool; empty if it is not
+    known.
+    """
 
     @property
     def tokens(self) -> int:
@@ -83,17 +91,23 @@ def listing(found: Any, server: str = "") -> Listing:
     for index, entry in enumerate(entries):
         if not isinstance(as_dict(entry).get("name"), str):
             raise Unlisted(f"tool {index + 1} of the list has no name: it is {_brief(entry)}")
-    return Listing(tools=tuple(Tool(entry=entry, name=entry["name"]) for entry in entries), server=server)
+    return Listing(
+        tools=tuple(Tool(entry=entry, name=entry["name"]) for entry in entries), server=server
+    )
 
 
 def _entries(found: Any) -> list[Any]:
     outer = as_dict(found)
     if "error" in outer and "result" not in outer:
-        raise Unlisted(f"this is an error reply: {as_dict(outer['error']).get('message') or _brief(outer['error'])}")
+        raise Unlisted(
+            f"this is an error reply: {as_dict(outer['error']).get('message') or _brief(outer['error'])}"
+        )
     inner = as_dict(outer.get("result", found))
     tools: Any = inner.get("tools") if inner else found
     if not isinstance(tools, list):
-        raise Unlisted(f"there is no list of tools in it; a tools/list result is wanted, this is {_brief(found)}")
+        raise Unlisted(
+            f"there is no list of tools in it; a tools/list result is wanted, this is {_brief(found)}"
+        )
     return as_list(tools)
 
 

@@ -28,7 +28,9 @@ def counted(findings: Iterable[Finding]) -> str:
     """How many of each severity: "2 errors, 1 warning"."""
     found = [each.severity for each in findings]
     counts = [(found.count(severity), severity) for severity in SEVERITIES]
-    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count)
+    return ", ".join(
+        f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count
+    )
 
 
 def headline(report: Report) -> str:
@@ -63,7 +65,9 @@ def _said(finding: Finding) -> str:
 def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str:
     """For a person: findings by tool down to `least`, the matrix, the sum."""
     shown = report.at_least(least)
-    lines = [paint(line, "title") for line in textwrap.wrap(_printable(headline(report)), width)] + [""]
+    lines = [
+        paint(line, "title") for line in textwrap.wrap(_printable(headline(report)), width)
+    ] + [""]
     for tool, findings in groupby(shown, key=lambda finding: finding.tool):
         lines.append(paint(_printable(tool) or WHOLE, "tool"))
         for finding, paths in _grouped(findings):
@@ -78,11 +82,17 @@ def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str
 def _finding_lines(finding: Finding, paths: list[str], width: int, paint: Paint) -> Iterator[str]:
     where = _printable(_joined(paths))
     label = f"{finding.severity:8}{finding.rule}"
-    head = textwrap.wrap(f"{label}  {where}", width - 2, subsequent_indent=" " * 8, break_long_words=False)
-    painted = head[0].replace(label, paint(finding.severity, finding.severity) + label[len(finding.severity) :], 1)
+    head = textwrap.wrap(
+        f"{label}  {where}", width - 2, subsequent_indent=" " * 8, break_long_words=False
+    )
+    painted = head[0].replace(
+        label, paint(finding.severity, finding.severity) + label[len(finding.severity) :], 1
+    )
     yield from (f"  {line}" for line in (painted, *head[1:]))
     indent = " " * 10
-    yield from textwrap.wrap(_printable(_said(finding)), width, initial_indent=indent, subsequent_indent=indent)
+    yield from textwrap.wrap(
+        _printable(_said(finding)), width, initial_indent=indent, subsequent_indent=indent
+    )
 
 
 def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
@@ -151,7 +161,10 @@ def as_json(report: Report) -> dict[str, Any]:
         "tools": len(report.listing.tools),
         "tokens": report.listing.tokens,
         "clients": list(report.clients),
-        "counts": {severity: sum(each.severity == severity for each in report.findings) for severity in SEVERITIES},
+        "counts": {
+            severity: sum(each.severity == severity for each in report.findings)
+            for severity in SEVERITIES
+        },
         "findings": [
             {
                 "rule": finding.rule,
@@ -188,11 +201,16 @@ def as_markdown(report: Report) -> str:
                 for each, paths in _grouped(report.findings)
             ),
         )
-    columns = [name for name in report.clients if any(name in row for row in report.matrix.values())]
+    columns = [
+        name for name in report.clients if any(name in row for row in report.matrix.values())
+    ]
     if columns:
         lines += _table(
             ["tool", *(clients()[name].title for name in columns)],
-            ([_plain(tool or WHOLE), *(row.get(name, "") for name in columns)] for tool, row in report.matrix.items()),
+            (
+                [_plain(tool or WHOLE), *(row.get(name, "") for name in columns)]
+                for tool, row in report.matrix.items()
+            ),
         )
     return "\n".join(lines)
 

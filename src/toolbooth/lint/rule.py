@@ -1,7 +1,8 @@
-"""What a rule is: a function over a tool (or over all of them) that yields faults, with its words and its fix.
+"""What a rule is: a function over a tool (or over all of them) that yields faults, with its words
+and its fix.
 
-The first paragraph of its docstring says what is wrong, the second what to do about it. How bad it is, for whom, and
-how we know, stands in clients.toml.
+The first paragraph of its docstring says what is wrong, the second what to do about it. How bad it
+is, for whom, and how we know, stands in clients.toml.
 """
 
 from __future__ import annotations

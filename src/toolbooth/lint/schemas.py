@@ -1,7 +1,7 @@
 """A JSON Schema goes in; every schema inside it comes out with its place, the root first.
 
-References are not followed: a definition is visited where it is written. Nothing here assumes that the schema is a
-sound one, for finding out that it is not is what the rules are for.
+References are not followed: a definition is visited where it is written. Nothing here assumes that
+the schema is a sound one, for finding out that it is not is what the rules are for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any, Literal, cast
 from toolbooth.jsonvalue import Json, path_text
 
 Place = Literal["root", "property", "items", "values", "option", "definition", "part"]
-"""`option`: one of several alternatives. `part`: says only a part of what holds there (`allOf`, `not`, `if`)."""
+"""`option`: one of several alternatives. `part`: says only a part of what holds there (`allOf`,
+`not`, `if`).
+"""
 
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
 
@@ -47,7 +49,12 @@ _NAMED: dict[str, Place] = {
     "definitions": "definition",
 }
 # As a schema of their own these say nothing beyond "yes" and "no".
-_MAY_BE_BOOLEAN = ("additionalProperties", "additionalItems", "unevaluatedProperties", "unevaluatedItems")
+_MAY_BE_BOOLEAN = (
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +120,16 @@ def _below(node: Node) -> Iterator[Node]:
 
 
 def _refines(node: Node, key: str, option: Any) -> bool:
-    """Whether an alternative only adds to what stands around it, as in `anyOf: [{required: [a]}, {required: [b]}]`."""
+    """Whether an alternative only adds to what stands around it, as in `anyOf: [{required: [a]},
+    {required: [b]}]`.
+    """
     typed = node.keywords.keys() & {"type", "properties"}
-    return bool(typed) and _SEVERAL[key] == "option" and isinstance(option, dict) and "type" not in option
+    return (
+        bool(typed)
+        and _SEVERAL[key] == "option"
+        and isinstance(option, dict)
+        and "type" not in option
+    )
 
 
 def _named(node: Node, key: str, name: str, schema: Any, pointer: str) -> Node:

@@ -1,7 +1,8 @@
-"""The pytest plugin: its options, the fixture `wire_call`, and, where a server is named, a test per tool and shape.
+"""The pytest plugin: its options, the fixture `wire_call`, and, where a server is named, a test per
+tool and shape.
 
-Every pytest run loads this module where Toolbooth is installed, so it imports pytest and little else. What a run that
-names a server needs is in `pytest_items.py`.
+Every pytest run loads this module where Toolbooth is installed, so it imports pytest and little
+else. What a run that names a server needs is in `pytest_items.py`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ class Hooks:
     """What a conftest.py may say."""
 
     def pytest_toolbooth_examples(self, target: str, server: object) -> Examples | None:
-        """Correct calls by tool, `{"find_orders": {"query": "tea"}}`, of the server that `--toolbooth TARGET` names.
+        """Correct calls by tool, `{"find_orders": {"query": "tea"}}`, of the server that
+        `--toolbooth TARGET` names.
 
-        Needed where none can be made from the schema, or where the tool wants one that makes sense to it.
+        Needed where none can be made from the schema, or where the tool wants one that makes sense
+        to it.
         """
 
 
@@ -44,10 +47,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Test every tool of this server in every shape that agents send (also FILE.py:SERVER; may be repeated).",
     )
     group.addoption(
-        "--toolbooth-update", action="store_true", help="Keep the published schemas, and accept those that changed."
+        "--toolbooth-update",
+        action="store_true",
+        help="Keep the published schemas, and accept those that changed.",
     )
-    parser.addini("toolbooth", "The servers to test when the whole suite is run, as for --toolbooth.", type="linelist")
-    parser.addini("toolbooth_schemas", "The folder in which published schemas are kept.", type="string")
+    parser.addini(
+        "toolbooth",
+        "The servers to test when the whole suite is run, as for --toolbooth.",
+        type="linelist",
+    )
+    parser.addini(
+        "toolbooth_schemas", "The folder in which published schemas are kept.", type="string"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,7 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def toolbooth_server(pytestconfig: pytest.Config) -> Any:
-    """The server that `wire_call` calls: the one that --toolbooth or the ini option names. Override it for another."""
+    """The server that `wire_call` calls: the one that --toolbooth or the ini option names. Override
+    it for another.
+    """
     named: list[str] = pytestconfig.getoption("toolbooth") or pytestconfig.getini("toolbooth")
     if len(named) != 1:
         found = f"there are several: {', '.join(named)}" if named else "there is none"
@@ -93,5 +106,9 @@ def toolbooth_server(pytestconfig: pytest.Config) -> Any:
 
 @pytest.fixture
 def wire_call(toolbooth_server: Any) -> Callable[..., WireResult]:
-    """`wire_call("tool", {...})` calls a tool with what a client delivers; a WireResult is what the agent sees."""
-    return partial(importlib.import_module("toolbooth.testing.client.call").call_over_wire, toolbooth_server)
+    """`wire_call("tool", {...})` calls a tool with what a client delivers; a WireResult is what the
+    agent sees.
+    """
+    return partial(
+        importlib.import_module("toolbooth.testing.client.call").call_over_wire, toolbooth_server
+    )

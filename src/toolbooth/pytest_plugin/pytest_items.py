@@ -1,4 +1,6 @@
-"""What `pytest --toolbooth` collects: a test for each tool and shape, and one for each schema that is kept."""
+"""What `pytest --toolbooth` collects: a test for each tool and shape, and one for each schema that
+is kept.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class Servers:
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
         report = yield
         if isinstance(collector, pytest.Session) and report.passed:
-            self.collected = [_server(collector, target, ids) for target, ids in self.chosen.items()]
+            self.collected = [
+                _server(collector, target, ids) for target, ids in self.chosen.items()
+            ]
             report.result = [*report.result, *self.collected]
         return report
 
@@ -89,7 +93,9 @@ class Server(pytest.Collector):
             server = self.target.load()
         except TargetError as error:
             raise self.CollectError(str(error)) from None
-        given: list[Any] = self.config.hook.pytest_toolbooth_examples(target=self.name, server=server)
+        given: list[Any] = self.config.hook.pytest_toolbooth_examples(
+            target=self.name, server=server
+        )
         # The conftest.py that is nearest comes first, and has the last word.
         examples = {tool: call for each in reversed(given) for tool, call in each.items()}
         self.there = served(server)
@@ -99,8 +105,14 @@ class Server(pytest.Collector):
         every = dict([*self._calls(cases), *self._uncalled(), *self._schemas(listed)])
         unknown = sorted(self.ids - every.keys())
         if unknown:
-            raise self.CollectError("\n".join(f"there is no test {_and_near(each, every)}" for each in unknown))
-        return [_item(self, name, check) for name, check in every.items() if not self.ids or name in self.ids]
+            raise self.CollectError(
+                "\n".join(f"there is no test {_and_near(each, every)}" for each in unknown)
+            )
+        return [
+            _item(self, name, check)
+            for name, check in every.items()
+            if not self.ids or name in self.ids
+        ]
 
     async def _found(self) -> tuple[list[Case], list[Json]]:
         async with self.there:
@@ -160,7 +172,9 @@ class Server(pytest.Collector):
 
 
 class Running:
-    """A server that stays started from one test to the next. One task enters its lifespan and leaves it again."""
+    """A server that stays started from one test to the next. One task enters its lifespan and
+    leaves it again.
+    """
 
     def __init__(self) -> None:
         # A loop of its own: the default one is left alone, for tests that use it.
@@ -273,7 +287,8 @@ def _server(session: pytest.Session, target: Target, ids: set[str]) -> Server:
 
 
 def _item(server: Server, name: str, check: Check) -> Generated:
-    # As above. The id is given as text, so that pytest takes it apart as it does those of the last failures.
+    # As above. The id is given as text, so that pytest takes it apart as it does those of the last
+    # failures.
     make = cast("Callable[..., Generated]", Generated.from_parent)  # pyright: ignore[reportUnknownMemberType]
     made = make(server, name=name, nodeid=f"{server.nodeid}::{name}")
     made.check = check
@@ -281,9 +296,14 @@ def _item(server: Server, name: str, check: Check) -> Generated:
 
 
 def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-    """Of a server that could not be loaded or listed, the lines that its author wrote, if there are any."""
+    """Of a server that could not be loaded or listed, the lines that its author wrote, if there are
+    any.
+    """
     trace = excinfo.traceback
-    return trace.filter(lambda entry: not str(entry.path).startswith((_HERE, "<frozen", _IMPORTLIB))) or trace
+    return (
+        trace.filter(lambda entry: not str(entry.path).startswith((_HERE, "<frozen", _IMPORTLIB)))
+        or trace
+    )
 
 
 # --- what an author declares, and is told -----------------------------------------------------------------------
@@ -301,7 +321,11 @@ def accepted_deviations(config: pytest.Config) -> Accepted:
 
 
 def _declarations(args: Sequence[Any], more: Json) -> Accepted:
-    if len(args) < 2 or more.keys() != {"reason"} or not all(isinstance(each, str) for each in args):
+    if (
+        len(args) < 2
+        or more.keys() != {"reason"}
+        or not all(isinstance(each, str) for each in args)
+    ):
         raise pytest.Collector.CollectError(
             f"conftest.py: {ACCEPTS} takes a tool, one or more shapes, and the reason:\n\n"
             f"    {_declared('find_orders', 'true-for-number@$.limit')}"
@@ -313,7 +337,9 @@ def _told(deviation: Deviation, change: str) -> str:
     parts = [f"{deviation.grade}: {GRADES[deviation.grade]}", str(deviation)]
     parts += [change] if change else []
     parts += [_to_give(deviation.tool)] if deviation.shape.kind == "correct" else []
-    parts += [f"If it is meant, say why in conftest.py:\n\n    {_declared(deviation.tool, deviation.shape.id)}"]
+    parts += [
+        f"If it is meant, say why in conftest.py:\n\n    {_declared(deviation.tool, deviation.shape.id)}"
+    ]
     return "\n\n".join(parts)
 
 
@@ -342,4 +368,8 @@ def _and_near(name: str, known: Iterable[str]) -> str:
 
 
 def _short(config: pytest.Config, path: Path) -> str:
-    return path.relative_to(config.rootpath).as_posix() if path.is_relative_to(config.rootpath) else str(path)
+    return (
+        path.relative_to(config.rootpath).as_posix()
+        if path.is_relative_to(config.rootpath)
+        else str(path)
+    )

@@ -45,7 +45,9 @@ class Snapshot:
     def diff(self) -> str:
         """What was taken away, and what was added."""
         before, after = ((text or "").splitlines() for text in (self.kept, self.published))
-        return "\n".join(difflib.unified_diff(before, after, "as kept", "as published now", lineterm=""))
+        return "\n".join(
+            difflib.unified_diff(before, after, "as kept", "as published now", lineterm="")
+        )
 
 
 def folder_of(config: pytest.Config, target: str) -> Path:

@@ -18,7 +18,8 @@ class Target:
 
     written: str = field(compare=False)
     text: str
-    """The same wherever pytest is started: a file is named from the root folder. Ids begin with it."""
+    """The same wherever pytest is started: a file is named from the root folder. Ids begin with it.
+    """
     place: str
     """What is loaded: a file with its whole path."""
     root: Path
@@ -37,7 +38,9 @@ class Target:
 
 
 def target_of(config: pytest.Config, written: str) -> Target:
-    """A target as it is written: of an ini file from its root folder, on the command line from where pytest runs."""
+    """A target as it is written: of an ini file from its root folder, on the command line from
+    where pytest runs.
+    """
     root = config.rootpath
     file, _, name = written.rpartition(":")
     if not file.endswith(".py"):

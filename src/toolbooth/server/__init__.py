@@ -1,1 +1,3 @@
-"""An MCP tool server without I/O: a registry, the protocol, and two thin shells. Start at `respond.py`."""
+"""An MCP tool server without I/O: a registry, the protocol, and two thin shells. Start at
+`respond.py`.
+"""

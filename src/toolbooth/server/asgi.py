@@ -1,11 +1,21 @@
-"""The HTTP shell: one ASGI application around `respond`. It checks what only HTTP has: method, host, origin, size."""
+"""The HTTP shell: one ASGI application around `respond`. It checks what only HTTP has: method,
+host, origin, size.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import types
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from functools import partial
 from typing import Any, cast
 
@@ -36,9 +46,10 @@ def app(
 ) -> Application:
     """An ASGI application that serves `registry` at `path`.
 
-    `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy that checks). An
-    `Origin`, where a browser sends one, must be of an allowed host, or be listed in `origins`. A request has at most
-    `max_body` bytes, and once its body has begun, `max_seconds` to send the rest.
+    `hosts` names the hosts that may be asked for, without port; `"*"` allows all (behind a proxy
+    that checks). An `Origin`, where a browser sends one, must be of an allowed host, or be listed
+    in `origins`. A request has at most `max_body` bytes, and once its body has begun, `max_seconds`
+    to send the rest.
     """
     allowed = frozenset(host.lower() for host in hosts)
     extra = frozenset(origins)
@@ -54,7 +65,9 @@ def app(
             try:
                 body = await _body(receive, max_body, max_seconds)
             except TimeoutError:
-                await _plain(send, 408, f"the rest of the request did not arrive within {max_seconds:g} s")
+                await _plain(
+                    send, 408, f"the rest of the request did not arrive within {max_seconds:g} s"
+                )
                 return
             if body is not None:
                 await _serve(registry, headers, body, receive, send, max_body)
@@ -66,8 +79,12 @@ def _checked(
     scope: Scope, path: str, hosts: frozenset[str], origins: frozenset[str]
 ) -> tuple[dict[str, str], tuple[int, str] | None]:
     """The headers by lower-case name, or the status and words of what HTTP itself refuses."""
-    # httptools leaves the white space after a value in place, which is no part of it (RFC 9110, 5.5).
-    headers = {str(name, "latin-1"): str(value.rstrip(b" \t"), "latin-1") for name, value in scope["headers"]}
+    # httptools leaves the white space after a value in place, which is no part of it (RFC 9110,
+    # 5.5).
+    headers = {
+        str(name, "latin-1"): str(value.rstrip(b" \t"), "latin-1")
+        for name, value in scope["headers"]
+    }
     if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
         return headers, (400, f"header {twice} is sent twice")
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
@@ -77,7 +94,12 @@ def _checked(
     if "*" not in hosts and _host(headers.get("host", "")) not in hosts:
         return headers, (421, "this host is not served here; name it in hosts=")
     origin = headers.get("origin")
-    if origin and origin not in origins and _host(origin.rpartition("//")[2]) not in hosts and "*" not in hosts:
+    if (
+        origin
+        and origin not in origins
+        and _host(origin.rpartition("//")[2]) not in hosts
+        and "*" not in hosts
+    ):
         return headers, (403, "requests from this origin are not taken; name it in origins=")
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
@@ -87,17 +109,25 @@ def _checked(
 def _sent_twice(scope: Scope) -> str | None:
     """A header of the protocol's that is sent more than once: which one would count?"""
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
-    return next((name for name, count in names.items() if count > 1 and name.startswith("mcp-")), None)
+    return next(
+        (name for name, count in names.items() if count > 1 and name.startswith("mcp-")), None
+    )
 
 
 def _host(value: str) -> str:
     """A host without its port."""
     value = value.lower()
-    return value[: value.index("]") + 1] if value.startswith("[") and "]" in value else value.partition(":")[0]
+    return (
+        value[: value.index("]") + 1]
+        if value.startswith("[") and "]" in value
+        else value.partition(":")[0]
+    )
 
 
 async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
-    """The body, read no further than to know that it is too long; None if the client left before its end."""
+    """The body, read no further than to know that it is too long; None if the client left before
+    its end.
+    """
     message = await receive()
     body: bytes = message.get("body", b"")
     if message.get("more_body"):
@@ -113,7 +143,12 @@ async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | 
 
 
 async def _serve(
-    registry: ToolRegistry, headers: dict[str, str], body: bytes, receive: Receive, send: Send, max_body: int
+    registry: ToolRegistry,
+    headers: dict[str, str],
+    body: bytes,
+    receive: Receive,
+    send: Send,
+    max_body: int,
 ) -> None:
     if len(body) > max_body:
         await _plain(send, 413, f"a request may have {max_body:,} bytes")
@@ -129,10 +164,13 @@ async def _serve(
 
 
 @types.coroutine
-def _watched(answering: Coroutine[Any, Any, Reply], receive: Receive) -> Generator[Any, Any, Reply | None]:
+def _watched(
+    answering: Coroutine[Any, Any, Reply], receive: Receive
+) -> Generator[Any, Any, Reply | None]:
     """The reply; None if the client left before it was there: then the call was cancelled.
 
-    A call that waits for nothing is answered before anyone could leave: only one that does is watched.
+    A call that waits for nothing is answered before anyone could leave: only one that does is
+    watched.
     """
     steps = answering.__await__()
     try:
@@ -167,7 +205,9 @@ def _going_on(steps: Generator[Any, Any, Reply], waits_for: Any) -> Generator[An
 
 
 class _Leaving:
-    """Cancels a call whose client leaves. Most calls end before anyone could, so it looks up only after a while."""
+    """Cancels a call whose client leaves. Most calls end before anyone could, so it looks up only
+    after a while.
+    """
 
     def __init__(self, receive: Receive) -> None:
         self.receive = receive
@@ -222,12 +262,19 @@ async def _left(receive: Receive) -> None:
 
 
 def _headers(reply: Reply) -> list[tuple[bytes, bytes]]:
-    return [*_JSON, (b"content-length", str(len(reply.body)).encode())] if reply.body else [(b"content-length", b"0")]
+    return (
+        [*_JSON, (b"content-length", str(len(reply.body)).encode())]
+        if reply.body
+        else [(b"content-length", b"0")]
+    )
 
 
 async def _plain(send: Send, status: int, words: str) -> None:
     body = words.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+    ]
     if status == 405:
         headers.append((b"allow", b"POST"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,4 +1,6 @@
-"""One call of one registered tool: the stages of the boundary, with a time limit, a mask for crashes, and a record."""
+"""One call of one registered tool: the stages of the boundary, with a time limit, a mask for
+crashes, and a record.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +52,11 @@ async def call(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """Call a tool with the arguments as read. Raises ToolInputError, only where refusals are protocol errors.
+    """Call a tool with the arguments as read. Raises ToolInputError, only where refusals are
+    protocol errors.
 
-    `plain`: the result holds nothing but plain Python; else its structured part is ready for the wire.
+    `plain`: the result holds nothing but plain Python; else its structured part is ready for the
+    wire.
     `shows`: what a dispatcher may tell its caller of; None: of everything.
     """
     watch = _Watch(registry, tool, context, plain, reading)
@@ -60,7 +64,10 @@ async def call(
         values = watch.accept(reading, shows)
         run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
         value = await _run(watch.tool, run)
-    except (Exception, SystemExit) as error:  # argparse and others exit where they mean to fail: the server goes on
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # argparse and others exit where they mean to fail: the server goes on
         return watch.failed(error)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
@@ -76,13 +83,17 @@ def call_sync(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of its own."""
+    """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of
+    its own.
+    """
     if tool.needs_loop:
         return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
     watch = _Watch(registry, tool, context, plain, reading)
     try:
         values = watch.accept(reading, shows)
-        value = run_sync(bound_call(watch.tool.contract, watch.tool.function, values, context, None))
+        value = run_sync(
+            bound_call(watch.tool.contract, watch.tool.function, values, context, None)
+        )
         if must_be_awaited(value):
             value = asyncio.run(awaited(value))
     except (Exception, SystemExit) as error:
@@ -96,12 +107,18 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
     except RuntimeError:
         return asyncio.run(calling)
     calling.close()
-    raise RuntimeError(f"tool {tool.name!r} needs an event loop, and one runs here already: await dispatch_async")
+    raise RuntimeError(
+        f"tool {tool.name!r} needs an event loop, and one runs here already: await dispatch_async"
+    )
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
-    """The answer to a call that never gets as far as its arguments. Raises ToolInputError as `call` does."""
-    return _Watch(registry, tool, context, plain=True, reading=None).failed(ToolInputError(problems, tool=tool.name))
+    """The answer to a call that never gets as far as its arguments. Raises ToolInputError as `call`
+    does.
+    """
+    return _Watch(registry, tool, context, plain=True, reading=None).failed(
+        ToolInputError(problems, tool=tool.name)
+    )
 
 
 async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
@@ -121,9 +138,21 @@ async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
 class _Watch:
     """Turns what a call came to into its result, and tells the observers."""
 
-    __slots__ = ("arguments", "called", "context", "plain", "registry", "repairs", "routed", "start", "tool")
+    __slots__ = (
+        "arguments",
+        "called",
+        "context",
+        "plain",
+        "registry",
+        "repairs",
+        "routed",
+        "start",
+        "tool",
+    )
 
-    def __init__(self, registry: Registry, tool: Tool, context: Context, plain: bool, reading: Reading | None) -> None:
+    def __init__(
+        self, registry: Registry, tool: Tool, context: Context, plain: bool, reading: Reading | None
+    ) -> None:
         self.registry = registry
         self.tool = self.called = tool
         self.context = context
@@ -137,7 +166,9 @@ class _Watch:
             self._keep(reading)
 
     def accept(self, reading: Reading, shows: Shows | None) -> Any:
-        """The values to call with; from here on `tool` is the one that they are for. Raises ToolInputError."""
+        """The values to call with; from here on `tool` is the one that they are for. Raises
+        ToolInputError.
+        """
         if self.tool.dispatch is not None:
             self.routed = route(self.tool, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
@@ -155,38 +186,56 @@ class _Watch:
         return values
 
     def _keep(self, reading: Reading | None) -> None:
-        """Write the arguments down for the observers that asked for them, before the tool can change them."""
+        """Write the arguments down for the observers that asked for them, before the tool can
+        change them.
+        """
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
         if reading is not None:
-            self.arguments = {each: _kept(self.tool, reading[0], each) for each in wanted if each != "none"}
+            self.arguments = {
+                each: _kept(self.tool, reading[0], each) for each in wanted if each != "none"
+            }
 
     def returned(self, value: Any) -> Result:
         try:
-            result = render.value_result(value, self.repairs, **({} if self.plain else _FOR_THE_WIRE))
+            result = render.value_result(
+                value, self.repairs, **({} if self.plain else _FOR_THE_WIRE)
+            )
             if "structuredContent" not in result:
                 orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
         except Exception:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
             return self._ran_to_its_end("cannot be sent")
-        if self.tool.breaks is not None and (how := self._broken(result, self.tool.breaks)) is not None:
-            # A client holds the result to the published schema, and would show the agent nothing but that it failed.
+        if (
+            self.tool.breaks is not None
+            and (how := self._broken(result, self.tool.breaks)) is not None
+        ):
+            # A client holds the result to the published schema, and would show the agent nothing
+            # but that it failed.
             logger.error("tool %r returned what it does not declare: %s", self.tool.name, how)
             return self._ran_to_its_end("is not what it declares")
         self._tell("repaired" if self.repairs else "passed", ())
         return result
 
     def _broken(self, result: Result, breaks: Callable[[str], str | None]) -> str | None:
-        return breaks(result["content"][0]["text"]) if "structuredContent" in result else "it is no object"
+        return (
+            breaks(result["content"][0]["text"])
+            if "structuredContent" in result
+            else "it is no object"
+        )
 
     def _ran_to_its_end(self, but: str) -> Result:
         """What was done stays done: nobody may take this for a call that can simply be made again."""
         self._tell("failed", ())
         words = f"The tool ran to its end, but what it returned {but}."
-        return render.text_result(f"{words} Do not call it again without looking at what it did.", is_error=True)
+        return render.text_result(
+            f"{words} Do not call it again without looking at what it did.", is_error=True
+        )
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
         task = asyncio.current_task()
-        if task is None or not task.cancelling():  # something that the tool waited for was cancelled, not the call
+        if (
+            task is None or not task.cancelling()
+        ):  # something that the tool waited for was cancelled, not the call
             return self.failed(error)
         self._tell("failed", ())
         raise error
@@ -229,7 +278,9 @@ def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
     if tool.dispatch is not None and tool.has_secret:
-        return as_text(HIDDEN)  # not known yet which of the actions is meant, so neither what is a secret
+        return as_text(
+            HIDDEN
+        )  # not known yet which of the actions is meant, so neither what is a secret
     return as_text(without_secrets(tool.contract.shape, value))
 
 

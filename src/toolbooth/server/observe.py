@@ -1,4 +1,6 @@
-"""One record per call, for logs and figures. It holds arguments only for the observers that ask for them."""
+"""One record per call, for logs and figures. It holds arguments only for the observers that ask for
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class CallRecord:
     dispatcher: str | None = None
     """The tool that was called, where it routed the call to `tool`."""
     arguments: str | None = None
-    """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it could not be read."""
+    """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it
+    could not be read.
+    """
 
 
 Observer = Callable[[CallRecord], Any]

@@ -1,4 +1,6 @@
-"""Arguments as a record keeps them: JSON text with every digit that was sent, secrets left out where asked."""
+"""Arguments as a record keeps them: JSON text with every digit that was sent, secrets left out
+where asked.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,33 @@ HIDDEN = "[redacted]"
 
 SECRET_NAMES = frozenset(
     (
-        *("password", "passwd", "passphrase", "pin", "secret", "clientsecret", "token", "accesstoken", "refreshtoken"),
-        *("idtoken", "apikey", "authorization", "auth", "credentials", "cookie", "cookies", "setcookie", "privatekey"),
+        *(
+            "password",
+            "passwd",
+            "passphrase",
+            "pin",
+            "secret",
+            "clientsecret",
+            "token",
+            "accesstoken",
+            "refreshtoken",
+        ),
+        *(
+            "idtoken",
+            "apikey",
+            "authorization",
+            "auth",
+            "credentials",
+            "cookie",
+            "cookies",
+            "setcookie",
+            "privatekey",
+        ),
     )
 )
-"""Keys whose value is a secret whatever the contract says of it, written small and without `_` and `-`."""
+"""Keys whose value is a secret whatever the contract says of it, written small and without `_` and
+`-`.
+"""
 
 
 def is_secret_name(name: str) -> bool:
@@ -43,19 +67,27 @@ def _plain(value: Any) -> str:
 def without_secrets(shape: Shape, value: Any) -> Any:
     """The value with what the contract, or a key's name, calls a secret left out.
 
-    An undeclared key among fields of which one is a secret is left out too: it may be that one, misspelt.
+    An undeclared key among fields of which one is a secret is left out too: it may be that one,
+    misspelt.
     """
     if value is None or isinstance(value, bool):
         return value
     if shape.secret:
         return HIDDEN
     if isinstance(value, dict):
-        return {key: _member(shape, key, each) for key, each in cast("dict[str, Any]", value).items()}
+        return {
+            key: _member(shape, key, each) for key, each in cast("dict[str, Any]", value).items()
+        }
     if isinstance(value, list):
-        return [_merged(_items(shape, index), shape, each) for index, each in enumerate(cast("list[Any]", value))]
+        return [
+            _merged(_items(shape, index), shape, each)
+            for index, each in enumerate(cast("list[Any]", value))
+        ]
     if isinstance(value, str) and (shape.json_text or "string" not in shape.types):
         return _inside_text(shape, value)
-    return HIDDEN if shape.has_secret and not shape.types & {"string", "number", "integer"} else value
+    return (
+        HIDDEN if shape.has_secret and not shape.types & {"string", "number", "integer"} else value
+    )
 
 
 def _member(shape: Shape, key: str, value: Any) -> Any:
@@ -71,7 +103,9 @@ def _items(shape: Shape, index: int) -> Iterable[Shape | None]:
 
 
 def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any) -> Any:
-    """The value without what any of the shapes that it may have calls a secret; of no shape at all, under `outer`."""
+    """The value without what any of the shapes that it may have calls a secret; of no shape at all,
+    under `outer`.
+    """
     known = [part for part in parts if part is not None]
     if not known:
         return HIDDEN if outer.has_secret else without_secrets(_UNKNOWN, value)

@@ -37,9 +37,11 @@ class UnknownTool(LookupError):
 
 
 class ToolRegistry:
-    """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
+    """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
+    JSON-RPC -32602.
 
-    With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of calling it.
+    With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
+    calling it.
     """
 
     def __init__(
@@ -54,7 +56,9 @@ class ToolRegistry:
         help: str | None = None,
     ) -> None:
         if errors not in get_args(Errors):
-            raise ValueError(f"errors={errors!r}: a refusal is answered as {', '.join(map(repr, get_args(Errors)))}")
+            raise ValueError(
+                f"errors={errors!r}: a refusal is answered as {', '.join(map(repr, get_args(Errors)))}"
+            )
         self.name = name
         self.version = version
         self.instructions = instructions
@@ -106,7 +110,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Any:
-        """Register a function: `@registry.tool`, `@registry.tool(name=...)` or `registry.tool(provider.method)`.
+        """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
+        `registry.tool(provider.method)`.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.
@@ -133,8 +138,9 @@ class ToolRegistry:
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
-        `withheld` says what a caller who may not call the tool is told instead of a refusal; None: this one may.
-        `form` finds another form of the tool, where the arguments as sent ask for it. `about` adds to its help.
+        `withheld` says what a caller who may not call the tool is told instead of a refusal; None:
+        this one may. `form` finds another form of the tool, where the arguments as sent ask for it.
+        `about` adds to its help.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -166,7 +172,13 @@ class ToolRegistry:
     def dispatcher(self, name: C) -> C: ...
     @overload
     def dispatcher(
-        self, name: str, *, description: str = "", title: str | None = None, hide: bool = True, help: str = "help"
+        self,
+        name: str,
+        *,
+        description: str = "",
+        title: str | None = None,
+        hide: bool = True,
+        help: str = "help",
     ) -> Callable[[C], C]: ...
     def dispatcher(
         self,
@@ -178,13 +190,15 @@ class ToolRegistry:
         hide: bool = True,
         help: str = "help",
     ) -> Any:
-        """Register one tool that routes to others by `action`; what comes beside it, flat or in `params`, goes along.
+        """Register one tool that routes to others by `action`; what comes beside it, flat or in
+        `params`, goes along.
 
-        `actions` maps each action to a registered tool, or each resource to such a map; the call says which. These
-        tools leave the list unless `hide=False`, and can still be called by their own names. Without `actions` this
-        decorates a class, bare under its own name: its methods that are marked `@mcp_action` become tools,
-        `name__method`, and its actions.
-        `help` is the word that asks what an action takes: `{"action": "help"}`, or `"help": true` beside an action.
+        `actions` maps each action to a registered tool, or each resource to such a map; the call
+        says which. These tools leave the list unless `hide=False`, and can still be called by their
+        own names. Without `actions` this decorates a class, bare under its own name: its methods
+        that are marked `@mcp_action` become tools, `name__method`, and its actions. `help` is the
+        word that asks what an action takes: `{"action": "help"}`, or `"help": true` beside an
+        action.
 
         Raises:
             ContractError: with every mistake.
@@ -206,7 +220,8 @@ class ToolRegistry:
             return gather
         if not isinstance(actions, Mapping):
             raise ContractError(
-                name, ["actions= maps each action to the name of a tool, or each resource to such a map"]
+                name,
+                ["actions= maps each action to the name of a tool, or each resource to such a map"],
             )
         dispatch = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
         hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
@@ -216,9 +231,15 @@ class ToolRegistry:
         contract = made.contract
         mistakes: list[str] = []
         if not TOOL_NAME.fullmatch(contract.name):
-            mistakes.append(f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name=")
-        if (contract.name in self.tools or contract.name in self.hidden) and contract.name not in hidden:
-            mistakes.append(f"a tool named {contract.name!r} is registered already; pass another name=")
+            mistakes.append(
+                f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name="
+            )
+        if (
+            contract.name in self.tools or contract.name in self.hidden
+        ) and contract.name not in hidden:
+            mistakes.append(
+                f"a tool named {contract.name!r} is registered already; pass another name="
+            )
         if mistakes:
             raise ContractError(contract.name, mistakes)
         for name in [name for name in self.tools if name in hidden]:
@@ -228,7 +249,9 @@ class ToolRegistry:
         self.changes += 1
         return made
 
-    def dispatch(self, name: str, arguments: Any = None, *, context: Context | None = None) -> dict[str, Any]:
+    def dispatch(
+        self, name: str, arguments: Any = None, *, context: Context | None = None
+    ) -> dict[str, Any]:
         """Call a tool as the wire would, and return the MCP tool result.
 
         Raises:
@@ -237,7 +260,9 @@ class ToolRegistry:
         """
         return self.dispatch_bytes(name, encode(arguments), context=context)
 
-    def dispatch_bytes(self, name: str, body: bytes, *, context: Context | None = None) -> dict[str, Any]:
+    def dispatch_bytes(
+        self, name: str, body: bytes, *, context: Context | None = None
+    ) -> dict[str, Any]:
         """`dispatch` for arguments that are still JSON text."""
         tool = self.find(name)
         try:
@@ -258,7 +283,9 @@ class ToolRegistry:
         return await call(self, tool, reading, context or Context(), plain=True)
 
     def find(self, name: str, shows: Shows | None = None) -> Tool:
-        """The tool of this name. Raises UnknownTool, which names only tools that the caller is shown."""
+        """The tool of this name. Raises UnknownTool, which names only tools that the caller is
+        shown.
+        """
         found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
             known = {**self.hidden, **self.tools}
@@ -290,7 +317,8 @@ class ToolRegistry:
                 made[tool.name] = orjson.dumps(tool.listing())
         # What a dispatcher shows to one caller alone is written for them.
         written = [
-            made[tool.name] if tool is self.tools.get(tool.name) else orjson.dumps(tool.listing()) for tool in tools
+            made[tool.name] if tool is self.tools.get(tool.name) else orjson.dumps(tool.listing())
+            for tool in tools
         ]
         return b"[" + b",".join(written) + b"]"
 
@@ -303,14 +331,20 @@ class ToolRegistry:
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...
     @overload
-    def observe(self, observer: None = None, /, *, arguments: Arguments = "none") -> Callable[[Watching], Watching]: ...
+    def observe(
+        self, observer: None = None, /, *, arguments: Arguments = "none"
+    ) -> Callable[[Watching], Watching]: ...
     def observe(self, observer: Any = None, /, *, arguments: Arguments = "none") -> Any:
-        """Have `observer` called with a record of every call; usable as a decorator, with and without parentheses.
+        """Have `observer` called with a record of every call; usable as a decorator, with and
+        without parentheses.
 
-        `arguments`: "none", "redacted" (what the contract or a key's name calls a secret is left out) or "whole".
+        `arguments`: "none", "redacted" (what the contract or a key's name calls a secret is left
+        out) or "whole".
         """
         if arguments not in _ARGUMENTS:
-            raise ValueError(f"arguments={arguments!r}: an observer is shown {', '.join(map(repr, _ARGUMENTS))}")
+            raise ValueError(
+                f"arguments={arguments!r}: an observer is shown {', '.join(map(repr, _ARGUMENTS))}"
+            )
 
         def register(found: Watching) -> Watching:
             self.observers.append((found, arguments))

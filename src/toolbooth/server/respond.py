@@ -1,7 +1,8 @@
-"""One message in, one reply out: the MCP methods of a tool server, as a pure function without I/O. Start here.
+"""One message in, one reply out: the MCP methods of a tool server, as a pure function without I/O.
+Start here.
 
-In: the bytes of one JSON-RPC message and its headers. Out: a Reply with the bytes to send back, or with an iterator
-of messages where the tool reports progress.
+In: the bytes of one JSON-RPC message and its headers. Out: a Reply with the bytes to send back, or
+with an iterator of messages where the tool reports progress.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Message:
 
     @property
     def method(self) -> str | None:
-        """The JSON-RPC method. Of a message that must not be acted on, the one that a forgiving parser sees."""
+        """The JSON-RPC method. Of a message that must not be acted on, the one that a forgiving
+        parser sees.
+        """
         if isinstance(self.reading, Unreadable):
             found: Any = _leniently(self.body).get("method")
         else:
@@ -86,9 +89,11 @@ async def respond(
     context: Context | None = None,
     shows: Shows | None = None,
 ) -> Reply:
-    """Answer one message. `headers` has lower-case names, or is None on a transport without headers.
+    """Answer one message. `headers` has lower-case names, or is None on a transport without
+    headers.
 
-    `shows` tells which tools this caller is shown; None: all. What a caller may call is for the tools to say.
+    `shows` tells which tools this caller is shown; None: all. What a caller may call is for the
+    tools to say.
     """
     try:
         opened = _opened(registry, read_message(body), headers, context, shows)
@@ -137,20 +142,28 @@ class _Opened:
 
 
 def _opened(
-    registry: ToolRegistry, sent: Message, headers: Headers | None, context: Context | None, shows: Shows | None
+    registry: ToolRegistry,
+    sent: Message,
+    headers: Headers | None,
+    context: Context | None,
+    shows: Shows | None,
 ) -> _Opened | Reply:
     if isinstance(sent.reading, Unreadable):
         return _unreadable(registry, sent.body, sent.reading, context, shows)
     message, delicate, _ = sent.reading
     if type(message) is not dict:
         what = "a batch" if isinstance(message, list) else "not an object"
-        raise ProtocolError(revisions.INVALID_REQUEST, f"the message is {what}; send one JSON-RPC object")
+        raise ProtocolError(
+            revisions.INVALID_REQUEST, f"the message is {what}; send one JSON-RPC object"
+        )
     table = cast("Json", message)
     method, request_id = table.get("method"), table.get("id")
     if method is None and ("result" in table or "error" in table):
         return ACCEPTED  # a response: this server never asks
     if table.get("jsonrpc") != "2.0" or not isinstance(method, str):
-        raise ProtocolError(revisions.INVALID_REQUEST, 'a request has "jsonrpc": "2.0" and a method')
+        raise ProtocolError(
+            revisions.INVALID_REQUEST, 'a request has "jsonrpc": "2.0" and a method'
+        )
     if "id" not in table:
         return ACCEPTED
     if not _is_id(request_id):
@@ -182,7 +195,10 @@ def beside(message: Json, params: Json) -> list[Problem]:
     """What a tool call says outside of `arguments`, where no tool would ever see it."""
     strangers = [key for key in params if key not in _OF_A_CALL]
     strangers += ["arguments"] if "arguments" in message else []
-    return [Problem(code="unknown-key", path=(), message=_BESIDE.format(json.dumps(key[:80]))) for key in strangers]
+    return [
+        Problem(code="unknown-key", path=(), message=_BESIDE.format(json.dumps(key[:80])))
+        for key in strangers
+    ]
 
 
 _OF_A_CALL = frozenset(("name", "arguments", "_meta", "task", "inputResponses", "requestState"))
@@ -219,7 +235,9 @@ def _plain_method(registry: ToolRegistry, opened: _Opened, shows: Shows | None) 
         case "ping" if not stateless:
             return {}
         case _:
-            raise ProtocolError(revisions.METHOD_NOT_FOUND, f"there is no method {opened.method[:80]!r} here")
+            raise ProtocolError(
+                revisions.METHOD_NOT_FOUND, f"there is no method {opened.method[:80]!r} here"
+            )
 
 
 def _about(registry: ToolRegistry) -> Json:
@@ -241,7 +259,9 @@ def _listing(registry: ToolRegistry, opened: _Opened, shows: Shows | None) -> An
 
 
 def _start(registry: ToolRegistry, cursor: Any, total: int) -> int:
-    """Where the page begins that a cursor stands for. Only the starts of pages count: each page is kept encoded."""
+    """Where the page begins that a cursor stands for. Only the starts of pages count: each page is
+    kept encoded.
+    """
     if cursor is None:
         return 0
     try:
@@ -249,7 +269,9 @@ def _start(registry: ToolRegistry, cursor: Any, total: int) -> int:
     except ValueError:
         start = 0
     if start not in range(registry.page_size, total, registry.page_size):
-        raise ProtocolError(revisions.INVALID_PARAMS, "the cursor is not one that this server gave out")
+        raise ProtocolError(
+            revisions.INVALID_PARAMS, "the cursor is not one that this server gave out"
+        )
     return start
 
 
@@ -258,17 +280,25 @@ def _context(context: Context | None, opened: _Opened) -> Context:
     if context is None and opened.revision.client is None and meta is None:
         return _NO_CONTEXT
     given = context or _NO_CONTEXT
-    return Context(client=opened.revision.client or given.client, meta=meta or {}, report=given.report)
+    return Context(
+        client=opened.revision.client or given.client, meta=meta or {}, report=given.report
+    )
 
 
-async def _called(registry: ToolRegistry, opened: _Opened, context: Context | None, shows: Shows | None) -> Reply:
+async def _called(
+    registry: ToolRegistry, opened: _Opened, context: Context | None, shows: Shows | None
+) -> Reply:
     assert opened.tool is not None
     meta: Any = opened.params.get("_meta") or {}
     token: Any = meta.get("progressToken")
     if token is not None and not _is_id(token):
-        raise ProtocolError(revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits")
+        raise ProtocolError(
+            revisions.INVALID_PARAMS, "a progressToken is a string or an integer of 64 bits"
+        )
     if opened.tool.contract.plain_keywords and not registry.observers:  # nobody asks who calls
-        return _done(opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT, shows=shows))
+        return _done(
+            opened, await call(registry, opened.tool, opened.arguments, _NO_CONTEXT, shows=shows)
+        )
     made = _context(context, opened)
     if token is not None and not opened.tool.contract.plain_keywords:
         return Reply(b"", 200, _events(registry, opened, made, token, shows))
@@ -290,7 +320,9 @@ async def _events(
         loop.call_soon_threadsafe(queue.put_nowait, sent)
 
     reporting = replace(context, report=report)
-    task = asyncio.ensure_future(call(registry, opened.tool, opened.arguments, reporting, shows=shows))
+    task = asyncio.ensure_future(
+        call(registry, opened.tool, opened.arguments, reporting, shows=shows)
+    )
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -298,7 +330,13 @@ async def _events(
         try:
             yield _done(opened, task.result()).body
         except ToolInputError as error:
-            yield _encoded({"jsonrpc": "2.0", "id": opened.id, "error": render.refusal_error(error, DEFAULT_LIMITS)})
+            yield _encoded(
+                {
+                    "jsonrpc": "2.0",
+                    "id": opened.id,
+                    "error": render.refusal_error(error, DEFAULT_LIMITS),
+                }
+            )
     finally:
         task.cancel()
 
@@ -343,7 +381,9 @@ def _id_in(body: bytes) -> Any:
     if not _is_id(request_id):
         return None
     # Half a surrogate pair, written as an escape, cannot be sent back.
-    return request_id if str(request_id).encode(errors="ignore").decode() == str(request_id) else None
+    return (
+        request_id if str(request_id).encode(errors="ignore").decode() == str(request_id) else None
+    )
 
 
 def _leniently(body: bytes) -> Json:
@@ -352,9 +392,15 @@ def _leniently(body: bytes) -> Json:
 
 
 def _unreadable(
-    registry: ToolRegistry, body: bytes, error: Unreadable, context: Context | None, shows: Shows | None
+    registry: ToolRegistry,
+    body: bytes,
+    error: Unreadable,
+    context: Context | None,
+    shows: Shows | None,
 ) -> Reply:
-    """A body that must not be acted on. If it plainly is a tool call, its caller is told as for any refused call."""
+    """A body that must not be acted on. If it plainly is a tool call, its caller is told as for any
+    refused call.
+    """
     message = _leniently(body)
     params: Any = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):

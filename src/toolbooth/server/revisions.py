@@ -1,7 +1,8 @@
 """What differs between the revisions of the protocol, and how a request says which one it speaks.
 
-2026-07-28 is stateless: every request carries its version and client in `_meta`, mirrored in headers over HTTP. The
-handshake revisions negotiate once, with `initialize`; nothing of that is remembered here either.
+2026-07-28 is stateless: every request carries its version and client in `_meta`, mirrored in
+headers over HTTP. The handshake revisions negotiate once, with `initialize`; nothing of that is
+remembered here either.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
 HTTP_STATUS = {
-    **dict.fromkeys((PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400),
+    **dict.fromkeys(
+        (PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION), 400
+    ),
     METHOD_NOT_FOUND: 404,
 }
 
@@ -67,7 +70,9 @@ class Revision:
 
 
 def http_status(code: int, headers: Headers | None) -> int:
-    """The status that goes with an error. The handshake revisions answer what was understood with 200."""
+    """The status that goes with an error. The handshake revisions answer what was understood with
+    200.
+    """
     stateless = headers is not None and headers.get("mcp-protocol-version") in STATELESS
     return HTTP_STATUS.get(code, 200) if stateless or code in _BEFORE_ANY_ERA else 200
 
@@ -91,10 +96,13 @@ def revision_of(message: Mapping[str, Any], headers: Headers | None) -> Revision
     return _stateless(message, cast("dict[str, Any]", params or {}), meta, headers)
 
 
-def _stateless(message: Mapping[str, Any], params: dict[str, Any], meta: Any, headers: Headers | None) -> Revision:
+def _stateless(
+    message: Mapping[str, Any], params: dict[str, Any], meta: Any, headers: Headers | None
+) -> Revision:
     if not isinstance(meta, dict):
         raise ProtocolError(
-            INVALID_PARAMS, f"params._meta must be an object with {VERSION_KEY!r} and {CAPABILITIES_KEY!r}"
+            INVALID_PARAMS,
+            f"params._meta must be an object with {VERSION_KEY!r} and {CAPABILITIES_KEY!r}",
         )
     table = cast("dict[str, Any]", meta)
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in table]
@@ -126,15 +134,25 @@ def client_name(meta: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _check_headers(message: Mapping[str, Any], params: dict[str, Any], version: Any, headers: Headers) -> None:
-    """The routing headers repeat what the body says, so that a proxy need not read it. They must not disagree."""
+def _check_headers(
+    message: Mapping[str, Any], params: dict[str, Any], version: Any, headers: Headers
+) -> None:
+    """The routing headers repeat what the body says, so that a proxy need not read it. They must
+    not disagree.
+    """
     if headers.get("mcp-protocol-version") != version:
-        raise ProtocolError(HEADER_MISMATCH, "the MCP-Protocol-Version header and the body name different versions")
+        raise ProtocolError(
+            HEADER_MISMATCH, "the MCP-Protocol-Version header and the body name different versions"
+        )
     if headers.get("mcp-method") != message.get("method"):
-        raise ProtocolError(HEADER_MISMATCH, "the Mcp-Method header and the body name different methods")
+        raise ProtocolError(
+            HEADER_MISMATCH, "the Mcp-Method header and the body name different methods"
+        )
     name = params.get("name") if message.get("method") == "tools/call" else None
     if name is not None and decoded_header(headers.get("mcp-name")) != name:
-        raise ProtocolError(HEADER_MISMATCH, "the Mcp-Name header and the body name different tools")
+        raise ProtocolError(
+            HEADER_MISMATCH, "the Mcp-Name header and the body name different tools"
+        )
 
 
 def _unsupported(version: Any) -> ProtocolError:
@@ -143,7 +161,9 @@ def _unsupported(version: Any) -> ProtocolError:
 
 
 def decoded_header(value: str | None) -> str | None:
-    """A header's value; text that a header cannot carry comes as `=?base64?...?=`. None if that is malformed."""
+    """A header's value; text that a header cannot carry comes as `=?base64?...?=`. None if that is
+    malformed.
+    """
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     payload = value[9:-2]
@@ -154,8 +174,12 @@ def decoded_header(value: str | None) -> str | None:
         return None
 
 
-def check_param_headers(wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers) -> None:
-    """`Mcp-Param-*` headers (x-mcp-header): each must repeat its argument, and stand there if and only if it does."""
+def check_param_headers(
+    wanted: Mapping[tuple[str, ...], tuple[str, str]], arguments: Any, headers: Headers
+) -> None:
+    """`Mcp-Param-*` headers (x-mcp-header): each must repeat its argument, and stand there if and
+    only if it does.
+    """
     for path, (token, kind) in wanted.items():
         value: Any = arguments
         hidden = False
@@ -167,7 +191,9 @@ def check_param_headers(wanted: Mapping[tuple[str, ...], tuple[str, str]], argum
             continue
         if value is None or header is None or not _same(kind, value, decoded_header(header)):
             name = ".".join(path)
-            raise ProtocolError(HEADER_MISMATCH, f"the Mcp-Param-{token} header and the argument {name!r} differ")
+            raise ProtocolError(
+                HEADER_MISMATCH, f"the Mcp-Param-{token} header and the argument {name!r} differ"
+            )
 
 
 def _same(kind: str, value: Any, header: str | None) -> bool:

@@ -1,4 +1,6 @@
-"""The stdio shell: one JSON-RPC message a line, in and out. Every line is answered: nothing ever hangs in silence."""
+"""The stdio shell: one JSON-RPC message a line, in and out. Every line is answered: nothing ever
+hangs in silence.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse
 
 
 def serve(registry: ToolRegistry) -> None:
-    """Serve until standard input ends. What tools print, and programs they start, cannot break the framing."""
+    """Serve until standard input ends. What tools print, and programs they start, cannot break the
+    framing.
+    """
     with os.fdopen(os.dup(0), "rb", buffering=0) as source, os.fdopen(os.dup(1), "wb") as sink:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -36,7 +40,9 @@ async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[byte
     """Serve lines from `source`, answers to `sink`."""
     calls: Calls = {}
     loop = asyncio.get_running_loop()
-    lines = _Lines(lambda line: _take(registry, line, sink, calls), lambda: _write(sink, _TOO_LONG), loop)
+    lines = _Lines(
+        lambda line: _take(registry, line, sink, calls), lambda: _write(sink, _TOO_LONG), loop
+    )
     mode = os.fstat(source.fileno()).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
         await loop.connect_read_pipe(lambda: lines, source)
@@ -51,7 +57,10 @@ class _Lines(asyncio.Protocol):
     """Takes each line as soon as it is there: no task waits for the next one."""
 
     def __init__(
-        self, take: Callable[[bytes], None], too_long: Callable[[], None], loop: asyncio.AbstractEventLoop
+        self,
+        take: Callable[[bytes], None],
+        too_long: Callable[[], None],
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.take = take
         self.too_long = too_long
@@ -94,7 +103,9 @@ class _Lines(asyncio.Protocol):
 
 
 def _take(registry: ToolRegistry, line: bytes, sink: IO[bytes], calls: Calls) -> None:
-    """Answer in the background: a slow tool does not hold up the next line, and can be cancelled by its id."""
+    """Answer in the background: a slow tool does not hold up the next line, and can be cancelled by
+    its id.
+    """
     cancelled = _cancelled(line)
     if cancelled is not None:
         for task, asked in calls.items():
@@ -127,7 +138,11 @@ def _cancelled(line: bytes) -> Any:
         return None
     try:
         message = orjson.loads(line)
-        return message["params"]["requestId"] if message.get("method") == "notifications/cancelled" else None
+        return (
+            message["params"]["requestId"]
+            if message.get("method") == "notifications/cancelled"
+            else None
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -10,7 +10,11 @@ from typing import Any, cast, get_args
 
 import orjson
 from pydantic import TypeAdapter
-from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError
+from pydantic.errors import (
+    PydanticInvalidForJsonSchema,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+)
 
 from toolbooth.boundary.run import is_async
 from toolbooth.compile.hints import Hints
@@ -28,7 +32,9 @@ PARAMS = "params"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispatch:
-    """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a single one, ""."""
+    """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a
+    single one, "".
+    """
 
     resources: Mapping[str, Mapping[str, Tool]]
     only: str = ""
@@ -36,35 +42,53 @@ class Dispatch:
     help: str = "help"
     """Beside an action, `true` asks what it takes."""
     help_action: str = ""
-    """The action that tells of the others; one of the author's own of that name stays what it is."""
+    """The action that tells of the others; one of the author's own of that name stays what it is.
+    """
     keys: tuple[str, ...] = field(init=False)
     """The arguments that say where a call goes."""
     own: frozenset[str] = field(init=False)
     """All that a call says for itself: fields of these names go into `params`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", ("action",) if "" in self.resources else ("resource", "action"))
+        object.__setattr__(
+            self, "keys", ("action",) if "" in self.resources else ("resource", "action")
+        )
         object.__setattr__(self, "own", frozenset((*self.keys, PARAMS, self.help)))
         taken = any(self.help in actions for actions in self.resources.values())
-        object.__setattr__(self, "help_action", self.help_action or (f"tool_{self.help}" if taken else self.help))
+        object.__setattr__(
+            self, "help_action", self.help_action or (f"tool_{self.help}" if taken else self.help)
+        )
 
     def call(self, way: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The call that takes these fields along: flat, unless one of them has a name of the call's own."""
-        return {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
+        """The call that takes these fields along: flat, unless one of them has a name of the call's
+        own.
+        """
+        return (
+            {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
+        )
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
         """Every sub-tool, with the arguments that lead to it."""
         for resource, actions in self.resources.items():
             for action, tool in actions.items():
-                yield {"resource": resource, "action": action} if resource else {"action": action}, tool
+                yield (
+                    {"resource": resource, "action": action} if resource else {"action": action},
+                    tool,
+                )
 
     def mapped(self, change: Callable[[Tool], Tool | None]) -> Dispatch:
         """The same with other sub-tools; None leaves one out."""
         made = {
-            resource: {action: tool for action, each in actions.items() if (tool := change(each)) is not None}
+            resource: {
+                action: tool
+                for action, each in actions.items()
+                if (tool := change(each)) is not None
+            }
             for resource, actions in self.resources.items()
         }
-        return replace(self, resources={resource: actions for resource, actions in made.items() if actions})
+        return replace(
+            self, resources={resource: actions for resource, actions in made.items() if actions}
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +105,13 @@ class Tool:
     about: Callable[[], Mapping[str, Any]] | None = None
     """What help tells of the tool beside its fields."""
     form: Callable[[Any], Tool | None] | None = None
-    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once, for example."""
+    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once,
+    for example.
+    """
     withheld: Callable[[], Exception | None] | None = None
-    """What a caller who may not call the tool is told instead of a refusal, which names its fields; None: may call."""
+    """What a caller who may not call the tool is told instead of a refusal, which names its fields;
+    None: may call.
+    """
 
     @property
     def is_dispatcher(self) -> bool:
@@ -96,12 +124,17 @@ class Tool:
 
     @property
     def protocol(self) -> Mapping[str, Any]:
-        """The arguments that ask something of the server, rather than being the tool's own, and what they mean."""
+        """The arguments that ask something of the server, rather than being the tool's own, and
+        what they mean.
+        """
         return {} if self.about is None else self.about().get("protocol", {})
 
     def owns(self, key: str) -> bool:
         """Whether a key is a field of the tool's own."""
-        return any(key in form.fields for form in self.contract.shape.objects) and key not in self.protocol
+        return (
+            any(key in form.fields for form in self.contract.shape.objects)
+            and key not in self.protocol
+        )
 
     @cached_property
     def is_async(self) -> bool:
@@ -111,11 +144,15 @@ class Tool:
     @cached_property
     def needs_loop(self) -> bool:
         """Whether a call needs an event loop: to await the tool, or to limit its time."""
-        return self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
+        return (
+            self.is_async or self.timeout is not None or any(sub.needs_loop for sub in self._below)
+        )
 
     @cached_property
     def has_secret(self) -> bool:
-        """Whether a secret may be among the arguments; of a dispatcher, those of any of its sub-tools."""
+        """Whether a secret may be among the arguments; of a dispatcher, those of any of its
+        sub-tools.
+        """
         return self.contract.shape.has_secret or any(sub.has_secret for sub in self._below)
 
     @property
@@ -124,12 +161,16 @@ class Tool:
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
-        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON type."""
+        """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON
+        type.
+        """
         return dict(_header_params(input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the structured result, where the return annotation describes an object."""
+        """The JSON Schema of the structured result, where the return annotation describes an
+        object.
+        """
         try:
             raw = inspect.signature(self.function).return_annotation
         except ValueError:  # written in C, without a signature
@@ -144,7 +185,9 @@ class Tool:
 
     @cached_property
     def breaks(self) -> Callable[[str], str | None] | None:
-        """Says how a result in JSON breaks the output schema; None where there is none that it could break."""
+        """Says how a result in JSON breaks the output schema; None where there is none that it
+        could break.
+        """
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
             return None
@@ -187,7 +230,9 @@ def _result_schema(hint: Any) -> dict[str, Any] | None:
 
 
 def _untitled(schema: Any) -> Any:
-    """Without the titles that Pydantic makes up: they say nothing that the names do not say, and cost tokens."""
+    """Without the titles that Pydantic makes up: they say nothing that the names do not say, and
+    cost tokens.
+    """
     if isinstance(schema, list):
         return [_untitled(each) for each in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
@@ -196,7 +241,10 @@ def _untitled(schema: Any) -> Any:
     for key in ("properties", "$defs"):
         if key in made:
             made[key] = {name: _untitled(each) for name, each in made[key].items()}
-    return {key: value if key in ("properties", "$defs") else _untitled(value) for key, value in made.items()}
+    return {
+        key: value if key in ("properties", "$defs") else _untitled(value)
+        for key, value in made.items()
+    }
 
 
 def _header_params(

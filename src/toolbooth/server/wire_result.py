@@ -1,4 +1,6 @@
-"""A tool result as the agent sees it, read from the wire: for tests, and for tools that compare calls."""
+"""A tool result as the agent sees it, read from the wire: for tests, and for tools that compare
+calls.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class WireResult:
     """`structuredContent`, if the tool has one."""
     is_error: bool
     repairs: tuple[Repair, ...]
-    """What the boundary repaired. Empty on a server that is not protected, like `problems` and `corrected`."""
+    """What the boundary repaired. Empty on a server that is not protected, like `problems` and
+    `corrected`.
+    """
     problems: tuple[Problem, ...]
     """Why the boundary refused; empty if a view said no in its own words."""
     corrected: Json | None
@@ -46,7 +50,9 @@ class WireResult:
         return "repaired" if self.repairs else "passed"
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{each.code} at {each.where}" for each in (*self.problems, *self.repairs))
+        found = ", ".join(
+            f"{each.code} at {each.where}" for each in (*self.problems, *self.repairs)
+        )
         reasons = f": {found}" if found else ""
         if self.structured is not None:
             return f"<WireResult {self.outcome}{reasons}; structured={self.structured!r}>"
@@ -84,7 +90,10 @@ def problems_in(meta: Json) -> tuple[Problem, ...]:
 
 def repairs_in(meta: Json) -> tuple[Repair, ...]:
     """The repairs that a result lists."""
-    return tuple(Repair(code=each["code"], path=path_from_text(each["path"])) for each in meta.get("repairs", ()))
+    return tuple(
+        Repair(code=each["code"], path=path_from_text(each["path"]))
+        for each in meta.get("repairs", ())
+    )
 
 
 def _piece(content: Json) -> str:

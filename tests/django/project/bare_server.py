@@ -1,4 +1,6 @@
-"""A stock project on a real server: `python bare_server.py gunicorn|uvicorn PORT ROOT_PATH`, SQLite in a file."""
+"""A stock project on a real server: `python bare_server.py gunicorn|uvicorn PORT ROOT_PATH`, SQLite
+in a file.
+"""
 
 import os
 import sys
@@ -24,9 +26,23 @@ def main(server: str, port: str, root: str) -> None:
     prepare()
     if server == "gunicorn":
         os.environ["SCRIPT_NAME"] = root
-        command = ["gunicorn", "--workers=1", "--bind", f"127.0.0.1:{port}", "django_wsgi:application"]
+        command = [
+            "gunicorn",
+            "--workers=1",
+            "--bind",
+            f"127.0.0.1:{port}",
+            "django_wsgi:application",
+        ]
     else:
-        command = ["uvicorn", "--port", port, "--root-path", root, "--log-level=warning", "django_asgi:application"]
+        command = [
+            "uvicorn",
+            "--port",
+            port,
+            "--root-path",
+            root,
+            "--log-level=warning",
+            "django_asgi:application",
+        ]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     os.execv(sys.executable, [sys.executable, "-m", *command])
 

@@ -1,4 +1,6 @@
-"""The example's settings, with passwords that are checked quickly, and dispatchers where the environment names them."""
+"""The example's settings, with passwords that are checked quickly, and dispatchers where the
+environment names them.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Settings of the test project. What a test needs otherwise, it overrides; what cannot be overridden runs elsewhere."""
+"""Settings of the test project. What a test needs otherwise, it overrides; what cannot be
+overridden runs elsewhere.
+"""
 
 SECRET_KEY = "only for tests"
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
@@ -20,7 +22,11 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "gateway_urls"
 DATABASES = {
-    "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:", "ATOMIC_REQUESTS": True},
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": ":memory:",
+        "ATOMIC_REQUESTS": True,
+    },
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,4 +1,6 @@
-"""Views with every kind of page, filter and clashing name: the API that the tests of protocol arguments call."""
+"""Views with every kind of page, filter and clashing name: the API that the tests of protocol
+arguments call.
+"""
 
 from django.urls import include, path
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -104,7 +106,8 @@ class ClashingSerializer(serializers.ModelSerializer):
 @extend_schema_view(
     list=extend_schema(
         parameters=[
-            OpenApiParameter(name, str) for name in ("filters", "mode", "page", "page_size", "filter_keys", "help")
+            OpenApiParameter(name, str)
+            for name in ("filters", "mode", "page", "page_size", "filter_keys", "help")
         ]
     )
 )
@@ -119,7 +122,11 @@ class Regional(Listed):
     """One of its parameters must be sent."""
 
     def get_queryset(self):
-        return super().get_queryset().filter(name__startswith=self.request.query_params.get("region", "?"))
+        return (
+            super()
+            .get_queryset()
+            .filter(name__startswith=self.request.query_params.get("region", "?"))
+        )
 
 
 class PersonSerializer(serializers.ModelSerializer):
@@ -151,7 +158,9 @@ class Asked(People):
 
     class Chosen(PersonSerializer):
         def get_fields(self):
-            names = self.context["request"].query_params.get("show", "id,email,first_name").split(",")
+            names = (
+                self.context["request"].query_params.get("show", "id,email,first_name").split(",")
+            )
             return {name: each for name, each in super().get_fields().items() if name in names}
 
     serializer_class = Chosen

@@ -61,7 +61,14 @@ class InItsOwnWords(pagination.PageNumberPagination):
     page_size = 50
 
     def get_paginated_response(self, data):
-        return Response({"total": self.page.paginator.count, "tags": ["a", "b"], "items": data, "continuation": "mine"})
+        return Response(
+            {
+                "total": self.page.paginator.count,
+                "tags": ["a", "b"],
+                "items": data,
+                "continuation": "mine",
+            }
+        )
 
 
 class Custom(CompanyViewSet):
@@ -75,7 +82,12 @@ class Features(CompanyViewSet):
 
     def list(self, request, *args, **kwargs):
         rows = super().list(request, *args, **kwargs).data
-        return Response({"type": "collection", "features": [{"type": "feature", "properties": row} for row in rows]})
+        return Response(
+            {
+                "type": "collection",
+                "features": [{"type": "feature", "properties": row} for row in rows],
+            }
+        )
 
 
 class Nameless(CompanyViewSet):
@@ -138,13 +150,17 @@ class Runs(viewsets.GenericViewSet):
     @action(detail=False, methods=["post"])
     def run(self, request):
         Log.objects.create(line="ran")
-        return Response({"ran": Log.objects.count(), "lines": [f"line {number}" for number in range(1000)]})
+        return Response(
+            {"ran": Log.objects.count(), "lines": [f"line {number}" for number in range(1000)]}
+        )
 
 
 class Own(Unpaged):
     """Has a filter of its own that is called as the token is."""
 
-    @extend_schema(parameters=[OpenApiParameter("continuation_token", str), OpenApiParameter("why", str)])
+    @extend_schema(
+        parameters=[OpenApiParameter("continuation_token", str), OpenApiParameter("why", str)]
+    )
     def list(self, request, *args, **kwargs):
         if "continuation_token" in request.query_params:
             self.queryset = Company.objects.filter(name=request.query_params["continuation_token"])
@@ -195,7 +211,12 @@ def serving(settings_of, user, monkeypatch):
 
 def companies(count: int) -> None:
     Company.objects.bulk_create(
-        Company(id=number + 1, name=f"company {number:04}", employees=number, website="https://example.org/")
+        Company(
+            id=number + 1,
+            name=f"company {number:04}",
+            employees=number,
+            website="https://example.org/",
+        )
         for number in range(count)
     )
 

@@ -1,10 +1,23 @@
-"""What stands in ARA's database, what its fields take that no schema can tell, and a call of each tool that writes."""
+"""What stands in ARA's database, what its fields take that no schema can tell, and a call of each
+tool that writes.
+"""
 
 import zlib
 from typing import Any
 
 from ara.api.fields import EMPTY_DICT, EMPTY_LIST
-from ara.api.models import File, FileContent, Host, Label, LatestHost, Play, Playbook, Record, Result, Task
+from ara.api.models import (
+    File,
+    FileContent,
+    Host,
+    Label,
+    LatestHost,
+    Play,
+    Playbook,
+    Record,
+    Result,
+    Task,
+)
 
 UUID = "0c2d8bd6-7a3c-4c57-9d3f-6f0f5c1a2b3{}"
 
@@ -13,9 +26,13 @@ def seed() -> None:
     """Two of everything, so that a wrong key is some other row."""
     for at in (1, 2):
         label = Label.objects.create(name=f"label-{at}")
-        book = Playbook.objects.create(name=f"book {at}", ansible_version="2.17", path="a.yml", arguments=EMPTY_DICT)
+        book = Playbook.objects.create(
+            name=f"book {at}", ansible_version="2.17", path="a.yml", arguments=EMPTY_DICT
+        )
         book.labels.add(label)
-        content = FileContent.objects.create(sha1=str(at) * 40, contents=zlib.compress(b"- hosts: all"))
+        content = FileContent.objects.create(
+            sha1=str(at) * 40, contents=zlib.compress(b"- hosts: all")
+        )
         file = File.objects.create(path=f"{at}.yml", content=content, playbook=book)
         play = Play.objects.create(name=f"play {at}", uuid=UUID.format(at), playbook=book)
         task = Task.objects.create(
@@ -51,7 +68,9 @@ VALUES: dict[str, list[Any]] = {
 UNSENT = {"ended"}
 """Not generated: what becomes of it depends on the clock."""
 UNLIKE: tuple[str, ...] = ()
-"""Tools, by how their names begin, whose answers are compared no further than to whether they succeed."""
+"""Tools, by how their names begin, whose answers are compared no further than to whether they
+succeed.
+"""
 
 _PAGE = "it renders only HTML: a page for people"
 HIDDEN = {
@@ -81,7 +100,12 @@ ROWS: dict[str, dict[str, Any]] = {
         "duration": "00:00:10.500000",
         "status": "running",
     },
-    "play": {"uuid": UUID.format(9), "playbook": 2, "name": "", "started": "2026-11-15T09:30:00+02:00"},
+    "play": {
+        "uuid": UUID.format(9),
+        "playbook": 2,
+        "name": "",
+        "started": "2026-11-15T09:30:00+02:00",
+    },
     "task": {
         "action": "template",
         "lineno": 12,
@@ -94,7 +118,15 @@ ROWS: dict[str, dict[str, Any]] = {
         "uuid": None,
     },
     "host": {"name": "db1", "playbook": 1, "facts": {"ansible_os": {"userID": 1}}, "ok": 3},
-    "result": {"host": 1, "task": 2, "play": 1, "playbook": 2, "delegated_to": [1, 2], "changed": True, "content": []},
+    "result": {
+        "host": 1,
+        "task": 2,
+        "play": 1,
+        "playbook": 2,
+        "delegated_to": [1, 2],
+        "changed": True,
+        "content": [],
+    },
     "file": {"path": "/srv/new.yml", "content": "- hosts: web\n", "playbook": 1},
     "record": {"key": "git", "type": "text", "playbook": 1, "value": {"sha": "abc"}},
 }

@@ -4,7 +4,18 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from guardian.shortcuts import assign_perm
-from shop.models import ArtProject, Author, Book, Chapter, Domain, Nameserver, Note, Record, ResearchProject, Upload
+from shop.models import (
+    ArtProject,
+    Author,
+    Book,
+    Chapter,
+    Domain,
+    Nameserver,
+    Note,
+    Record,
+    ResearchProject,
+    Upload,
+)
 
 
 def seed() -> None:
@@ -12,11 +23,17 @@ def seed() -> None:
     users = list(get_user_model().objects.order_by("pk"))
     for at in (1, 2):
         domain = Domain.objects.create(name=f"example{at}.org")
-        Record.objects.create(nameserver=Nameserver.objects.create(domain=domain, host=f"ns{at}"), text=f"text {at}")
-        book = Book.objects.create(title=f"book {at}", author=Author.objects.create(name=f"author {at}"))
+        Record.objects.create(
+            nameserver=Nameserver.objects.create(domain=domain, host=f"ns{at}"), text=f"text {at}"
+        )
+        book = Book.objects.create(
+            title=f"book {at}", author=Author.objects.create(name=f"author {at}")
+        )
         book.tags.add(f"tag {at}")
         Chapter.objects.create(book=book, title=f"chapter {at}")
-        note = Note.objects.create(owner=users[at - 1], text=f"note {at}", meta_data={"firstName": at})
+        note = Note.objects.create(
+            owner=users[at - 1], text=f"note {at}", meta_data={"firstName": at}
+        )
         for word in ("view", "change", "delete"):
             assign_perm(f"shop.{word}_note", users[at - 1], note)
         Upload.objects.create(name=f"upload {at}", file=f"files/{at}.txt")
@@ -41,7 +58,9 @@ HIDDEN: dict[str, str] = {}
 _FILE = "takes a file, which is not sent over MCP"
 _UNKNOWN = "it has no serializer; give it one, or describe it with @extend_schema"
 _API = "it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON"
-_MANY = "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
+_MANY = (
+    "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
+)
 LEFT_OUT = {
     "apiauthor__create": _API,
     "apiauthor__partial_update": _API,
@@ -83,7 +102,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("record__destroy", {"domain_pk": 1, "nameserver_pk": 1, "id": 1}),
     (
         "book__create",
-        {"title": "new", "author": {"name": "Eve"}, "chapters": [{"title": "one"}, {"title": "two", "pages": 3}]},
+        {
+            "title": "new",
+            "author": {"name": "Eve"},
+            "chapters": [{"title": "one"}, {"title": "two", "pages": 3}],
+        },
     ),
     ("book__update", {"id": 1, "title": "newer", "author": None, "chapters": [{"title": "one"}]}),
     ("book__partial_update", {"id": 1, "title": "newest"}),

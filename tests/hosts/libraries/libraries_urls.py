@@ -24,7 +24,11 @@ nameservers.register("records", views.RecordViewSet, "record")
 
 urlpatterns = [
     path("api/", include([*router.urls, *domains.urls, *nameservers.urls])),
-    path("api/asyncauthors/", non_atomic_requests(views.AsyncAuthorView.as_view()), name="asyncauthor"),
+    path(
+        "api/asyncauthors/",
+        non_atomic_requests(views.AsyncAuthorView.as_view()),
+        name="asyncauthor",
+    ),
     path("api/strictauthors/", views.StrictAuthorView.as_view(), name="strictauthor"),
     path("auth/", include("djoser.urls")),
     path("auth/", include("djoser.urls.jwt")),

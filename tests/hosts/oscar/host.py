@@ -1,4 +1,6 @@
-"""What stands in the shop, what its fields take that no schema can tell, and a call of each tool that writes."""
+"""What stands in the shop, what its fields take that no schema can tell, and a call of each tool
+that writes.
+"""
 
 from decimal import Decimal
 from typing import Any
@@ -11,15 +13,23 @@ BASE = "http://testserver/api/"
 
 
 def seed() -> None:
-    """Two of everything, so that a wrong key is some other row; each user has an address, a basket and an order."""
+    """Two of everything, so that a wrong key is some other row; each user has an address, a basket
+    and an order.
+    """
     _catalogue()
     novels = [_product(at) for at in (1, 2)]
     for code, name in (("NL", "Netherlands"), ("GB", "United Kingdom")):
         get_model("address", "Country").objects.create(
-            iso_3166_1_a2=code, iso_3166_1_a3=f"{code}X", name=name, printable_name=name, is_shipping_country=True
+            iso_3166_1_a2=code,
+            iso_3166_1_a3=f"{code}X",
+            name=name,
+            printable_name=name,
+            is_shipping_country=True,
         )
     for name in ("All", "Some"):
-        get_model("offer", "Range").objects.create(name=name, slug=name.lower(), includes_all_products=name == "All")
+        get_model("offer", "Range").objects.create(
+            name=name, slug=name.lower(), includes_all_products=name == "All"
+        )
     for user in get_user_model().objects.order_by("pk"):
         _customer(user, *novels)
 
@@ -55,7 +65,12 @@ def _product(at: int) -> Any:
 
 def _customer(user: Any, one: Any, two: Any) -> None:
     get_model("address", "UserAddress").objects.create(
-        user=user, first_name=user.username, line1="Road 1", line4="Town", postcode="1234AB", country_id="NL"
+        user=user,
+        first_name=user.username,
+        line1="Road 1",
+        line4="Town",
+        postcode="1234AB",
+        country_id="NL",
     )
     baskets = [get_model("basket", "Basket").objects.create(owner=user) for _ in range(2)]
     for basket in baskets:
@@ -97,7 +112,9 @@ UNSENT: set[str] = set()
 
 UNLIKE: tuple[str, ...] = ()
 HIDDEN: dict[str, str] = {}
-LEFT_OUT = {"admin_category_bulk__post": "it has no serializer; give it one, or describe it with @extend_schema"}
+LEFT_OUT = {
+    "admin_category_bulk__post": "it has no serializer; give it one, or describe it with @extend_schema"
+}
 UNKNOWN = {"POST /api/categories-bulk/"}
 
 ADDRESS = {
@@ -122,14 +139,31 @@ PRODUCT = {
     "title": "Novel, first edition",
     "categories": ["Fiction > Crime"],
     "attributes": [{"code": "pages", "value": 320}, {"code": "cover", "value": "Cover small"}],
-    "stockrecords": [{"partner": f"{BASE}admin/partners/1/", "partner_sku": "sku-1", "price": "10.99"}],
+    "stockrecords": [
+        {"partner": f"{BASE}admin/partners/1/", "partner_sku": "sku-1", "price": "10.99"}
+    ],
     "options": [{"code": "gift", "name": "gift", "type": "text"}],
     "recommended_products": [f"{BASE}products/2/"],
 }
 GROUP = {"name": "Cover", "options": ["Cover small", "huge"]}
-ATTRIBUTE = {"name": "Format", "code": "format", "type": "option", "product_class": "books", "option_group": GROUP}
-CLASS = {"name": "Books", "attributes": [ATTRIBUTE], "options": [{"code": "gift", "name": "Gift wrap"}]}
-STOCK = {"partner": f"{BASE}admin/partners/2/", "partner_sku": "sku-9", "price": 7.25, "num_in_stock": 3}
+ATTRIBUTE = {
+    "name": "Format",
+    "code": "format",
+    "type": "option",
+    "product_class": "books",
+    "option_group": GROUP,
+}
+CLASS = {
+    "name": "Books",
+    "attributes": [ATTRIBUTE],
+    "options": [{"code": "gift", "name": "Gift wrap"}],
+}
+STOCK = {
+    "partner": f"{BASE}admin/partners/2/",
+    "partner_sku": "sku-9",
+    "price": 7.25,
+    "num_in_stock": 3,
+}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("admin_attributeoptiongroup__create", GROUP),
     ("admin_attributeoptiongroup__update", {"id": 1, **GROUP}),
@@ -155,7 +189,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("admin_productclass__update", {"slug": "books", **CLASS}),
     ("admin_productclass__partial_update", {"slug": "games", "track_stock": False}),
     ("admin_productclass__destroy", {"slug": "games"}),
-    ("admin_product__create", {**PRODUCT, "upc": "978003", "slug": "novel-3", "stockrecords": [STOCK]}),
+    (
+        "admin_product__create",
+        {**PRODUCT, "upc": "978003", "slug": "novel-3", "stockrecords": [STOCK]},
+    ),
     ("oscarapi__admin_product__update", PRODUCT),
     ("oscarapi__admin_product__partial_update", {"upc": "978001", "title": "By its code"}),
     ("oscarapi__admin_product__update_2", {"id": 1, **PRODUCT}),
@@ -170,8 +207,14 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("admin_user__destroy", {"id": 2}),
     ("api_basket_add_product__post", {"url": f"{BASE}products/1/", "quantity": 4}),
     ("api_basket_shipping_methods__post", ADDRESS),
-    ("lineattribute__update", {"basket_pk": 1, "line_pk": 1, "id": 1, "option": f"{BASE}options/2/", "value": ["x"]}),
-    ("lineattribute__partial_update", {"basket_pk": 1, "line_pk": 1, "id": 1, "value": {"text": "ribbon"}}),
+    (
+        "lineattribute__update",
+        {"basket_pk": 1, "line_pk": 1, "id": 1, "option": f"{BASE}options/2/", "value": ["x"]},
+    ),
+    (
+        "lineattribute__partial_update",
+        {"basket_pk": 1, "line_pk": 1, "id": 1, "value": {"text": "ribbon"}},
+    ),
     ("basket_line__update", {"basket_pk": 1, "id": 1, **LINE}),
     ("basket_line__partial_update", {"basket_pk": 1, "id": 1, "quantity": 7}),
     ("basket_line__destroy", {"basket_pk": 1, "id": 1}),
@@ -181,10 +224,16 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("basket_lines__create", {"id": 1, **LINE}),
     (
         "api_checkout__post",
-        {"basket": f"{BASE}baskets/1/", "shipping_address": {**ADDRESS, "phone_number": "+31263704887"}},
+        {
+            "basket": f"{BASE}baskets/1/",
+            "shipping_address": {**ADDRESS, "phone_number": "+31263704887"},
+        },
     ),
     ("api_login__delete", {}),
-    ("api_register__post", {"email": "eve@example.org", "password1": "Str0ng enough", "password2": "Str0ng enough"}),
+    (
+        "api_register__post",
+        {"email": "eve@example.org", "password1": "Str0ng enough", "password2": "Str0ng enough"},
+    ),
     ("useraddress__create", {**ADDRESS, "is_default_for_billing": True}),
     ("useraddress__update", {"id": 1, **ADDRESS}),
     ("useraddress__partial_update", {"id": 1, "title": "Dr"}),

@@ -1,4 +1,6 @@
-"""A shop with its API, admin API included, as the packages' own documents set one up, with Toolbooth added."""
+"""A shop with its API, admin API included, as the packages' own documents set one up, with
+Toolbooth added.
+"""
 
 from pathlib import Path
 
@@ -79,7 +81,13 @@ TEMPLATES = [
     }
 ]
 ROOT_URLCONF = "oscar_urls"
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": STATE / "db.sqlite3", "ATOMIC_REQUESTS": True}}
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": STATE / "db.sqlite3",
+        "ATOMIC_REQUESTS": True,
+    }
+}
 DEFAULT_AUTO_FIELD = "django.db.models.AutoField"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 HAYSTACK_CONNECTIONS = {"default": {"ENGINE": "haystack.backends.simple_backend.SimpleEngine"}}

@@ -1,4 +1,6 @@
-"""What three views of the shop's API take, which they do not say themselves: a project tells it to drf-spectacular."""
+"""What three views of the shop's API take, which they do not say themselves: a project tells it to
+drf-spectacular.
+"""
 
 from typing import Any
 
@@ -37,4 +39,8 @@ class AttributeValue(OpenApiSerializerExtension):
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         made = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
-        return {**made, "properties": {"code": {"type": "string"}, **made["properties"]}, "required": ["code", "value"]}
+        return {
+            **made,
+            "properties": {"code": {"type": "string"}, **made["properties"]},
+            "required": ["code", "value"],
+        }

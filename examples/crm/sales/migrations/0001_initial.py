@@ -18,7 +18,12 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Company",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("name", models.CharField(max_length=100, unique=True)),
                 ("website", models.URLField(blank=True)),
                 ("employees", models.PositiveIntegerField(blank=True, null=True)),
@@ -34,12 +39,19 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Deal",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("title", models.CharField(max_length=120)),
                 (
                     "stage",
                     models.CharField(
-                        choices=[("open", "Open"), ("won", "Won"), ("lost", "Lost")], default="open", max_length=10
+                        choices=[("open", "Open"), ("won", "Won"), ("lost", "Lost")],
+                        default="open",
+                        max_length=10,
                     ),
                 ),
                 ("closes_on", models.DateField(blank=True, null=True)),
@@ -47,7 +59,9 @@ class Migration(migrations.Migration):
                 (
                     "company",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="deals", to="sales.company"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deals",
+                        to="sales.company",
                     ),
                 ),
             ],
@@ -55,14 +69,21 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Line",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("product", models.CharField(max_length=80)),
                 ("quantity", models.PositiveIntegerField(default=1)),
                 ("price", models.DecimalField(decimal_places=2, max_digits=10)),
                 (
                     "deal",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="lines", to="sales.deal"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="lines",
+                        to="sales.deal",
                     ),
                 ),
             ],
@@ -70,18 +91,33 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Note",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("title", models.CharField(blank=True, max_length=80)),
                 ("body", models.TextField(blank=True)),
                 ("pinned", models.BooleanField(default=False)),
                 ("written", models.DateTimeField(auto_now_add=True)),
-                ("owner", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
             name="Contact",
             fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
                 ("email", models.EmailField(blank=True, max_length=254)),
                 ("first_name", models.CharField(blank=True, max_length=60)),
                 ("last_name", models.CharField(blank=True, max_length=60)),

@@ -1,7 +1,9 @@
-"""A running server of any language: an address or a command goes in, its tools come out, as they were sent.
+"""A running server of any language: an address or a command goes in, its tools come out, as they
+were sent.
 
-The official client connects and negotiates; only its judgement of what is listed is passed by. It drops tools, or
-refuses the whole list, where a server breaks the rules, and that is what a lint has to see.
+The official client connects and negotiates; only its judgement of what is listed is passed by. It
+drops tools, or refuses the whole list, where a server breaks the rules, and that is what a lint has
+to see.
 """
 
 from __future__ import annotations
@@ -36,11 +38,17 @@ async def list_tools(
     """
     statuses: list[int] = []
     with tempfile.TemporaryFile("w+", errors="replace") as log:
-        transport = _over_http(server, headers, statuses) if isinstance(server, str) else _over_stdio(server, log)
+        transport = (
+            _over_http(server, headers, statuses)
+            if isinstance(server, str)
+            else _over_stdio(server, log)
+        )
         try:
             with anyio.fail_after(timeout):
                 async with Client(transport) as client:
-                    return client.server_info.name if client.server_info else "", await _pages(client)
+                    return client.server_info.name if client.server_info else "", await _pages(
+                        client
+                    )
         # Whatever goes wrong with a stranger is news about the stranger.
         except Exception as error:
             log.seek(0)
@@ -51,7 +59,9 @@ async def list_tools(
 
 
 @asynccontextmanager
-async def _over_http(address: str, headers: Mapping[str, str] | None, statuses: list[int]) -> AsyncGenerator[Any, None]:
+async def _over_http(
+    address: str, headers: Mapping[str, str] | None, statuses: list[int]
+) -> AsyncGenerator[Any, None]:
     async def keep(response: httpx2.Response) -> None:
         statuses.append(response.status_code)
 
@@ -64,7 +74,9 @@ async def _over_http(address: str, headers: Mapping[str, str] | None, statuses: 
 
 def _over_stdio(command: Sequence[str], log: TextIO) -> AbstractAsyncContextManager[Any]:
     # The whole environment, as in a shell: the client alone would pass on a few harmless variables.
-    started = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    started = StdioServerParameters(
+        command=command[0], args=list(command[1:]), env=dict(os.environ)
+    )
     return stdio_client(started, errlog=log)
 
 
@@ -84,7 +96,8 @@ async def _page(client: Client, cursor: str | None) -> dict[str, Any]:
     message = request.model_dump(by_alias=True, mode="json", exclude_none=True)
     options: Any = {}
     session = client.session
-    # The public way validates the answer and drops tools; there is no other way to the answer as it was sent.
+    # The public way validates the answer and drops tools; there is no other way to the answer as it
+    # was sent.
     session._stamp(message, options)  # pyright: ignore[reportPrivateUsage]
     send = session._dispatcher.send_raw_request  # pyright: ignore[reportPrivateUsage]
     return await send(message["method"], message.get("params"), options)

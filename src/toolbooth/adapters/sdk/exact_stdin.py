@@ -1,4 +1,6 @@
-"""The process's stdin for a host that reads it as text: every line is one that the host can read without loss."""
+"""The process's stdin for a host that reads it as text: every line is one that the host can read
+without loss.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def reading_exactly(run: Run) -> Run:
 
 @contextmanager
 def exact_stdin() -> Generator[None]:
-    """Have a host take `sys.stdin` for its own with only lines that were looked at; tools find an empty one there."""
+    """Have a host take `sys.stdin` for its own with only lines that were looked at; tools find an
+    empty one there.
+    """
     held = sys.stdin
     with _own(held.buffer) as source:
         # What is left of a file that is ours now reads as empty, and is still a file.
@@ -44,7 +48,9 @@ def exact_stdin() -> Generator[None]:
 
 @contextmanager
 def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
-    """The wire for us alone: like the SDK, which does so for a stdin it knows, leave nothing to read for the tools."""
+    """The wire for us alone: like the SDK, which does so for a stdin it knows, leave nothing to
+    read for the tools.
+    """
     try:
         descriptor = buffer.fileno()
     except OSError:  # a stdin that is no file has no descriptor that others could read
@@ -61,7 +67,9 @@ def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
 
 
 class _Lines(io.RawIOBase):
-    """Lines of a source, as `carried` has them. Whoever reads first has `taken` them, before any tool can run."""
+    """Lines of a source, as `carried` has them. Whoever reads first has `taken` them, before any
+    tool can run.
+    """
 
     def __init__(self, source: BinaryIO, *, taken: Callable[[], None]) -> None:
         super().__init__()

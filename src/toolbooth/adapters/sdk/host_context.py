@@ -25,11 +25,15 @@ T = TypeVar("T")
 def takes_context(function: Callable[..., Any]) -> bool:
     """Whether some parameter is filled with our Context."""
     hints = Hints(function)
-    return any(is_context(hints.of(param)) for param in inspect.signature(function).parameters.values())
+    return any(
+        is_context(hints.of(param)) for param in inspect.signature(function).parameters.values()
+    )
 
 
 async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
-    """Call a tool with the Context of the request under way. What it reports has been sent when it returns."""
+    """Call a tool with the Context of the request under way. What it reports has been sent when it
+    returns.
+    """
     request = request_under_way()
     if request is None:
         return await call(None)
@@ -42,7 +46,9 @@ async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
 async def _reporting(
     send: Callable[..., Awaitable[None]], context: Context, call: Callable[[Context], Awaitable[T]]
 ) -> T:
-    """Call a tool whose reports go to `send`, which does nothing where the caller did not ask for them."""
+    """Call a tool whose reports go to `send`, which does nothing where the caller did not ask for
+    them.
+    """
     here, token = get_ident(), current_token()
     error: Exception | None = None
     made: Any = None

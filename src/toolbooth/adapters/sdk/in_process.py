@@ -1,6 +1,8 @@
-"""The official SDK's server core, on which FastMCP stands too, without a transport: bytes in, a reply out.
+"""The official SDK's server core, on which FastMCP stands too, without a transport: bytes in, a
+reply out.
 
-A message takes the way of an HTTP request of 2026-07-28, from the parsing of its body to the writing of its reply.
+A message takes the way of an HTTP request of 2026-07-28, from the parsing of its body to the
+writing of its reply.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId
+from mcp_types import (
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
 from starlette.requests import Request
 
 from toolbooth.jsonvalue import Json
@@ -48,9 +57,13 @@ async def opened(server: Server[Any]) -> AsyncGenerator[Post, None]:
                 return _written(JSONRPCError(jsonrpc="2.0", id=None, error=fault))
             asked = JSONRPCRequest.model_validate(decoded)
             try:
-                result = await handle(_Alone(asked.id, await _request(body)), asked.method, asked.params)
+                result = await handle(
+                    _Alone(asked.id, await _request(body)), asked.method, asked.params
+                )
             except Exception as error:
-                return _written(JSONRPCError(jsonrpc="2.0", id=asked.id, error=modern_error_data(error)))
+                return _written(
+                    JSONRPCError(jsonrpc="2.0", id=asked.id, error=modern_error_data(error))
+                )
             return _written(JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=result))
 
         yield post
@@ -83,7 +96,9 @@ class _Alone:
 
     @property
     def transport(self) -> TransportContext:
-        return TransportContext(kind="streamable-http", can_send_request=False, headers=self.request.headers)
+        return TransportContext(
+            kind="streamable-http", can_send_request=False, headers=self.request.headers
+        )
 
     @property
     def message_metadata(self) -> ServerMessageMetadata:
@@ -94,6 +109,10 @@ class _Alone:
     ) -> Json:
         raise NoBackChannelError(method)
 
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None: ...
+    async def notify(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> None: ...
 
-    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None: ...
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None: ...

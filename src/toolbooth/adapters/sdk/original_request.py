@@ -1,12 +1,14 @@
 """What was sent, beside what a host has made of it.
 
-A host reads the bytes before any hook, and to its reader the last of two keys is the only one, and a fraction a float.
-Both hosts stand on the official SDK's server, whose middleware is given the HTTP request of each call, its body read
-already: `keep_sent` keeps it, and a guarded tool has the boundary read it again. On stdio nothing is left of the bytes,
-so `carried` puts a line that would be spoilt into a call that survives the host's reader.
+A host reads the bytes before any hook, and to its reader the last of two keys is the only one, and
+a fraction a float. Both hosts stand on the official SDK's server, whose middleware is given the
+HTTP request of each call, its body read
+already: `keep_sent` keeps it, and a guarded tool has the boundary read it again. On stdio nothing
+is left of the bytes, so `carried` puts a line that would be spoilt into a call that survives the
+host's reader.
 
-Where the arguments handed to a tool are not those sent, because some middleware of the host changed them, what is
-handed over counts.
+Where the arguments handed to a tool are not those sent, because some middleware of the host changed
+them, what is handed over counts.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ from toolbooth.contract import DEFAULT_LIMITS, Contract
 from toolbooth.jsonvalue import Json
 
 _MARK = token_hex(16)
-"""Begins the text that stands for `arguments` in a carried call. New in every process: nobody can send it."""
+"""Begins the text that stands for `arguments` in a carried call. New in every process: nobody can
+send it.
+"""
 
 
 class UnderWay(NamedTuple):
@@ -40,7 +44,9 @@ class UnderWay(NamedTuple):
     """All that was sent for the tool; None for what it calls in its turn."""
 
     def name(self, own: str) -> str:
-        """The name that was called, which need not be the tool's own: a mounted one has another there."""
+        """The name that was called, which need not be the tool's own: a mounted one has another
+        there.
+        """
         return own if self.params is None else str(self.params.get("name", own))
 
 
@@ -49,7 +55,9 @@ _under_way: ContextVar[UnderWay] = ContextVar("under_way", default=NOTHING_SENT)
 
 
 async def keep_sent(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Middleware of the SDK's server: keep what was sent, and give the host an object, whatever that was."""
+    """Middleware of the SDK's server: keep what was sent, and give the host an object, whatever
+    that was.
+    """
     params: Any = ctx.params
     if ctx.method != "tools/call" or not isinstance(params, dict):
         return await call_next(ctx)
@@ -94,7 +102,9 @@ def _survives(line: bytes) -> bool:
         message, delicate, _ = read_json(line, DEFAULT_LIMITS)
     except Unreadable:
         return False
-    if isinstance(message, dict) and "arguments" in message:  # beside `params`, where the host looks for nothing
+    if (
+        isinstance(message, dict) and "arguments" in message
+    ):  # beside `params`, where the host looks for nothing
         return False
     return not delicate and b"\r" not in line.rstrip()  # which would end the line
 
@@ -104,7 +114,9 @@ class Sent:
 
     def __enter__(self) -> UnderWay:
         sent = _under_way.get()
-        self._token = _under_way.set(UnderWay(request=sent.request))  # what the tool calls in its turn was not sent
+        self._token = _under_way.set(
+            UnderWay(request=sent.request)
+        )  # what the tool calls in its turn was not sent
         return sent
 
     def __exit__(self, *_: object) -> None:
@@ -112,12 +124,16 @@ class Sent:
 
 
 def request_under_way() -> Any:
-    """The SDK's account of the request that is being answered; None for a call from within the process."""
+    """The SDK's account of the request that is being answered; None for a call from within the
+    process.
+    """
     return _under_way.get().request
 
 
 def read_sent(contract: Contract, body: bytes, arguments: Json) -> tuple[Json, Reading | None]:
-    """A message, and the arguments in it as sent; None if those handed over are others. Raises Unreadable."""
+    """A message, and the arguments in it as sent; None if those handed over are others. Raises
+    Unreadable.
+    """
     message, delicate, _ = read_json(body, contract.limits, exact=contract.has_decimals)
     sent = _arguments(message)
     plain = _object_in(_arguments(read_leniently(body)) if delicate else sent)

@@ -1,4 +1,6 @@
-"""Reading Pydantic's core schema: its nodes, their configuration and aliases, and rewriting the nodes below one."""
+"""Reading Pydantic's core schema: its nodes, their configuration and aliases, and rewriting the
+nodes below one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ DICTS = frozenset(("dict", "ordered-dict", "counter"))
 REWRITES = ("strip_whitespace", "to_lower", "to_upper")
 FIELD_LISTS = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 _CHILDREN = (
-    *("schema", "items_schema", "keys_schema", "values_schema", "extras_schema", "fields", "steps", "choices"),
+    *(
+        "schema",
+        "items_schema",
+        "keys_schema",
+        "values_schema",
+        "extras_schema",
+        "fields",
+        "steps",
+        "choices",
+    ),
     *("json_schema", "python_schema", "lax_schema", "strict_schema", "definitions"),
 )
 AUTHORED = frozenset(("function-before", "function-wrap"))
@@ -32,7 +43,9 @@ class Config:
     rewrites: tuple[str, ...] = ()
     """How text is stripped or re-cased, so that two keys may become one."""
     exact_types: bool = True
-    """Whether validation takes an integer only as such; else it also takes 5.0, which the gate calls an integer."""
+    """Whether validation takes an integer only as such; else it also takes 5.0, which the gate
+    calls an integer.
+    """
 
     @staticmethod
     def of(node: Node, outer: Config) -> Config:
@@ -62,7 +75,9 @@ def marker_of(node: Node) -> Marker | None:
 
 
 def is_authors(node: Node) -> bool:
-    """Whether a function node runs the author's code; Pydantic builds several of its own types from functions."""
+    """Whether a function node runs the author's code; Pydantic builds several of its own types from
+    functions.
+    """
     function = node["function"]["function"]
     function = getattr(function, "__func__", function)
     module = getattr(function, "__module__", None) or ""
@@ -76,7 +91,9 @@ def extra_of(node: Node, config: Config) -> str:
 
 def each_child(node: Node, rewrite: Callable[[Any], Any]) -> Node:
     """A copy of `node` in which every node right below it is rewritten."""
-    return {key: _each(value, rewrite) if key in _CHILDREN else value for key, value in node.items()}
+    return {
+        key: _each(value, rewrite) if key in _CHILDREN else value for key, value in node.items()
+    }
 
 
 def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:

@@ -1,7 +1,8 @@
-"""Core schema -> the exact JSON Schema of the wire form: hoisted fields hoisted, every published key one that works.
+"""Core schema -> the exact JSON Schema of the wire form: hoisted fields hoisted, every published
+key one that works.
 
-Pydantic writes the JSON Schema; here its core schema is first turned into what the wire looks like, because
-Pydantic publishes a field's Python name where only an alias path is accepted.
+Pydantic writes the JSON Schema; here its core schema is first turned into what the wire looks like,
+because Pydantic publishes a field's Python name where only an alias path is accepted.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class _Generator(GenerateJsonSchema):
 
     def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
         made = super().tagged_union_schema(schema)
-        if callable(schema["discriminator"]):  # the author's own code tells the branches apart: a value may fit several
+        if callable(
+            schema["discriminator"]
+        ):  # the author's own code tells the branches apart: a value may fit several
             made["anyOf"] = made.pop("oneOf")
         return made
 
@@ -68,24 +71,57 @@ def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
         made = {**own, "$defs": made["$defs"]}
-    made.pop("description", None)  # what a model's docstring says is for those who read its code; the tool has its own
+    made.pop(
+        "description", None
+    )  # what a model's docstring says is for those who read its code; the tool has its own
     return made
 
 
 _PLAIN = frozenset(
     (
-        *("none", "bool", "int", "float", "str", "bytes", "decimal", "uuid", "url", "literal", "enum"),
-        *("date", "time", "datetime", "timedelta", "list", "set", "frozenset", "dict", "nullable", "default", "union"),
+        *(
+            "none",
+            "bool",
+            "int",
+            "float",
+            "str",
+            "bytes",
+            "decimal",
+            "uuid",
+            "url",
+            "literal",
+            "enum",
+        ),
+        *(
+            "date",
+            "time",
+            "datetime",
+            "timedelta",
+            "list",
+            "set",
+            "frozenset",
+            "dict",
+            "nullable",
+            "default",
+            "union",
+        ),
         *("tagged-union", "definitions", "definition-ref", "model", "dataclass", "function-after"),
         *("model-field", "typed-dict-field", "dataclass-field", *FIELD_LISTS),
     )
 )
 _SAID_BY_PYDANTIC = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
-_HOLDS = {"dict": "values_schema", "list": "items_schema", "set": "items_schema", "frozenset": "items_schema"}
+_HOLDS = {
+    "dict": "values_schema",
+    "list": "items_schema",
+    "set": "items_schema",
+    "frozenset": "items_schema",
+}
 
 
 def is_plain(core: Node) -> bool:
-    """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's own types."""
+    """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's
+    own types.
+    """
     if isinstance(marker_of(core), Unpack):
         return is_plain(core["steps"][0])
     kind = core["type"]
@@ -97,12 +133,16 @@ def is_plain(core: Node) -> bool:
 def _says_more(core: Node) -> bool:
     """Whether an author's dict or code has a say in how a node is described."""
     cls: Any = core.get("cls")
-    config: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
+    config: Any = (
+        getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
+    )
     if config.get("json_schema_extra"):
         return True
     metadata: dict[str, Any] = core.get("metadata") or {}
     writers: list[Any] = metadata.get("pydantic_js_functions") or []
-    pydantics = not writers or (len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic."))
+    pydantics = not writers or (
+        len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic.")
+    )
     return not pydantics or not metadata.keys() <= _SAID_BY_PYDANTIC
 
 
@@ -131,10 +171,16 @@ class _Wire:
         table: dict[str, Node] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
-        made: Node = {"type": "typed-dict", "fields": table, "extra_behavior": extra_of(node, config)}
+        made: Node = {
+            "type": "typed-dict",
+            "fields": table,
+            "extra_behavior": extra_of(node, config),
+        }
         return {**made, "extras_schema": self.node(extras, config)} if extras else made
 
-    def _add(self, table: dict[str, Node], node: Node, config: Config, *, prefix: str, optional: bool) -> None:
+    def _add(
+        self, table: dict[str, Node], node: Node, config: Config, *, prefix: str, optional: bool
+    ) -> None:
         routes: dict[str, Node] = {}
         for name, each in fields_of(node):
             left_out = optional or is_optional(each)
@@ -144,7 +190,9 @@ class _Wire:
                 if found is not None:
                     inner, inner_config, _ = found
                     left_out = left_out or is_nullable(each["schema"])
-                    self._add(table, inner, inner_config, prefix=prefix + unpack.prefix, optional=left_out)
+                    self._add(
+                        table, inner, inner_config, prefix=prefix + unpack.prefix, optional=left_out
+                    )
                 continue
             paths = accepted_paths(name, each, config)
             whole = next((str(path[0]) for path in paths if len(path) == 1), None)
@@ -171,7 +219,12 @@ class _Wire:
 
 
 def _typed_field(schema: Node, *, required: bool, metadata: Any = None) -> Node:
-    return {"type": "typed-dict-field", "schema": schema, "required": required, "metadata": metadata or {}}
+    return {
+        "type": "typed-dict-field",
+        "schema": schema,
+        "required": required,
+        "metadata": metadata or {},
+    }
 
 
 def _route(path: list[str | int], end: Node) -> Node:
@@ -196,7 +249,9 @@ def _text(marker: JsonText, node: Node) -> Node:
 
 
 def _with_example(said: str, marker: JsonText) -> str:
-    taken = f"Takes JSON, e.g. {_json(marker.example)}" if marker.example is not None else "Takes JSON"
+    taken = (
+        f"Takes JSON, e.g. {_json(marker.example)}" if marker.example is not None else "Takes JSON"
+    )
     return f"{said.rstrip()} {taken}" if said else taken
 
 

@@ -1,7 +1,7 @@
 """Core schema -> Shape: which JSON a Pydantic type takes, and under which keys.
 
-The keys come from the core schema, not from the JSON Schema: only the former knows every alias. An author's
-before, wrap or plain validator makes its node free: what it takes, only its author knows.
+The keys come from the core schema, not from the JSON Schema: only the former knows every alias. An
+author's before, wrap or plain validator makes its node free: what it takes, only its author knows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
-from toolbooth.compile.shape_builder import Shapes, array_shape, free_shape, json_type_of, object_shape
+from toolbooth.compile.shape_builder import (
+    Shapes,
+    array_shape,
+    free_shape,
+    json_type_of,
+    object_shape,
+)
 from toolbooth.markers import JsonText, Unpack, Verbatim
 from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape
 
@@ -98,7 +104,9 @@ class ShapeBuilder:
             case "definition-ref":
                 return self._definition_ref(node)
             case "nullable":
-                return self.shapes.either((self.build(node["schema"], config), Shape(types=frozenset(("null",)))))
+                return self.shapes.either(
+                    (self.build(node["schema"], config), Shape(types=frozenset(("null",))))
+                )
             case "union" | "tagged-union":
                 return self._union(node, config)
             case "literal" | "enum":
@@ -179,10 +187,14 @@ class ShapeBuilder:
                 routes.setdefault(str(path[0]), []).append((path[1:], shape))
 
     def hoisted(self, node: Node, config: Config, owner: str) -> ObjectShape | None:
-        """The fields of a model that is to be unpacked, even where its author's code makes the model itself free."""
+        """The fields of a model that is to be unpacked, even where its author's code makes the
+        model itself free.
+        """
         found = self.field_list(node, config)
         if found is None:
-            self.mistakes.append(f"{owner} is marked Unpack() but is not a model with fields; remove the marker")
+            self.mistakes.append(
+                f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
+            )
             return None
         fields, inner, authored = found
         made = self.fields(fields, inner)
@@ -193,7 +205,9 @@ class ShapeBuilder:
         return made
 
     def field_list(self, node: Node, config: Config) -> tuple[Node, Config, bool] | None:
-        """The list of fields inside a node, its configuration, and whether an author's validator comes first."""
+        """The list of fields inside a node, its configuration, and whether an author's validator
+        comes first.
+        """
         authored = False
         while node["type"] not in FIELD_LISTS:
             config = Config.of(node, config)
@@ -202,8 +216,16 @@ class ShapeBuilder:
                 node = self.definitions[node["schema_ref"]]
             elif kind == "chain" and marker_of(node):
                 node = node["steps"][0]
-            elif kind in ("default", "nullable", "model", "dataclass", "custom-error") or kind.startswith("function-"):
-                authored = authored or (kind in ("function-before", "function-wrap") and is_authors(node))
+            elif kind in (
+                "default",
+                "nullable",
+                "model",
+                "dataclass",
+                "custom-error",
+            ) or kind.startswith("function-"):
+                authored = authored or (
+                    kind in ("function-before", "function-wrap") and is_authors(node)
+                )
                 if node.get("root_model") or "schema" not in node:
                     return None
                 node = node["schema"]
@@ -222,7 +244,9 @@ class ShapeBuilder:
         self.owner = owner
         if isinstance(marker, Unpack):
             where = f"{self.owner}: " if self.owner else ""
-            self.mistakes.append(f"{where}Unpack() is only honoured on a parameter or field itself; move or remove it")
+            self.mistakes.append(
+                f"{where}Unpack() is only honoured on a parameter or field itself; move or remove it"
+            )
         if not isinstance(marker, JsonText):
             return shape
         self.json_texts.append((self.owner, shape))
@@ -233,7 +257,9 @@ class ShapeBuilder:
         values = tuple(each.value if isinstance(each, Enum) else each for each in raw)
         if not all(isinstance(each, str | int | float | None) for each in values):
             return free_shape()
-        return Shape(types=frozenset(json_type_of(each) for each in values), constants=values, strict=strict)
+        return Shape(
+            types=frozenset(json_type_of(each) for each in values), constants=values, strict=strict
+        )
 
     def _definition_ref(self, node: Node) -> Shape:
         ref = node["schema_ref"]
@@ -253,7 +279,8 @@ class ShapeBuilder:
             return self._free(inner) if is_authors(node) else inner
         if is_authors(node):
             return free_shape()
-        # Pydantic's own types made of a plain function (addresses, patterns) say in JSON Schema what they take.
+        # Pydantic's own types made of a plain function (addresses, patterns) say in JSON Schema
+        # what they take.
         return shape_of_schema(GenerateJsonSchema().generate(cast("Any", node)))
 
     def _free(self, shape: Shape) -> Shape:
@@ -264,32 +291,41 @@ class ShapeBuilder:
         shape = self.build(node["schema"], config)
         if not node.get("custom_init"):
             return shape
-        # An overridden __init__ may take further keys by name; what it does with them is its author's business.
+        # An overridden __init__ may take further keys by name; what it does with them is its
+        # author's business.
         further = inspect.signature(node["cls"].__init__).parameters.values()
         for form in shape.objects:
             for param in further:
                 if param.kind is inspect.Parameter.KEYWORD_ONLY:
-                    form.fields.setdefault(param.name, Field(name=param.name, shape=free_shape(), required=False))
+                    form.fields.setdefault(
+                        param.name, Field(name=param.name, shape=free_shape(), required=False)
+                    )
         return shape
 
     def _union(self, node: Node, config: Config) -> Shape:
         choices: Any = node["choices"]
         nodes: Iterable[Any] = choices.values() if node["type"] == "tagged-union" else choices
         plain = [cast("Any", each[0] if isinstance(each, tuple) else each) for each in nodes]
-        return self.shapes.either([self.build(each, config) for each in plain if not isinstance(each, str)])
+        return self.shapes.either(
+            [self.build(each, config) for each in plain if not isinstance(each, str)]
+        )
 
     def _tuple(self, node: Node, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]
         index: int | None = node.get("variadic_item_index")
         if index is None or index != len(shapes) - 1:
-            return array_shape(ArrayShape(prefix=tuple(shapes) if index is None else tuple[Shape, ...]()))
+            return array_shape(
+                ArrayShape(prefix=tuple(shapes) if index is None else tuple[Shape, ...]())
+            )
         return array_shape(ArrayShape(prefix=tuple(shapes[:index]), items=shapes[index]))
 
     def _named_tuple(self, node: Node, config: Config) -> Shape:
         form = ObjectShape()
         for each in node["fields"]:
             shape = self.build(each["schema"], config)
-            form.fields[each["name"]] = Field(name=each["name"], shape=shape, required=not is_optional(each))
+            form.fields[each["name"]] = Field(
+                name=each["name"], shape=shape, required=not is_optional(each)
+            )
         form.names = tuple(form.fields)
         in_order = tuple(each.shape for each in form.fields.values())
         return self.shapes.either((object_shape(form), array_shape(ArrayShape(prefix=in_order))))
@@ -329,7 +365,9 @@ def _routed(routes: list[Route]) -> Shape:
 def _positions(places: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
     """An array of which only some positions are read, from its start or from its end."""
     length = max(places) + 1
-    unread = Shape(types=frozenset(("null",)))  # no path leads there, so nothing but null may stand there
+    unread = Shape(
+        types=frozenset(("null",))
+    )  # no path leads there, so nothing but null may stand there
     prefix = (_routed(steps[index]) if index in steps else unread for index in range(length))
     return ArrayShape(prefix=tuple(prefix), closed=True, last=max(0, -min(places)))
 
@@ -365,7 +403,9 @@ def find_marker(node: Node, marker: type) -> Any:
             return found
         if found is not None:
             node = node["steps"][0]
-        elif node["type"] in ("default", "nullable") or (node["type"].startswith("function-") and "schema" in node):
+        elif node["type"] in ("default", "nullable") or (
+            node["type"].startswith("function-") and "schema" in node
+        ):
             node = node["schema"]
         else:
             return None
@@ -399,7 +439,10 @@ def _says_password(field: Node) -> bool:
     node: Any = field
     while node is not None:
         metadata: dict[str, Any] = node.get("metadata") or {}
-        said = {**_as_dict(metadata.get("pydantic_js_extra")), **_as_dict(metadata.get("pydantic_js_updates"))}
+        said = {
+            **_as_dict(metadata.get("pydantic_js_extra")),
+            **_as_dict(metadata.get("pydantic_js_updates")),
+        }
         if said.get("format") == "password":
             return True
         node = node["steps"][0] if marker_of(node) else node.get("schema")

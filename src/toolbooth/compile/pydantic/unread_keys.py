@@ -1,7 +1,7 @@
 """An author's before or wrap validator in front of a model that ignores undeclared keys.
 
-What the author's code asks for by name is the author's business; a key that nobody asks for and no field declares
-would be dropped in silence, so it is left for the closed model to refuse.
+What the author's code asks for by name is the author's business; a key that nobody asks for and no
+field declares would be dropped in silence, so it is left for the closed model to refuse.
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ from typing import Any, cast
 
 from pydantic_core import ValidationError
 
-from toolbooth.compile.pydantic.core_schema import AUTHORED, FIELD_LISTS, Config, Node, extra_of, fields_of, first_keys
+from toolbooth.compile.pydantic.core_schema import (
+    AUTHORED,
+    FIELD_LISTS,
+    Config,
+    Node,
+    extra_of,
+    fields_of,
+    first_keys,
+)
 
 
 class _Watched(dict[str, Any]):
     """A dict that remembers which keys somebody asked for by name.
 
-    A key that the author's code asked for is the author's business. One that nobody asked for, and that the model
-    does not declare, would be dropped in silence, even if it was copied along on the way.
+    A key that the author's code asked for is the author's business. One that nobody asked for, and
+    that the model does not declare, would be dropped in silence, even if it was copied along on the
+    way.
     """
 
     __slots__ = ("seen", "walked")
@@ -29,7 +38,9 @@ class _Watched(dict[str, Any]):
         self.walked = False
 
     def unread(self, made: dict[str, Any]) -> dict[str, Any]:
-        """What nobody asked for: carried along into what the author `made`, or left behind without a look at all."""
+        """What nobody asked for: carried along into what the author `made`, or left behind without
+        a look at all.
+        """
         return {
             key: value
             for key, value in _unwatched(self).items()
@@ -82,7 +93,9 @@ _DICT: Any = dict
 
 
 def watched(node: Node, config: Config) -> Node:
-    """The author's validator, given a dict that notes what it reads, in front of a list of fields now closed."""
+    """The author's validator, given a dict that notes what it reads, in front of a list of fields
+    now closed.
+    """
     declared = _ignoring_keys(node, config)
     if declared is None:
         return node["function"]
@@ -102,7 +115,9 @@ def watched(node: Node, config: Config) -> Node:
     def before(value: Any, *info: Any) -> Any:
         watched = watch(value)
         made, lost = settle(watched, function(watched, *info))
-        return {**made, **lost} if lost else made  # for the closed list of fields to refuse, with all else
+        return (
+            {**made, **lost} if lost else made
+        )  # for the closed list of fields to refuse, with all else
 
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
         watched = watch(value)
@@ -116,7 +131,11 @@ def watched(node: Node, config: Config) -> Node:
         made = function(watched, settled, *info)
         if lost:  # told here, where the author's code can no longer catch it
             raise ValidationError.from_exception_data(
-                "", [{"type": "extra_forbidden", "loc": (key,), "input": each} for key, each in lost.items()]
+                "",
+                [
+                    {"type": "extra_forbidden", "loc": (key,), "input": each}
+                    for key, each in lost.items()
+                ],
             )
         return made
 

@@ -2,12 +2,14 @@
 
 In: the core schema that Pydantic generates for an annotation. Out: one that
 - forbids the keys which `extra="ignore"` would drop;
-- takes numbers and booleans only as such: the boundary has made every permitted repair, so Pydantic's lax
-  reading of text could only add a guess (it would choose `int` for "5" in `int | date`);
-- takes the JSON branch of every node that has one, and text for dates and the like even in strict models,
-  as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
+- takes numbers and booleans only as such: the boundary has made every permitted repair, so
+  Pydantic's lax reading of text could only add a guess (it would choose `int` for "5" in `int |
+  date`);
+- takes the JSON branch of every node that has one, and text for dates and the like even in strict
+  models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
-Below an author's before or wrap validator the values are the author's: there, only keys that nobody read are refused.
+Below an author's before or wrap validator the values are the author's: there, only keys that nobody
+read are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from typing import Any, cast
 
 from jiter import LosslessFloat, from_json
 from pydantic import BaseModel
-from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, ValidationError, core_schema
+from pydantic_core import (
+    CoreSchema,
+    PydanticCustomError,
+    SchemaValidator,
+    ValidationError,
+    core_schema,
+)
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -43,7 +51,9 @@ _ANY: Node = {"type": "any"}
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
-    """Build the validator from this very schema: by default Pydantic reuses each class's own, unclosed one."""
+    """Build the validator from this very schema: by default Pydantic reuses each class's own,
+    unclosed one.
+    """
     _check_closing()
     return _built(schema)
 
@@ -54,12 +64,16 @@ def _built(schema: CoreSchema) -> SchemaValidator:
 
 @cache
 def _check_closing() -> None:
-    """The whole guard against ignored keys rests on a private flag; better no tool than a silent loss."""
+    """The whole guard against ignored keys rests on a private flag; better no tool than a silent
+    loss.
+    """
 
     class Probe(BaseModel):
         pass
 
-    if _built(for_wire(core_schema.list_schema(Probe.__pydantic_core_schema__))).isinstance_python([{"extra": 1}]):
+    if _built(for_wire(core_schema.list_schema(Probe.__pydantic_core_schema__))).isinstance_python(
+        [{"extra": 1}]
+    ):
         raise ImportError(  # pragma: no cover
             "this pydantic-core reuses prebuilt validators; Toolbooth cannot close models"
         )
@@ -109,7 +123,9 @@ def _in_place_of(outer: Node, inner: Node) -> Node:
 
 
 def for_values(core: Any) -> Any:
-    """A schema made by `for_wire`, ready to validate with: JSON text (`Json[T]`) is read as strictly as all else."""
+    """A schema made by `for_wire`, ready to validate with: JSON text (`Json[T]`) is read as
+    strictly as all else.
+    """
     made = each_child(core, for_values)
     if core["type"] != "json":
         return made
@@ -122,10 +138,14 @@ def _read_text(value: Any) -> Any:
         raise PydanticCustomError("json_type", "must be JSON text")
     body = value.encode() if isinstance(value, str) else value
     try:
-        found = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float")
+        found = from_json(
+            body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
+        )
     except ValueError as error:
         kind = "duplicate_key" if "duplicate key" in str(error) else "json_invalid"
-        raise PydanticCustomError(kind, "must be valid JSON: {reason}", {"reason": str(error)}) from None
+        raise PydanticCustomError(
+            kind, "must be valid JSON: {reason}", {"reason": str(error)}
+        ) from None
     return _as_floats(found)
 
 
@@ -150,7 +170,9 @@ def _may_merge_keys(keys: Node, config: Config) -> bool:
 
 
 def _without_loss(node: Node) -> Node:
-    """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value would be lost."""
+    """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
+    would be lost.
+    """
     keys = validator(node["keys_schema"])
 
     def check(value: Any, handler: Any) -> Any:
@@ -162,9 +184,13 @@ def _without_loss(node: Node) -> Node:
             first = seen.setdefault(keys.validate_python(key), key)
             if first is not key:
                 error = PydanticCustomError(
-                    "conflicting_keys", "{one} and {other} mean the same", {"one": first, "other": key}
+                    "conflicting_keys",
+                    "{one} and {other} mean the same",
+                    {"one": first, "other": key},
                 )
-                raise ValidationError.from_exception_data("", [{"type": error, "loc": (key,), "input": None}])
+                raise ValidationError.from_exception_data(
+                    "", [{"type": error, "loc": (key,), "input": None}]
+                )
         return made
 
     return cast("Node", core_schema.no_info_wrap_validator_function(check, cast("Any", node)))
@@ -186,18 +212,37 @@ _PROVING = frozenset(
             "union",
             "definitions",
         ),
-        *("definition-ref", "model", "dataclass", "typed-dict-field", "model-field", "dataclass-field", *FIELD_LISTS),
+        *(
+            "definition-ref",
+            "model",
+            "dataclass",
+            "typed-dict-field",
+            "model-field",
+            "dataclass-field",
+            *FIELD_LISTS,
+        ),
     )
 )
 
 
 def proves_shape(core: Node) -> bool:
-    """Whether a schema made for values takes nothing but what the shape says, and runs nobody's code."""
-    if core["type"] not in _PROVING or core.get("custom_init") or core.get("post_init") or "default_factory" in core:
+    """Whether a schema made for values takes nothing but what the shape says, and runs nobody's
+    code.
+    """
+    if (
+        core["type"] not in _PROVING
+        or core.get("custom_init")
+        or core.get("post_init")
+        or "default_factory" in core
+    ):
         return False
-    if core.get("on_error", "raise") != "raise":  # what does not validate would be left out in silence
+    if (
+        core.get("on_error", "raise") != "raise"
+    ):  # what does not validate would be left out in silence
         return False
-    if isinstance(core.get("validation_alias"), list):  # what stands beside an alias path is not looked at
+    if isinstance(
+        core.get("validation_alias"), list
+    ):  # what stands beside an alias path is not looked at
         return False
     if core["type"] == "literal" and not all(isinstance(each, str) for each in core["expected"]):
         return False
@@ -205,7 +250,9 @@ def proves_shape(core: Node) -> bool:
 
 
 def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> Any:
-    """A model's schema whose fields default to what `instance` holds: what the author wrote as the default."""
+    """A model's schema whose fields default to what `instance` holds: what the author wrote as the
+    default.
+    """
     kind = node["type"]
     if kind == "definition-ref":
         own = {key: value for key, value in definitions[node["schema_ref"]].items() if key != "ref"}
@@ -219,7 +266,9 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> 
         name = names.get(id(field), "")
         if name not in held:
             return field
-        inner = field["schema"]["schema"] if field["schema"]["type"] == "default" else field["schema"]
+        inner = (
+            field["schema"]["schema"] if field["schema"]["type"] == "default" else field["schema"]
+        )
         value = held[name]
         made = {**field, "schema": core_schema.with_default_schema(inner, default=value)}
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made

@@ -1,4 +1,6 @@
-"""The arguments of the body -> the bytes that the view's parser reads: JSON, or a form where it takes only forms."""
+"""The arguments of the body -> the bytes that the view's parser reads: JSON, or a form where it
+takes only forms.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +47,18 @@ def _json(value: Any) -> bytes:
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """A value as REST framework reads it from a form: `address.city`, `lines[0]price`, and scalars again and again."""
+    """A value as REST framework reads it from a form: `address.city`, `lines[0]price`, and scalars
+    again and again.
+    """
     if isinstance(value, Mapping):
         for key, each in cast("Mapping[str, Any]", value).items():
             joint = "." if name and not name.endswith("]") else ""
             yield from _pairs(each, f"{name}{joint}{key}")
     elif isinstance(value, list):
         for index, each in enumerate(cast("list[Any]", value)):
-            yield from _pairs(each, f"{name}[{index}]" if isinstance(each, Mapping | list) else name)
+            yield from _pairs(
+                each, f"{name}[{index}]" if isinstance(each, Mapping | list) else name
+            )
     else:
         yield name, text(value)
 

@@ -1,4 +1,6 @@
-"""Many rows in one call: `{"objects": [...]}` on any create. Each row passes the boundary; all are made, or none."""
+"""Many rows in one call: `{"objects": [...]}` on any create. Each row passes the boundary; all are
+made, or none.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ MOST_IDS = 100
 """Keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
-"""What a view answers to one bad row. Anything else, such as a missing permission, is no fault of a row."""
+"""What a view answers to one bad row. Anything else, such as a missing permission, is no fault of a
+row.
+"""
 
 
 def takes_many(call: SyncInvocation) -> bool:
@@ -84,12 +88,17 @@ class Bulk:
             return None
         declared = self.call.arguments.slots
         names = cast("Json", found)
-        keys = [key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])]
-        # Under the name that is told, rows are meant: whatever else stands there is the form's to refuse.
+        keys = [
+            key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])
+        ]
+        # Under the name that is told, rows are meant: whatever else stands there is the form's to
+        # refuse.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
         # Under any other, they are not where a row's own fields stand beside them.
-        if len(keys) != 1 or any(declared[name].place == "body" for name in names if name in declared):
+        if len(keys) != 1 or any(
+            declared[name].place == "body" for name in names if name in declared
+        ):
             return None
         return self.tool(keys[0])
 
@@ -97,7 +106,9 @@ class Bulk:
         """The tool that takes its rows under `key`, compiled when it is first called for."""
         if key not in self._made:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
-            if not self.call.arguments.whole:  # where the host takes lists alone, how long they may be is its affair
+            if (
+                not self.call.arguments.whole
+            ):  # where the host takes lists alone, how long they may be is its affair
                 contract = replace(contract, validate=self._counted(contract.validate, key))
             self._made[key] = Tool(
                 contract=contract,
@@ -113,14 +124,18 @@ class Bulk:
             count = len(sent[key])
             if not 0 < count <= self.most:
                 message = f"takes 1 to {self.most:,} rows in one call, not {count:,}"
-                raise InvalidValues(lambda: [Objection(place=(key,), kind="invalid", message=message)])
+                raise InvalidValues(
+                    lambda: [Objection(place=(key,), kind="invalid", message=message)]
+                )
             return validate(sent)
 
         return validated
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or (isinstance(value, str) and isinstance(text_as_json(value), list))
+    return isinstance(value, list) or (
+        isinstance(value, str) and isinstance(text_as_json(value), list)
+    )
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
@@ -177,9 +192,13 @@ class BulkCreate:
             return encoded(value, self.call.tool)
         receipt = _receipt(value)
         many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
-        return self.results.first(written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None)
+        return self.results.first(
+            written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
+        )
 
-    def _by_the_host(self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction) -> Json | None:
+    def _by_the_host(
+        self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction
+    ) -> Json | None:
         """What the view makes of the list; None where it takes none, or refuses it for being one."""
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
@@ -190,7 +209,11 @@ class BulkCreate:
             try:
                 response = self.call.respond(who, beside, settled)
             except (AttributeError, TypeError):  # code that was never meant for a list
-                logger.debug("%s fails on a list: its rows are sent one by one", self.call.tool, exc_info=True)
+                logger.debug(
+                    "%s fails on a list: its rows are sent one by one",
+                    self.call.tool,
+                    exc_info=True,
+                )
                 response = None
             if response is None or _refuses_lists(response):
                 attempt.undo()
@@ -198,15 +221,21 @@ class BulkCreate:
         return self._accepted(response)
 
     def _accepted(self, response: Any) -> Json:
-        if response.status_code in _FAULTS_OF_ROWS and (problems := _problems(response, (self.key,))):
+        if response.status_code in _FAULTS_OF_ROWS and (
+            problems := _problems(response, (self.key,))
+        ):
             raise self._refusal(problems)
         return self.call.value(response)
 
-    def _one_by_one(self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction) -> Json:
+    def _one_by_one(
+        self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction
+    ) -> Json:
         def make(row: Json) -> Json:
             with _Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                if response.status_code in _FAULTS_OF_ROWS and (problems := _problems(response, ())):
+                if response.status_code in _FAULTS_OF_ROWS and (
+                    problems := _problems(response, ())
+                ):
                     part.undo()
                     raise ToolInputError(problems)
             return self.call.value(response)
@@ -230,7 +259,9 @@ class BulkCreate:
         names = tuple(self.call.arguments.named("body").values())
         missing = any(each.code == "missing" for each in problems) and not self.call.arguments.whole
         return ToolInputError(
-            problems, tool=self.call.tool, declared={(self.key, _row(problems)): names} if missing else {}
+            problems,
+            tool=self.call.tool,
+            declared={(self.key, _row(problems)): names} if missing else {},
         )
 
 
@@ -246,7 +277,10 @@ def _problems(response: Any, place: JsonPath) -> list[Problem]:
 @lru_cache(4096)
 def _takes_lists(view: type) -> bool:
     """Whether the host made its view take a list; REST framework's own do not."""
-    own = [*_overrides(view, "create", CreateModelMixin), *_overrides(view, "get_serializer", GenericAPIView)]
+    own = [
+        *_overrides(view, "create", CreateModelMixin),
+        *_overrides(view, "get_serializer", GenericAPIView),
+    ]
     return any(map(_speaks_of_lists, own))
 
 
@@ -265,8 +299,18 @@ def _speaks_of_lists(method: Any) -> bool:
     if code is None:
         return False
     constants: list[Any] = list(code.co_consts)
-    keywords = [word for each in constants if isinstance(each, tuple) for word in cast("tuple[Any, ...]", each)]
-    words = {*code.co_names, *code.co_varnames, *(each for each in constants if isinstance(each, str)), *keywords}
+    keywords = [
+        word
+        for each in constants
+        if isinstance(each, tuple)
+        for word in cast("tuple[Any, ...]", each)
+    ]
+    words = {
+        *code.co_names,
+        *code.co_varnames,
+        *(each for each in constants if isinstance(each, str)),
+        *keywords,
+    }
     return "many" in words or {"isinstance", "list"} <= words
 
 
@@ -288,14 +332,19 @@ def _receipt(value: Json) -> Json:
     if not isinstance(rows, list):
         return value  # the host's own answer
     keys = _keys(cast("list[Any]", rows))
-    return {"created": len(keys), "ids": keys} if None not in keys else {"created": len(keys), **value}
+    return (
+        {"created": len(keys), "ids": keys} if None not in keys else {"created": len(keys), **value}
+    )
 
 
 def _keys(rows: list[Any]) -> list[Any]:
     whole: Any = getattr(rows, "serializer", None)
     if isinstance(whole, ListSerializer) and isinstance(cast("Any", whole).instance, list):
         listed = cast("Any", whole)
-        return [keyed(row, listed.child, each)[1] for row, each in zip(rows, listed.instance, strict=True)]
+        return [
+            keyed(row, listed.child, each)[1]
+            for row, each in zip(rows, listed.instance, strict=True)
+        ]
     return [_key(row) for row in rows]
 
 
@@ -307,7 +356,9 @@ def _key(row: Any) -> Any:
 
 
 class _Transaction:
-    """One transaction over these databases, or a part of one: what is made anywhere is made whole, or not at all."""
+    """One transaction over these databases, or a part of one: what is made anywhere is made whole,
+    or not at all.
+    """
 
     def __init__(self, aliases: Iterable[str]) -> None:
         self.aliases: list[str] = []

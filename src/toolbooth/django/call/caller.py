@@ -1,4 +1,6 @@
-"""Who calls, and what they may call: the views' own authentication and permissions, asked without running them."""
+"""Who calls, and what they may call: the views' own authentication and permissions, asked without
+running them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ _handler = BaseHandler()
 Identity = tuple[Any, Any, Any]
 """A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
 
-_HEADERS_ONLY = frozenset((BasicAuthentication, RemoteUserAuthentication, SessionAuthentication, TokenAuthentication))
+_HEADERS_ONLY = frozenset(
+    (BasicAuthentication, RemoteUserAuthentication, SessionAuthentication, TokenAuthentication)
+)
 """Authenticators that read headers and the session, never the path, the URL kwargs or the body."""
 
 REFUSALS = (APIException, Http404, DjangoPermissionDenied)
@@ -40,10 +44,11 @@ REFUSALS = (APIException, Http404, DjangoPermissionDenied)
 
 
 class Caller:
-    """The HTTP request that brought the message, and the questions that can be asked of views on its behalf.
+    """The HTTP request that brought the message, and the questions that can be asked of views on
+    its behalf.
 
-    A view that is asked is never the one that runs. The one that runs authenticates its own request; nothing that is
-    found out here is handed to it.
+    A view that is asked is never the one that runs. The one that runs authenticates its own
+    request; nothing that is found out here is handed to it.
     """
 
     def __init__(self, request: HttpRequest) -> None:
@@ -51,53 +56,74 @@ class Caller:
         self.challenge: str | None = None
         """The `WWW-Authenticate` of a view that wants to know first who calls."""
         self._by_headers: dict[tuple[tuple[type, ...], bool], Identity | APIException] = {}
-        """Results of authenticators that answer every view alike, by their types and whether a CSRF token is needed."""
+        """Results of authenticators that answer every view alike, by their types and whether a CSRF
+        token is needed.
+        """
         self._user: Any = None
         """The first user that an authenticator has recognised."""
 
     def may_call(self, action: Action) -> bool:
-        """Whether the view lets the caller in. Throttles are not touched; single rows show themselves in the call."""
+        """Whether the view lets the caller in. Throttles are not touched; single rows show
+        themselves in the call.
+        """
         view = self.view(action)
         try:
             self._admit(view)
         except REFUSALS:
             return False
-        except Exception:  # the permission looks at the row or the body, which are not there yet: the call decides
-            logger.debug("whether %s may be called cannot be said beforehand", action.path, exc_info=True)
+        except (
+            Exception
+        ):  # the permission looks at the row or the body, which are not there yet: the call decides
+            logger.debug(
+                "whether %s may be called cannot be said beforehand", action.path, exc_info=True
+            )
             return self._may_be_known(view)
         return True
 
     def objection(self, action: Action) -> Any:
-        """What the view answers to a caller that it does not let in; None: it does, or only the call can tell."""
+        """What the view answers to a caller that it does not let in; None: it does, or only the
+        call can tell.
+        """
         view = self.view(action)
         try:
             self._admit(view)
         except REFUSALS as error:
-            # REST framework marks the transaction that it finds itself in to be rolled back: here one of its own.
+            # REST framework marks the transaction that it finds itself in to be rolled back: here
+            # one of its own.
             answer = _handler.make_view_atomic(partial(_answer, view, error))
             return answer(view.request)
         except Exception:  # as in `may_call`
             return None
         return None
 
-    def admitted(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None) -> Any:
-        """The view of an action, ready to be asked, with the caller let in. Raises what it says to others."""
+    def admitted(
+        self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
+    ) -> Any:
+        """The view of an action, ready to be asked, with the caller let in. Raises what it says to
+        others.
+        """
         view = self.view(action, kwargs, request)
         try:
             self._admit(view)
         except REFUSALS:
             raise
         except Exception:  # as in `may_call`
-            logger.debug("whether %s may be called cannot be said beforehand", action.path, exc_info=True)
+            logger.debug(
+                "whether %s may be called cannot be said beforehand", action.path, exc_info=True
+            )
         return view
 
     def sign(self) -> None:
-        """Tell the host's middleware who called, where no view did: the call was refused before one ran."""
+        """Tell the host's middleware who called, where no view did: the call was refused before one
+        ran.
+        """
         if self._user is not None and not is_signed(self.request):
             cast("Any", self.request).user = self._user
 
     def identity(self, action: Action) -> Identity:
-        """Who calls, as far as the view can tell. Raises APIException for credentials that it does not take."""
+        """Who calls, as far as the view can tell. Raises APIException for credentials that it does
+        not take.
+        """
         try:
             return self._identity(self.view(action))
         except APIException:
@@ -106,7 +132,9 @@ class Caller:
             raise AuthenticationFailed from error
 
     def is_known(self, actions: Iterable[Action]) -> bool:
-        """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials that none takes."""
+        """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials
+        that none takes.
+        """
         failed: AuthenticationFailed | None = None
         for action in actions:
             try:
@@ -120,8 +148,15 @@ class Caller:
             raise failed
         return False
 
-    def view(self, action: Action, kwargs: Mapping[str, Any] | None = None, request: HttpRequest | None = None) -> Any:
-        """A view of the action, as it is before it runs. `request` is the inner request of a call, if there is one."""
+    def view(
+        self,
+        action: Action,
+        kwargs: Mapping[str, Any] | None = None,
+        request: HttpRequest | None = None,
+    ) -> Any:
+        """A view of the action, as it is before it runs. `request` is the inner request of a call,
+        if there is one.
+        """
         callback = cast("Any", action.callback)
         view = callback.cls(**callback.initkwargs)
         request = request or self._request(action, action.method)
@@ -133,7 +168,9 @@ class Caller:
         return view
 
     def _request(self, action: Action, method: str) -> HttpRequest:
-        """The request of a call whose arguments are not known. A tool without a URL runs at the endpoint's."""
+        """The request of a call whose arguments are not known. A tool without a URL runs at the
+        endpoint's.
+        """
         return inner_request(self.request, method, action.path or self.request.path_info)
 
     def _admit(self, view: Any) -> None:
@@ -148,7 +185,10 @@ class Caller:
         try:
             return self._identity(self.view(action))[2] is not None
         except PermissionDenied:  # a session without its CSRF token may still read
-            return self._identity(self.view(action, request=self._request(action, "GET")))[2] is not None
+            return (
+                self._identity(self.view(action, request=self._request(action, "GET")))[2]
+                is not None
+            )
 
     def _may_be_known(self, view: Any) -> bool:
         """Whether a view recognises the caller, or cannot say so before a call."""
@@ -184,9 +224,11 @@ class Caller:
 
 
 def reads_headers_only(authenticators: Iterable[Any]) -> bool:
-    """Whether these authenticators answer every view alike: REST framework's own classes, without parameters.
+    """Whether these authenticators answer every view alike: REST framework's own classes, without
+    parameters.
 
-    A subclass may look at the path, and an instance may hold a key of its own, so each view asks those itself.
+    A subclass may look at the path, and an instance may hold a key of its own, so each view asks
+    those itself.
     """
     return all(type(each) in _HEADERS_ONLY and not vars(each) for each in authenticators)
 
@@ -216,11 +258,16 @@ def caller() -> Caller:
 
 
 def is_open(action: Action) -> bool:
-    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks who calls."""
+    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks
+    who calls.
+    """
     view: Any = action.view
     initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})
     classes = initkwargs.get("permission_classes", view.permission_classes)
-    own = view.check_permissions is APIView.check_permissions and view.get_permissions is APIView.get_permissions
+    own = (
+        view.check_permissions is APIView.check_permissions
+        and view.get_permissions is APIView.get_permissions
+    )
     return own and view.initialize_request in _STOCK and all(each is AllowAny for each in classes)
 
 

@@ -1,6 +1,7 @@
 """The MCP endpoint: one Django view around `respond`. Start here.
 
-It is sync, for WSGI and ASGI alike: Django runs it in its thread for sync code, where the views that it calls belong.
+It is sync, for WSGI and ASGI alike: Django runs it in its thread for sync code, where the views
+that it calls belong.
 """
 
 from __future__ import annotations
@@ -41,16 +42,21 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         if stopped is not None:
             return stopped
 
-        everything = found.open and not request.COOKIES  # a session's calls may still want their CSRF token
+        everything = (
+            found.open and not request.COOKIES
+        )  # a session's calls may still want their CSRF token
 
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
-        reply = respond_sync(found.registry, message, _headers(request), shows=None if everything else shows)
+        reply = respond_sync(
+            found.registry, message, _headers(request), shows=None if everything else shows
+        )
     return _sent(reply) if caller.challenge is None else _who(caller.challenge)
 
 
-# What the host asks of its own views is not asked of the endpoint itself: each call meets it in the view it is for.
+# What the host asks of its own views is not asked of the endpoint itself: each call meets it in the
+# view it is for.
 _endpoint: Any = endpoint
 _endpoint.login_required = False
 _endpoint.should_append_slash = False
@@ -63,7 +69,9 @@ def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpRespons
     request.get_host()  # raises where ALLOWED_HOSTS does not name it: Django answers 400
     origin = request.headers.get("Origin")
     if origin and origin not in chosen.origins and not _is_own(origin):
-        return _plain("requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']", 403)
+        return _plain(
+            "requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']", 403
+        )
     if request.content_type != "application/json":
         return _plain("send application/json", 415)
     return None
@@ -89,11 +97,17 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
         return _too_long(request, "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE")
     except UnreadablePostError:
         return _plain("the request ended early", 400)
-    return body if len(body) <= chosen.max_body else _plain(f"a request may have {chosen.max_body:,} bytes", 413)
+    return (
+        body
+        if len(body) <= chosen.max_body
+        else _plain(f"a request may have {chosen.max_body:,} bytes", 413)
+    )
 
 
 def _too_long(request: HttpRequest, words: str) -> HttpResponse:
-    """The answer, once what is still being sent has been let in: a client that is cut off would not read it."""
+    """The answer, once what is still being sent has been let in: a client that is cut off would not
+    read it.
+    """
     left = _MOST_LET_IN
     while left > 0 and (part := request.read(min(left, 65536))):
         left -= len(part)
@@ -105,7 +119,9 @@ def _headers(request: HttpRequest) -> dict[str, str]:
 
 
 def _unauthorized(caller: Caller, found: Catalogue, message: Message) -> HttpResponse | None:
-    """The answer to a caller that must say first who it is; None: none of the tools asks for that, or it has."""
+    """The answer to a caller that must say first who it is; None: none of the tools asks for that,
+    or it has.
+    """
     login = found.configuration.login_required
     # A call is answered by its view, which authenticates the caller itself.
     if not found.actions or (login is not True and message.method == "tools/call"):
@@ -124,7 +140,9 @@ def _challenge(caller: Caller, found: Catalogue) -> str:
     """The first way in which the project's views can be told who calls."""
     views = (caller.view(action) for action in found.ways)
     ways = ((way, view.request) for view in views for way in view.get_authenticators())
-    return next((header for way, request in ways if (header := way.authenticate_header(request))), "")
+    return next(
+        (header for way, request in ways if (header := way.authenticate_header(request))), ""
+    )
 
 
 def _who(header: str) -> HttpResponse:

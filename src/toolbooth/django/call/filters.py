@@ -25,7 +25,9 @@ def asking(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[J
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A call with `filters` or `filter_keys`; `function` runs it once the filters are flat and the keys are known."""
+    """A call with `filters` or `filter_keys`; `function` runs it once the filters are flat and the
+    keys are known.
+    """
 
     call: SyncInvocation
     function: Callable[[Json], Any]
@@ -43,9 +45,12 @@ class Query:
         except ToolInputError as error:
             # Say where each value was sent.
             where = [
-                (name, *each.path) if each.path[:1] and each.path[0] in inner else each.path for each in error.problems
+                (name, *each.path) if each.path[:1] and each.path[0] in inner else each.path
+                for each in error.problems
             ]
-            problems = [replace(each, path=path) for each, path in zip(error.problems, where, strict=True)]
+            problems = [
+                replace(each, path=path) for each, path in zip(error.problems, where, strict=True)
+            ]
             raise error.replaced(problems=problems) from error.__cause__
 
 
@@ -65,12 +70,18 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     name = next(name for name, own in call.arguments.protocol.items() if own == "filter_keys")
     meant = [key if key in shown else same_name(key[:128], shown) for key in asked.filter_keys]
     told = [
-        Problem(code="invalid", path=(name, index), message=_no_field(key, near_name(key[:128], shown)))
+        Problem(
+            code="invalid", path=(name, index), message=_no_field(key, near_name(key[:128], shown))
+        )
         for index, key in enumerate(asked.filter_keys)
         if key not in shown
     ]
     if not asked.filter_keys:
-        told = [Problem(code="invalid", path=(name,), message="names no field; leave it out to be shown all")]
+        told = [
+            Problem(
+                code="invalid", path=(name,), message="names no field; leave it out to be shown all"
+            )
+        ]
     if told:
         found = [key for key in dict.fromkeys(meant) if key is not None]
         corrected = {**called, name: found} if found and None not in meant else None
@@ -84,4 +95,6 @@ def _no_field(key: str, near: str | None) -> str:
 
 
 def _holds_secret(call: SyncInvocation, arguments: Json) -> bool:
-    return holds_secret(shape_of_schema(call.arguments.schema(call.arguments.wide), root=True), arguments)
+    return holds_secret(
+        shape_of_schema(call.arguments.schema(call.arguments.wide), root=True), arguments
+    )

@@ -1,4 +1,6 @@
-"""The request that a view gets: the caller's own, with the method, path, query and body of the REST call."""
+"""The request that a view gets: the caller's own, with the method, path, query and body of the REST
+call.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,23 @@ def inner_request(
     *,
     run: bool = False,
 ) -> HttpRequest:
-    """The REST call that `outer` stands for: same caller, same host, same session. `run`: a view will get it."""
+    """The REST call that `outer` stands for: same caller, same host, same session. `run`: a view
+    will get it.
+    """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
     made = make(outer, method, path, query, body, content_type, headers or {})
     own = frozenset(vars(made)) | _OWN
-    for name, value in vars(outer).items():  # the user, the session, and whatever else the host's middleware found out
+    for name, value in vars(
+        outer
+    ).items():  # the user, the session, and whatever else the host's middleware found out
         if name not in own and not hasattr(type(made), name):
             setattr(made, name, value)
     if _FOUND in vars(outer):
         vars(made)["user"] = vars(outer)[_FOUND]
     if run:
         vars(made)[_TOLD] = (outer, own)
-        # From here on it tells what is set: a class of its own from the start would be asked for every attribute.
+        # From here on it tells what is set: a class of its own from the start would be asked for
+        # every attribute.
         cast("Any", made).__class__ = _Asgi if isinstance(made, ASGIRequest) else _Wsgi
     return made
 
@@ -61,7 +68,9 @@ def is_signed(outer: HttpRequest) -> bool:
 
 
 class _Run:
-    """What a view leaves on its request, the host's middleware finds on the one that came: who called, above all."""
+    """What a view leaves on its request, the host's middleware finds on the one that came: who
+    called, above all.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -83,7 +92,13 @@ class _Asgi(_Run, ASGIRequest):
 
 
 def _on_wsgi(
-    outer: Any, method: str, path: str, query: str, body: bytes, content_type: str, headers: Mapping[str, str]
+    outer: Any,
+    method: str,
+    path: str,
+    query: str,
+    body: bytes,
+    content_type: str,
+    headers: Mapping[str, str],
 ) -> HttpRequest:
     sent = cast("Mapping[str, Any]", outer.META)
     environ = {key: each for key, each in sent.items() if not key.startswith(_OF_THE_MESSAGE)}
@@ -106,14 +121,26 @@ _OF_THE_MESSAGE_ASGI = (b"if-", b"range", b"mcp-", b"accept-encoding", b"content
 
 
 def _on_asgi(
-    outer: Any, method: str, path: str, query: str, body: bytes, content_type: str, headers: Mapping[str, str]
+    outer: Any,
+    method: str,
+    path: str,
+    query: str,
+    body: bytes,
+    content_type: str,
+    headers: Mapping[str, str],
 ) -> HttpRequest:
     added = {b"accept": ACCEPT.encode(), b"content-length": str(len(body)).encode()}
     if content_type:
         added[b"content-type"] = content_type.encode()
-    added |= {name.lower().encode(): each.encode("latin-1", "replace") for name, each in headers.items()}
+    added |= {
+        name.lower().encode(): each.encode("latin-1", "replace") for name, each in headers.items()
+    }
     sent = cast("list[tuple[bytes, bytes]]", outer.scope["headers"])
-    kept = [(name, each) for name, each in sent if name not in added and not name.startswith(_OF_THE_MESSAGE_ASGI)]
+    kept = [
+        (name, each)
+        for name, each in sent
+        if name not in added and not name.startswith(_OF_THE_MESSAGE_ASGI)
+    ]
     address = outer.script_name.rstrip("/") + path
     scope = {
         **outer.scope,

@@ -70,11 +70,18 @@ class SyncInvocation:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
         return self._settled(who, self._sent(arguments))
 
-    def respond(self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None) -> Any:
-        """What the view answers; where there are `rows`, settled, they are the body. Raises ToolInputError."""
+    def respond(
+        self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None
+    ) -> Any:
+        """What the view answers; where there are `rows`, settled, they are the body. Raises
+        ToolInputError.
+        """
         sent = self._sent(arguments)
-        request = self._request(who, sent, self._settled(who, sent) if rows is None else rows, run=True)
-        # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled back when it fails.
+        request = self._request(
+            who, sent, self._settled(who, sent) if rows is None else rows, run=True
+        )
+        # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
+        # back when it fails.
         view = _handler.make_view_atomic(sent.match.func)
         made: Any = view(request, *sent.match.args, **sent.match.kwargs)
         return async_to_sync(_awaited)(made) if inspect.iscoroutine(made) else made
@@ -83,7 +90,9 @@ class SyncInvocation:
         """The REST call that these arguments stand for."""
         content, kind = self._body(body)
         method = self.action.method
-        request = inner_request(who.request, method, sent.path, sent.query, content, kind, sent.headers, run=run)
+        request = inner_request(
+            who.request, method, sent.path, sent.query, content, kind, sent.headers, run=run
+        )
         request.resolver_match = sent.match
         return request
 
@@ -113,10 +122,14 @@ class SyncInvocation:
         names = self.arguments.named("path").values()
         message = "is no value that the address of a row can hold"
         told = [Problem(code="invalid", path=(name,), message=message) for name in names]
-        raise ToolInputError(told or [Problem(code="invalid", path=(), message="has no address")], tool=self.tool)
+        raise ToolInputError(
+            told or [Problem(code="invalid", path=(), message="has no address")], tool=self.tool
+        )
 
     def _settled(self, who: Caller, sent: _Sent) -> dict[str, Any]:
-        """The body with rows named by key, and with nothing in it that the serializer of this caller would drop."""
+        """The body with rows named by key, and with nothing in it that the serializer of this
+        caller would drop.
+        """
         body = sent.body
         if not body or not (self.reader.dynamic or names_rows(body, self.arguments.relations)):
             return body
@@ -156,7 +169,11 @@ class SyncInvocation:
     def _query(self, values: Mapping[str, Any]) -> str:
         pairs: list[tuple[str, str]] = []
         for name, value in values.items():
-            several = [text(each) for each in cast("list[Any]", value)] if isinstance(value, list) else [text(value)]
+            several = (
+                [text(each) for each in cast("list[Any]", value)]
+                if isinstance(value, list)
+                else [text(value)]
+            )
             joined = self.arguments.slots[self.arguments.named("query")[name]].joined
             pairs += [(name, ",".join(several))] if joined else [(name, each) for each in several]
         return urlencode(pairs)
@@ -185,4 +202,6 @@ def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
     captured = {name: each for name, each in match.kwargs.items() if name not in given}
     if captured.keys() != values.keys():
         return False
-    return all(not isinstance(each, str) or each == text(values[name]) for name, each in captured.items())
+    return all(
+        not isinstance(each, str) or each == text(values[name]) for name, each in captured.items()
+    )

@@ -1,6 +1,8 @@
-"""What a write is answered with: which row it was, what was set, what was defaulted, what was stored otherwise.
+"""What a write is answered with: which row it was, what was set, what was defaulted, what was
+stored otherwise.
 
-Small, and it proves the write: an update that changed nothing says so. `verify: true` gives the whole object.
+Small, and it proves the write: an update that changed nothing says so. `verify: true` gives the
+whole object.
 """
 
 from __future__ import annotations
@@ -53,15 +55,25 @@ class Receipted:
         """Run the action, and say what became of the row."""
         sent, asked = taken_apart(arguments, self.call.arguments.protocol)
         who = caller()
-        before = None if asked.verify or self.call.action.method == "POST" else _Before.of(self.call, who, sent)
+        before = (
+            None
+            if asked.verify or self.call.action.method == "POST"
+            else _Before.of(self.call, who, sent)
+        )
         value = self.call.value(self.call.respond(who, sent))
         saved = None if asked.verify else saved_by(value)
-        return encoded(value if saved is None else self._receipt(value, saved, sent, before), self.call.tool)
+        return encoded(
+            value if saved is None else self._receipt(value, saved, sent, before), self.call.tool
+        )
 
-    def _receipt(self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None) -> Json:
+    def _receipt(
+        self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None
+    ) -> Json:
         body = list(self.call.arguments.named("body").values())
         names = [name for name in body if name in sent]
-        stored = as_json({name: each for name, each in value.items() if name in names or name not in body})
+        stored = as_json(
+            {name: each for name, each in value.items() if name in names or name not in body}
+        )
         made = identity(value, saved, self.call.action)
         told: Json = {"set": names}
         others: Json = {}
@@ -71,19 +83,28 @@ class Receipted:
             told["defaulted"] = [name for name in body if name not in sent]
             if not names:
                 told["note"] = "No field was sent: the row has nothing but defaults."
-            others = {name: each for name, each in stored.items() if name not in names and name not in made}
+            others = {
+                name: each
+                for name, each in stored.items()
+                if name not in names and name not in made
+            }
         told["stored_as"] = _otherwise({name: sent[name] for name in names}, stored, saved.fields)
         if "note" in told and told["stored_as"]:
             told["note"] = "Nothing changed: the view stored something else."
         told["set"] = [name for name in told["set"] if name not in told["stored_as"]]
         told["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
-        return {**made, **{key: each for key, each in told.items() if each or key in ("set", "defaulted")}}
+        return {
+            **made,
+            **{key: each for key, each in told.items() if each or key in ("set", "defaulted")},
+        }
 
 
 def saved_by(value: Any) -> Any:
     """The serializer whose row a view answered with; None where the answer is something else."""
     serializer: Any = getattr(value, "serializer", None)
-    is_row = isinstance(serializer, serializers.Serializer) and isinstance(cast("Any", serializer).instance, Model)
+    is_row = isinstance(serializer, serializers.Serializer) and isinstance(
+        cast("Any", serializer).instance, Model
+    )
     return cast("Any", serializer) if is_row else None
 
 
@@ -101,7 +122,9 @@ def identity(value: Mapping[str, Any], saved: Any, action: Action) -> Json:
 
 
 def keyed(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
-    """The name and the value of a row's key, as the serializer gives it, or else as the model has it."""
+    """The name and the value of a row's key, as the serializer gives it, or else as the model has
+    it.
+    """
     pk: str = row._meta.pk.name
     for name, field in serializer.fields.items():
         if field.source in (pk, "pk") and name in value:
@@ -148,7 +171,9 @@ class _Before:
         if same:
             told["unchanged"] = same
         if not told["set"] and all(self.serializer.fields[name].read_only for name in others):
-            told["note"] = "Nothing changed: " + ("the row held all this already." if names else "no field was sent.")
+            told["note"] = "Nothing changed: " + (
+                "the row held all this already." if names else "no field was sent."
+            )
         return told, {name: each for name, each in others.items() if name not in names}
 
 
@@ -173,7 +198,13 @@ def _held(serializer: Any, row: Any) -> Json:
 def _otherwise(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
     """What was stored otherwise than it was sent: a trimmed text, a field that the view overrules."""
     shown = {name: each for name, each in sent.items() if name in stored}
-    return _short({name: stored[name] for name in shown if not _same(sent[name], stored[name], fields.get(name))})
+    return _short(
+        {
+            name: stored[name]
+            for name in shown
+            if not _same(sent[name], stored[name], fields.get(name))
+        }
+    )
 
 
 def _same(sent: Any, stored: Any, field: Any) -> bool:
@@ -209,7 +240,9 @@ def _same_object(sent: Json, stored: Any, field: Any) -> bool:
         return True  # it named a row, which was found: what is stored is its key
     fields: Mapping[str, Any] = getattr(field, "fields", {})
     table = cast("Json", stored)
-    return all(_same(each, table[name], fields.get(name)) for name, each in sent.items() if name in table)
+    return all(
+        _same(each, table[name], fields.get(name)) for name, each in sent.items() if name in table
+    )
 
 
 def _same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
@@ -219,7 +252,9 @@ def _same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
         shown = {str(each) for each in stored if not isinstance(each, dict)}
         return len(set(keys)) <= len(stored) <= len(sent) and (shown.issuperset(keys) or not shown)
     child = getattr(field, "child", None)
-    return len(sent) == len(stored) and all(_same(*pair, child) for pair in zip(sent, stored, strict=True))
+    return len(sent) == len(stored) and all(
+        _same(*pair, child) for pair in zip(sent, stored, strict=True)
+    )
 
 
 def _short(values: Json) -> Json:

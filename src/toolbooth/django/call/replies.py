@@ -27,7 +27,9 @@ logger = logging.getLogger("toolbooth.django")
 MOST_TEXT = 1024 * 1024
 """Characters that are taken from an answer that is not JSON."""
 
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
+_OPTIONS = (
+    orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
+)
 NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
 
@@ -43,7 +45,8 @@ def value_of(
             raise refusal(response, tool, arguments, action)
         return _value(response)
     finally:
-        # Not `response.close()`, which ends Django's request: the one that brought this call goes on.
+        # Not `response.close()`, which ends Django's request: the one that brought this call goes
+        # on.
         for closes in getattr(response, "_resource_closers", ()):
             closes()
 
@@ -69,7 +72,9 @@ def written(value: Any, tool: str) -> bytes:
 
 
 def _plainly(value: Any) -> Any:
-    """What is not JSON by itself, as REST framework writes it; a mapping by what it says of itself, as `json` does."""
+    """What is not JSON by itself, as REST framework writes it; a mapping by what it says of itself,
+    as `json` does.
+    """
     if isinstance(value, dict):
         return dict(cast("dict[Any, Any]", value).items())
     if isinstance(value, str):
@@ -99,7 +104,9 @@ def _value(response: Any) -> dict[str, Any]:
 
 def _pages(response: Any) -> dict[str, Any]:
     """What pagination by headers says."""
-    kept = {name: value for name, value in response.items() if name == "Link" or name.startswith("X-")}
+    kept = {
+        name: value for name, value in response.items() if name == "Link" or name.startswith("X-")
+    }
     return {"headers": kept} if kept else {}
 
 
@@ -111,7 +118,10 @@ def _plain(response: Any) -> dict[str, Any]:
     if callable(getattr(response, "render", None)) and not response.is_rendered:
         response.render()
     kind = str(response.get("Content-Type", "")).partition(";")[0]
-    if not (kind.startswith("text/") or kind.endswith(("json", "xml"))) or kind == "text/event-stream":
+    if (
+        not (kind.startswith("text/") or kind.endswith(("json", "xml")))
+        or kind == "text/event-stream"
+    ):
         if _has_content(response):
             made["note"] = "the content is not sent over MCP; fetch it over REST"
         return made
@@ -136,24 +146,34 @@ def _text(response: Any) -> tuple[str, bool]:
             taken += part
             if len(taken) > MOST_TEXT:
                 break
-    return taken[:MOST_TEXT].decode(response.charset or "utf-8", errors="replace"), len(taken) > MOST_TEXT
+    return taken[:MOST_TEXT].decode(response.charset or "utf-8", errors="replace"), len(
+        taken
+    ) > MOST_TEXT
 
 
 # --- refusals ---
 
 
-def refusal(response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None) -> Exception:
+def refusal(
+    response: Any, tool: str, arguments: Arguments = NO_ARGUMENTS, action: Action | None = None
+) -> Exception:
     """What a view refused, in the boundary's own form."""
     status: int = response.status_code
-    # A view that lets the caller in and then says 401 means what was sent: another password, a token that has expired.
+    # A view that lets the caller in and then says 401 means what was sent: another password, a
+    # token that has expired.
     if status == 401 and (action is None or not caller().may_call(action)):
         caller().challenge = response.get("WWW-Authenticate", "")
     problems = [_with_choices(each, arguments) for each in _problems(response, arguments, action)]
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {(): tuple(arguments.slots)} if missing else {}
-        return ToolInputError(problems, tool=tool, declared=declared, untouched=_is_untouched(response, action))
-    said = "; ".join(dict.fromkeys(_said(each, arguments) for each in problems)) or f"the API answered {status}"
+        return ToolInputError(
+            problems, tool=tool, declared=declared, untouched=_is_untouched(response, action)
+        )
+    said = (
+        "; ".join(dict.fromkeys(_said(each, arguments) for each in problems))
+        or f"the API answered {status}"
+    )
     told = [{"code": each.code, "path": each.where, "message": each.message} for each in problems]
     return ToolError(tool, said, {"status": status, "problems": told})
 
@@ -162,11 +182,18 @@ def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
     """A problem with a choice, with all that can be chosen: REST framework does not say it."""
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
-        node = node.get("items", {}) if isinstance(step, int) else node.get("properties", {}).get(step, {})
+        node = (
+            node.get("items", {})
+            if isinstance(step, int)
+            else node.get("properties", {}).get(step, {})
+        )
     choices: list[Any] = [each for each in node.get("enum", ()) if each not in ("", None)]
     if problem.code != "invalid" or not choices:
         return problem
-    return replace(problem, message=f"{problem.message.rstrip('.')}; it takes {listed(tuple(map(str, choices)))}")
+    return replace(
+        problem,
+        message=f"{problem.message.rstrip('.')}; it takes {listed(tuple(map(str, choices)))}",
+    )
 
 
 def _said(problem: Problem, arguments: Arguments) -> str:
@@ -176,7 +203,9 @@ def _said(problem: Problem, arguments: Arguments) -> str:
 
 
 def _is_untouched(response: Any, action: Action | None) -> bool:
-    """Whether a refusal left no trace: raised, not answered, where Django rolls back what a view raises."""
+    """Whether a refusal left no trace: raised, not answered, where Django rolls back what a view
+    raises.
+    """
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())
     return bool(getattr(response, "exception", False)) and atomic and not free
@@ -184,7 +213,11 @@ def _is_untouched(response: Any, action: Action | None) -> bool:
 
 def _problems(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
     data: Any = getattr(response, "data", None)
-    if data is None and not response.streaming and response.get("Content-Type", "").startswith("text/plain"):
+    if (
+        data is None
+        and not response.streaming
+        and response.get("Content-Type", "").startswith("text/plain")
+    ):
         data = response.content.decode(errors="replace")[:1000]
     if (errors := _enveloped(data)) is not None:
         for each in errors:
@@ -195,8 +228,12 @@ def _problems(response: Any, arguments: Arguments, action: Action | None) -> Ite
         in_query = action is not None and action.method in ("GET", "DELETE")
         names = arguments.named("query" if in_query else "body")
         for key, each in cast("Mapping[Any, Any]", data).items():
-            whole = key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
-            here: JsonPath = (WHOLE_BODY, key) if isinstance(key, int) else (str(names.get(key, key)),)
+            whole = (
+                key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
+            )
+            here: JsonPath = (
+                (WHOLE_BODY, key) if isinstance(key, int) else (str(names.get(key, key)),)
+            )
             yield from problems_in(each, () if whole else here)
     else:
         yield from problems_in(data, (WHOLE_BODY,) if arguments.whole else ())
@@ -225,9 +262,13 @@ def _problem(said: Any, path: JsonPath, code: Any) -> Problem:
 
 def _enveloped(data: Any) -> list[Mapping[str, Any]] | None:
     """Errors in the form of drf-standardized-errors: a list, each with its place beside it."""
-    errors: Any = cast("Mapping[str, Any]", data).get("errors") if isinstance(data, Mapping) else None
+    errors: Any = (
+        cast("Mapping[str, Any]", data).get("errors") if isinstance(data, Mapping) else None
+    )
     if not isinstance(errors, list):
         return None
     found = cast("list[Any]", errors)
-    placed = all(isinstance(each, Mapping) and "attr" in each and "detail" in each for each in found)
+    placed = all(
+        isinstance(each, Mapping) and "attr" in each and "detail" in each for each in found
+    )
     return found if found and placed else None

@@ -1,7 +1,9 @@
-"""What no view judges: an address must be whole, a choice must be one, a page must be one that there can be.
+"""What no view judges: an address must be whole, a choice must be one, a page must be one that
+there can be.
 
-A view, or what it filters and pages with, would read such a value as if nothing had been sent. Everything else is the
-view's to judge. What is not of its type is refused already, and only passes through here so that all is told at once.
+A view, or what it filters and pages with, would read such a value as if nothing had been sent.
+Everything else is the view's to judge. What is not of its type is refused already, and only passes
+through here so that all is told at once.
 """
 
 from __future__ import annotations
@@ -32,7 +34,11 @@ class Validation:
         told = list(self._flat(sent, ()))
         for name, own in self.arguments.protocol.items():
             if name in sent:
-                told += self._filters(name, sent) if own == "filters" else self._protocol(name, sent[name])
+                told += (
+                    self._filters(name, sent)
+                    if own == "filters"
+                    else self._protocol(name, sent[name])
+                )
         if told or any(name not in sent for name in self.arguments.named("path").values()):
             told = [*self._missing(sent), *told]
             raise InvalidValues(lambda: told)
@@ -52,7 +58,9 @@ class Validation:
             if slot.narrows and _is_empty(value, slot.idle):
                 yield Objection(place=(*above, name), kind="invalid", message=_EMPTY)
             elif slot.choices and (wrong := _no_choice(slot, value)):
-                alone = not isinstance(value, list) and wrong == [text(value)]  # then what was sent is told anyway
+                alone = not isinstance(value, list) and wrong == [
+                    text(value)
+                ]  # then what was sent is told anyway
                 message = f"must be one of {', '.join(slot.choices)}"
                 message += "" if alone else f", not {', '.join(map(repr, wrong))}"
                 yield Objection(place=(*above, name), kind="invalid", message=message)
@@ -65,7 +73,11 @@ class Validation:
             yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
         needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
         if needed is not None and needed not in sent:
-            yield Objection(place=(name,), kind="invalid", message=f"counts for nothing without {needed}: send both")
+            yield Objection(
+                place=(name,),
+                kind="invalid",
+                message=f"counts for nothing without {needed}: send both",
+            )
 
     def _filters(self, name: str, sent: Json) -> Iterator[Objection]:
         inner: Any = sent[name]

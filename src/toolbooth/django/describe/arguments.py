@@ -1,4 +1,6 @@
-"""One operation -> the flat arguments of one tool, and where each goes: path, query, header or body."""
+"""One operation -> the flat arguments of one tool, and where each goes: path, query, header or
+body.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,12 @@ class Arguments:
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """A closed JSON Schema over these properties."""
-        made = {"type": "object", "properties": properties, "required": self.required, "additionalProperties": False}
+        made = {
+            "type": "object",
+            "properties": properties,
+            "required": self.required,
+            "additionalProperties": False,
+        }
         return {**made, "$defs": self.definitions} if self.definitions else made
 
     def called(self, protocol: str) -> str | None:
@@ -111,15 +118,34 @@ def _free(name: str, ending: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, said: Json, *, required: bool = False) -> None:
+def _add(
+    made: Arguments,
+    own: str,
+    slot: Slot,
+    parameter: Parameter,
+    said: Json,
+    *,
+    required: bool = False,
+) -> None:
     made.slots[own] = slot
     made.properties[own] = made.wide[own] = {**trimmed(parameter.schema), **said}
-    if slot.joined and parameter.schema.get("type") == "string":  # one of the choices, or several of them
-        made.wide[own] = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    if (
+        slot.joined and parameter.schema.get("type") == "string"
+    ):  # one of the choices, or several of them
+        made.wide[own] = {
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+        }
     elif parameter.schema.get("type") == "number":
         made.wide[own] = {"type": "number", "format": "decimal"}  # an address takes every digit
-    elif slot.place == "path" and parameter.schema.get("type") == "string" and "format" not in parameter.schema:
-        made.wide[own] = {**made.wide[own], "type": ["string", "integer"]}  # an address has no types
+    elif (
+        slot.place == "path"
+        and parameter.schema.get("type") == "string"
+        and "format" not in parameter.schema
+    ):
+        made.wide[own] = {
+            **made.wide[own],
+            "type": ["string", "integer"],
+        }  # an address has no types
     if required or parameter.required:
         made.required.append(own)
 
@@ -134,7 +160,9 @@ def _body(operation: Operation) -> Body | None:
     if schema.get("type") == "object" and "properties" in schema:
         fields: Any = getattr(operation.serializer, "fields", {})
         return read_body(schema, fields, operation.action.method)
-    raise Unknowable("its body has no known fields; give the action a serializer, or describe it with @extend_schema")
+    raise Unknowable(
+        "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
+    )
 
 
 def _add_body(made: Arguments, body: Body, operation: Operation) -> None:

@@ -1,4 +1,6 @@
-"""Everything in the URLconf that can be called, compiled once: the tools, and what was left out and why."""
+"""Everything in the URLconf that can be called, compiled once: the tools, and what was left out and
+why.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,15 @@ from toolbooth.django.describe.names import Name, fitting, free, named, parted, 
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
 from toolbooth.django.results.function_results import Offered, offered
 from toolbooth.django.results.paged_results import fitted
-from toolbooth.server.dispatch.variants import Form, Help, Withheld, declining, first, is_free, with_help
+from toolbooth.server.dispatch.variants import (
+    Form,
+    Help,
+    Withheld,
+    declining,
+    first,
+    is_free,
+    with_help,
+)
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.results.arguments import called, instructions
 from toolbooth.server.tool import Tool
@@ -62,12 +72,16 @@ class Catalogue:
     open: bool
     """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     ways: tuple[Action, ...]
-    """The actions to ask whether a caller is known: one for all that authenticate alike, and each of the others."""
+    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
+    of the others.
+    """
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
     clashes: tuple[LeftOut, ...] = ()
-    """Tools that have an argument by the name of a protocol argument, which they therefore go without."""
+    """Tools that have an argument by the name of a protocol argument, which they therefore go
+    without.
+    """
     idle: tuple[LeftOut, ...] = ()
     """Patterns in `TOOLBOOTH["DISPATCH"]` that bring no resource into their group."""
 
@@ -77,7 +91,9 @@ _built: list[Catalogue] = []
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of this process: built whole by whoever asks first, while all others wait for it."""
+    """The catalogue of this process: built whole by whoever asks first, while all others wait for
+    it.
+    """
     if not _built:
         with _lock:
             if not _built:
@@ -102,7 +118,9 @@ def build(chosen: Configuration) -> Catalogue:
     found = discover()
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     with describing():
-        for name, action in named(found.actions, [*made.actions, *(each.name for each in made.written)]):
+        for name, action in named(
+            found.actions, [*made.actions, *(each.name for each in made.written)]
+        ):
             every.append(name.tool)
             if made.includes(name.tool):
                 made.names[name.tool] = name
@@ -139,7 +157,9 @@ class _Building:
     """In its parts, of every tool that is a view's."""
     words: dict[str, str] = field(default_factory=dict[str, str])
     """What a view says of its rows, by the tools that stand for them."""
-    written: dict[decorators.Dispatcher, dict[str, str]] = field(default_factory=dict[Any, dict[str, str]])
+    written: dict[decorators.Dispatcher, dict[str, str]] = field(
+        default_factory=dict[Any, dict[str, str]]
+    )
     """The actions of each hand-written dispatcher, and their tools."""
     idle: list[LeftOut] = field(default_factory=list[LeftOut])
 
@@ -162,7 +182,9 @@ class _Building:
         made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
         names = called(self.chosen.arguments)
         word = names.get("help")
-        clashes = made.clashes if word is None or is_free(tool.contract, word) else [word, *made.clashes]
+        clashes = (
+            made.clashes if word is None or is_free(tool.contract, word) else [word, *made.clashes]
+        )
         self.clashes += [LeftOut(name, each) for each in clashes]
         helped = None if word is None or word in clashes else word
         self.registry.add(
@@ -197,9 +219,13 @@ class _Building:
         except Unknowable as reason:
             self.left_out.append(LeftOut(name, str(reason)))
             return
-        except Exception as error:  # one view that cannot be described must not take all others along
+        except (
+            Exception
+        ) as error:  # one view that cannot be described must not take all others along
             logger.warning("%s cannot be described", action.path, exc_info=True)
-            self.left_out.append(LeftOut(name, f"describing it failed: {type(error).__name__}: {error}"))
+            self.left_out.append(
+                LeftOut(name, f"describing it failed: {type(error).__name__}: {error}")
+            )
             return
         if action.name in STANDARD:
             self.words[name] = _cut(described.description.strip().partition("\n\n")[0])
@@ -207,7 +233,11 @@ class _Building:
         self.left_out += [LeftOut(name, each) for each in arguments.left_out]
         self.clashes += [LeftOut(name, each) for each in clashes]
         call = SyncInvocation(
-            tool=name, action=action, arguments=arguments, reader=described.reader, media_type=described.media_type
+            tool=name,
+            action=action,
+            arguments=arguments,
+            reader=described.reader,
+            media_type=described.media_type,
         )
         self._add_call(call, description(described))
 
@@ -219,7 +249,9 @@ class _Building:
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
         compiles = partial(contract_of, name, said)
         results = fitted(call, self.chosen, compiles, hidden)
-        many = Bulk(call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden)
+        many = Bulk(
+            call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
+        )
         helped = help_form(call, self.registry.find, hidden)
         self.actions[name] = action
         self.registry.add(
@@ -242,7 +274,9 @@ class _Building:
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
         call = replace(call, tool=name)
         results = fitted(call, self.chosen, compiles, hidden)
-        many = Bulk(call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden)
+        many = Bulk(
+            call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
+        )
         tool = many.tool(WHOLE_BODY)
         self.actions[name] = call.action
         self.registry.add(
@@ -256,18 +290,26 @@ class _Building:
         )
 
     def add_dispatchers(self) -> None:
-        """One tool for many, once all of them are there: those of each class, and those that the setting groups."""
+        """One tool for many, once all of them are there: those of each class, and those that the
+        setting groups.
+        """
         word = called(self.chosen.arguments).get("help") or "help"
         for each, below in self.written.items():
-            self.registry.dispatcher(each.name, below, title=each.title, description=each.description, help=word)
+            self.registry.dispatcher(
+                each.name, below, title=each.title, description=each.description, help=word
+            )
         taken = {tool for below in self.written.values() for tool in below.values()}
         single = [
-            (self.names.get(tool) or parted(tool), each) for tool, each in self.actions.items() if tool not in taken
+            (self.names.get(tool) or parted(tool), each)
+            for tool, each in self.actions.items()
+            if tool not in taken
         ]
         for group in grouped(self.chosen.dispatch, single):
             name = free(group.name, {*self.registry.tools, *self.registry.hidden})
             said = next((self.words[tool] for tool in group.alone if self.words.get(tool)), "")
-            self.registry.dispatcher(name, group.below, title=group.title, description=said, help=word)
+            self.registry.dispatcher(
+                name, group.below, title=group.title, description=said, help=word
+            )
         resources = [name.resource for name, _ in single]
         self.idle += [LeftOut(what, why) for what, why in idle(self.chosen.dispatch, resources)]
 
@@ -275,7 +317,9 @@ class _Building:
 def unfitting(chosen: Configuration, names: Iterable[str]) -> list[LeftOut]:
     """The patterns that fit none of the tools there could be: most likely misspelt."""
     every = list(names)
-    patterns = [("INCLUDE", each) for each in chosen.include] + [("EXCLUDE", each) for each in chosen.exclude]
+    patterns = [("INCLUDE", each) for each in chosen.include] + [
+        ("EXCLUDE", each) for each in chosen.exclude
+    ]
     return [
         LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", "it fits no tool")
         for key, pattern in patterns
@@ -290,7 +334,9 @@ def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | Non
 
 
 def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
-    """A contract whose shape the boundary guards, and whose values REST framework validates: once, in the view."""
+    """A contract whose shape the boundary guards, and whose values REST framework validates: once,
+    in the view.
+    """
     narrow = arguments.schema(arguments.properties)
     shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     return Contract(
@@ -305,7 +351,9 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
 
 
 def description(described: Operation) -> str:
-    """What a tool does. The words of a view set are about its rows; the standard actions say what they do to them."""
+    """What a tool does. The words of a view set are about its rows; the standard actions say what
+    they do to them.
+    """
     said = _cut(described.description.strip())
     verb = title(described.action)
     if described.action.name not in STANDARD:
@@ -322,7 +370,9 @@ def _is_told_already(described: Operation) -> bool:
 
 
 LONGEST_WORDS = 900
-"""Characters of what a view says of itself: with what is said beside it, clients take 1,024 (lint knows which)."""
+"""Characters of what a view says of itself: with what is said beside it, clients take 1,024 (lint
+knows which).
+"""
 
 
 def _cut(said: str) -> str:
@@ -330,7 +380,9 @@ def _cut(said: str) -> str:
 
 
 def hints(action: Action) -> dict[str, bool]:
-    """What a client may show before it lets a call through, as far as it is not what a client assumes anyway."""
+    """What a client may show before it lets a call through, as far as it is not what a client
+    assumes anyway.
+    """
     match action.method:
         case "GET":
             return {"readOnlyHint": True}
@@ -351,7 +403,10 @@ def _ways(actions: Iterable[Action]) -> tuple[Action, ...]:
         except Exception:  # chosen by the request
             alone.append(action)
             continue
-        if reads_headers_only(authenticators) and action.view.get_authenticators is APIView.get_authenticators:
+        if (
+            reads_headers_only(authenticators)
+            and action.view.get_authenticators is APIView.get_authenticators
+        ):
             alike.setdefault(tuple(map(type, authenticators)), action)
         else:
             alone.append(action)

@@ -39,7 +39,9 @@ class Action:
     callback: Callable[..., Any]
     method: str
     name: str
-    """The view set's action; for a generic view what it does, for a plain view its method in small letters."""
+    """The view set's action; for a generic view what it does, for a plain view its method in small
+    letters.
+    """
     path: str
     """With each URL kwarg in braces: /api/contacts/{pk}/"""
     regex: str
@@ -67,13 +69,25 @@ def discover() -> Found:
     enumerator = _Enumerator()
     actions: list[Action] = []
     for path, regex, method, callback in enumerator.endpoints():
-        reason = "@mcp_ignore" if _is_ignored(callback, method) else _PAGE if _is_page(callback) else None
+        reason = (
+            "@mcp_ignore"
+            if _is_ignored(callback, method)
+            else _PAGE
+            if _is_page(callback)
+            else None
+        )
         if reason is not None:
             enumerator.hidden.append((f"{method} {path}", reason))
             continue
-        base = callback.initkwargs.get("basename") or _base(names.get(callback)) or _class_name(callback.cls)
+        base = (
+            callback.initkwargs.get("basename")
+            or _base(names.get(callback))
+            or _class_name(callback.cls)
+        )
         name = _action(callback, method)
-        actions.append(Action(callback=callback, method=method, name=name, path=path, regex=regex, base=base))
+        actions.append(
+            Action(callback=callback, method=method, name=name, path=path, regex=regex, base=base)
+        )
     # The enumerator's own order follows settings and, within one path, the hash of a text.
     actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
     return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
@@ -87,7 +101,8 @@ class _Enumerator(EndpointEnumerator):
     def endpoints(self) -> list[Any]:
         """What can be called: a path, its pattern, a method and a view for each."""
         every = cast("list[Any]", cast("Any", self)._get_api_endpoints(None, ""))
-        # A project's hooks say what is documented: what they drop is not published, what they rename keeps its address.
+        # A project's hooks say what is documented: what they drop is not published, what they
+        # rename keeps its address.
         kept = {(regex, method) for _, regex, method, _ in _hooked([*every])}
         found: dict[tuple[str, str], Any] = {}
         for path, regex, method, callback in every:
@@ -103,7 +118,8 @@ class _Enumerator(EndpointEnumerator):
         included = cast("bool", cast("Any", super()).should_include_endpoint(path, callback))
         cls: Any = getattr(callback, "cls", None)
         is_api = isinstance(cls, type) and issubclass(cls, APIView)
-        # The page that a router makes for people, and the views that serve schemas, are no part of an API.
+        # The page that a router makes for people, and the views that serve schemas, are no part of
+        # an API.
         is_own = is_api and not cls.__module__.startswith(("rest_framework.", "drf_spectacular."))
         if is_own and not included and not path.rstrip("/").endswith("{format}"):
             self.hidden.append((path, "its author set schema = None"))
@@ -118,7 +134,9 @@ def _hooked(endpoints: list[Any]) -> list[Any]:
 
 
 def _is_page(callback: Any) -> bool:
-    """Whether a view is made for people: what its template is given was never meant to be sent whole."""
+    """Whether a view is made for people: what its template is given was never meant to be sent
+    whole.
+    """
     renderers = callback.initkwargs.get("renderer_classes", callback.cls.renderer_classes)
     return bool(renderers) and all(each.media_type == "text/html" for each in renderers)
 

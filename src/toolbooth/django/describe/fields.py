@@ -1,7 +1,8 @@
-"""A body, as drf-spectacular describes it and as the serializer's fields read it -> what is published, what is taken.
+"""A body, as drf-spectacular describes it and as the serializer's fields read it -> what is
+published, what is taken.
 
-The two differ where REST framework takes more than one form: a relation is published by its key, and taken by key or by
-object.
+The two differ where REST framework takes more than one form: a relation is published by its key,
+and taken by key or by object.
 """
 
 from __future__ import annotations
@@ -26,15 +27,21 @@ from toolbooth.server.redact import is_secret_name
 has_override: Any = untyped_has_override
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
-"""What a JSONField takes, and null where it may be null. A document that is sent as JSON text is read, so no text."""
+"""What a JSONField takes, and null where it may be null. A document that is sent as JSON text is
+read, so no text.
+"""
 
 _ITEMS = {"type": ["object", "string", "number", "boolean"]}
-"""What is published of a list in a document; lists of lists are taken too, but cost more words than they are worth."""
+"""What is published of a list in a document; lists of lists are taken too, but cost more words than
+they are worth.
+"""
 
 _WIDEST = (2**15, 2**31, 2**32, 2**63, 2**64)
 """What a database's integers end at: says nothing about a field."""
 
-_NOISE = frozenset(("title", "readOnly", "writeOnly", "example", "examples", "externalDocs", "discriminator"))
+_NOISE = frozenset(
+    ("title", "readOnly", "writeOnly", "example", "examples", "externalDocs", "discriminator")
+)
 
 
 @dataclass(slots=True)
@@ -63,9 +70,13 @@ def trimmed(schema: Json) -> Json:
     if made.get("format") in ("int32", "int64", "float", "double"):
         del made["format"]
     for key in ("minimum", "maximum"):
-        if isinstance(made.get(key), int) and any(abs(made[key]) in (widest, widest - 1) for widest in _WIDEST):
+        if isinstance(made.get(key), int) and any(
+            abs(made[key]) in (widest, widest - 1) for widest in _WIDEST
+        ):
             del made[key]
-    if "(?" in str(made.get("pattern", "")):  # Python's regular expressions go beyond those of JSON Schema
+    if "(?" in str(
+        made.get("pattern", "")
+    ):  # Python's regular expressions go beyond those of JSON Schema
         del made["pattern"]
     if isinstance(made.get("items"), dict):
         made["items"] = trimmed(made["items"])
@@ -119,24 +130,38 @@ class _Reader:
             return _alone(trimmed(schema))
         if _is_authors(found):
             return self._authors(schema, found)
-        if isinstance(found, serializers.ListSerializer | serializers.ListField | serializers.ManyRelatedField):
+        if isinstance(
+            found, serializers.ListSerializer | serializers.ListField | serializers.ManyRelatedField
+        ):
             return self._list(schema, found, path, body)
         if isinstance(found, serializers.Serializer) and "properties" in schema:
             return self._object(schema, found, path, body)
         if isinstance(found, serializers.RelatedField):
             return self._related(schema, found, path)
-        if isinstance(found, serializers.DictField) and isinstance(schema.get("additionalProperties"), dict):
-            narrow, wide, below = self.node(schema["additionalProperties"], cast("Any", found).child, path, body)
+        if isinstance(found, serializers.DictField) and isinstance(
+            schema.get("additionalProperties"), dict
+        ):
+            narrow, wide, below = self.node(
+                schema["additionalProperties"], cast("Any", found).child, path, body
+            )
             made = self._described(trimmed(schema), found)
-            further = {"additionalProperties": narrow}, {"additionalProperties": wide if below is None else narrow}
+            further = (
+                {"additionalProperties": narrow},
+                {"additionalProperties": wide if below is None else narrow},
+            )
             return {**made, **further[0]}, {**made, **further[1]}, None
         made = self._described(_scalar(schema, found, path[-1]), found)
-        if isinstance(found, serializers.DecimalField) and (found.max_digits or _MOST_DIGITS + 1) <= _MOST_DIGITS:
+        if (
+            isinstance(found, serializers.DecimalField)
+            and (found.max_digits or _MOST_DIGITS + 1) <= _MOST_DIGITS
+        ):
             return _as_number(made), made, None
         return (made, {**made, "items": {}}, None) if made.get("items") is _ITEMS else _alone(made)
 
     def _authors(self, schema: Json, found: Any) -> Node:
-        """The author's own code reads it, and alone decides what it takes; what drf-spectacular knows is published."""
+        """The author's own code reads it, and alone decides what it takes; what drf-spectacular
+        knows is published.
+        """
         narrow = self._described(trimmed(schema), found)
         return (_untyped(narrow) if _is_unknown(found) else narrow), {}, None
 
@@ -149,7 +174,11 @@ class _Reader:
     def _object(self, schema: Json, found: Any, path: tuple[str, ...], body: Body) -> Node:
         inner = self.fields(schema, found.fields, path)
         body.left_out += inner.left_out
-        closed: Json = {**trimmed(schema), "required": inner.required, "additionalProperties": False}
+        closed: Json = {
+            **trimmed(schema),
+            "required": inner.required,
+            "additionalProperties": False,
+        }
         narrow = {**closed, "properties": inner.properties}
         return narrow, {**closed, "properties": inner.wide}, inner.relations or None
 
@@ -169,13 +198,21 @@ class _Reader:
         return made if default is None else {**made, "default": default}
 
     def _default(self, found: Any) -> Any:
-        """An update leaves what is not sent as it is, unless the serializer itself has a default for it."""
+        """An update leaves what is not sent as it is, unless the serializer itself has a default
+        for it.
+        """
         if self.method == "PATCH":
             return None
         value: Any = getattr(found, "default", empty)
         if value is empty and self.method == "POST":
             value = _models_default(found)
-        value = value.value if isinstance(value, Enum) else str(value) if isinstance(value, Decimal) else value
+        value = (
+            value.value
+            if isinstance(value, Enum)
+            else str(value)
+            if isinstance(value, Decimal)
+            else value
+        )
         return value if isinstance(value, str | int | float) and value != "" else None
 
 
@@ -198,9 +235,14 @@ def _without_null(schema: Json) -> tuple[Json, bool]:
     """A node that is null or one other thing: that thing."""
     for key in ("oneOf", "anyOf"):
         branches = cast("list[Json]", schema.get(key) or [])
-        others = [each for each in branches if each.get("type") != "null" and each.get("enum") != [None]]
+        others = [
+            each for each in branches if each.get("type") != "null" and each.get("enum") != [None]
+        ]
         if len(others) == 1 and len(branches) == 2:
-            return {**{name: each for name, each in schema.items() if name != key}, **others[0]}, True
+            return {
+                **{name: each for name, each in schema.items() if name != key},
+                **others[0],
+            }, True
     return schema, False
 
 
@@ -221,10 +263,14 @@ def _nullable(schema: Json) -> Json:
 def _scalar(schema: Json, found: Any, name: str) -> Json:
     """A scalar, in a form that says all that REST framework takes."""
     made = trimmed(schema)
-    if isinstance(found, serializers.JSONField) and not (made.keys() & {"type", "properties", "anyOf", "oneOf"}):
+    if isinstance(found, serializers.JSONField) and not (
+        made.keys() & {"type", "properties", "anyOf", "oneOf"}
+    ):
         null = ["null"] if found.allow_null else []
         return {**made, "type": [*JSON_TYPES, *null], "additionalProperties": True, "items": _ITEMS}
-    if isinstance(found, serializers.DictField) and not isinstance(made.get("additionalProperties"), dict):
+    if isinstance(found, serializers.DictField) and not isinstance(
+        made.get("additionalProperties"), dict
+    ):
         return {**made, "additionalProperties": True}
     if isinstance(found, serializers.DecimalField):
         null = ["null"] if found.allow_null else []
@@ -242,7 +288,9 @@ def _scalar(schema: Json, found: Any, name: str) -> Json:
 
 
 def _as_number(schema: Json) -> Json:
-    """A decimal that every client keeps whole as a number: the shorter form to publish. As text it is taken too."""
+    """A decimal that every client keeps whole as a number: the shorter form to publish. As text it
+    is taken too.
+    """
     kinds = [kind for kind in schema["type"] if kind != "string"]
     made = {key: each for key, each in schema.items() if key != "format"}
     if isinstance(made.get("default"), str):
@@ -251,14 +299,22 @@ def _as_number(schema: Json) -> Json:
 
 
 def _text_or_blank(schema: Json) -> Json:
-    """One text, where drf-spectacular tells the empty one apart; of no pattern, which the empty one would break."""
+    """One text, where drf-spectacular tells the empty one apart; of no pattern, which the empty one
+    would break.
+    """
     long = next((each for each in schema.get("oneOf", ()) if each.get("maxLength") != 0), schema)
-    return {key: each for key, each in {**schema, **long}.items() if key not in ("oneOf", "pattern")}
+    return {
+        key: each for key, each in {**schema, **long}.items() if key not in ("oneOf", "pattern")
+    }
 
 
 def _choices(schema: Json, found: Any) -> Json:
     """With the empty choice where it is one, and what the others are called where that says more."""
-    place = schema.get("items", schema) if isinstance(found, serializers.MultipleChoiceField) else schema
+    place = (
+        schema.get("items", schema)
+        if isinstance(found, serializers.MultipleChoiceField)
+        else schema
+    )
     if found.allow_blank and "enum" in place and "" not in place["enum"]:
         place = {**place, "enum": [*place["enum"], ""]}
     labels = {value: str(label) for value, label in found.choices.items()}
@@ -287,7 +343,9 @@ def _is_authors(found: Any) -> bool:
 
 
 def _is_unknown(found: Any) -> bool:
-    """Whether a field is of no kind that REST framework has: drf-spectacular calls it text, knowing no better."""
+    """Whether a field is of no kind that REST framework has: drf-spectacular calls it text, knowing
+    no better.
+    """
     bases: tuple[Any, ...] = found.__class__.__mro__
     kinds = [each for each in bases if each.__module__.startswith("rest_framework.")]
     return kinds[0] in (serializers.Field, serializers.RelatedField)

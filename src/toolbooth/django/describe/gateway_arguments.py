@@ -1,4 +1,6 @@
-"""Which protocol arguments a tool has: those that apply to it, and whose names its host has left free."""
+"""Which protocol arguments a tool has: those that apply to it, and whose names its host has left
+free.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ from toolbooth.jsonvalue import Json
 from toolbooth.server.results.arguments import TABLE, called
 
 _SELDOM = ("filter_keys", "mode", "continuation_token")
-"""Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and told by help."""
+"""Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and
+told by help.
+"""
 
 
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
-    """Add those that apply to an action to its arguments; those whose names the host has are returned."""
+    """Add those that apply to an action to its arguments; those whose names the host has are
+    returned.
+    """
     names = called(chosen.arguments)
     is_query = described.action.method == "GET" and described.action.name != "retrieve"
     arguments.unlisted = () if is_query else _SELDOM
@@ -31,7 +37,9 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
     return clashes
 
 
-def _applying(arguments: Arguments, described: Operation, most: int) -> dict[str, tuple[Json, Json]]:
+def _applying(
+    arguments: Arguments, described: Operation, most: int
+) -> dict[str, tuple[Json, Json]]:
     """As they are published, and as they are taken."""
     action = described.action
     filters = filters_of(arguments)
@@ -56,7 +64,9 @@ def _applying(arguments: Arguments, described: Operation, most: int) -> dict[str
 
 
 def filters_of(arguments: Arguments) -> list[str]:
-    """The arguments that `filters` takes as well: all of the query that need not be sent, but for the paginator's."""
+    """The arguments that `filters` takes as well: all of the query that need not be sent, but for
+    the paginator's.
+    """
     return [
         name
         for name, slot in arguments.slots.items()
@@ -65,11 +75,17 @@ def filters_of(arguments: Arguments) -> list[str]:
 
 
 def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
-    return {"type": "object", "properties": {name: properties[name] for name in names}, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {name: properties[name] for name in names},
+        "additionalProperties": False,
+    }
 
 
 def brief(arguments: Arguments) -> Json:
-    """The schema to be listed, without what would be told twice, or is seldom of use; help tells it all."""
+    """The schema to be listed, without what would be told twice, or is seldom of use; help tells it
+    all.
+    """
     made: dict[str, Json] = {}
     for name, each in arguments.properties.items():
         own = arguments.protocol.get(name)
@@ -79,7 +95,9 @@ def brief(arguments: Arguments) -> Json:
 
 
 def _one_of(filters: Json) -> Json:
-    """The filters with one of them for all: each is listed by itself, but some clients refuse an object of nothing."""
+    """The filters with one of them for all: each is listed by itself, but some clients refuse an
+    object of nothing.
+    """
     name, schema = next(iter(filters["properties"].items()))
     kind = schema.get("type")
     short = {"type": kind} if isinstance(kind, str) and kind != "array" else schema

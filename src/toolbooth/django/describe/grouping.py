@@ -1,4 +1,6 @@
-"""Which tools stand behind which dispatcher: by resource, by app, in the project's own groups, or in one class."""
+"""Which tools stand behind which dispatcher: by resource, by app, in the project's own groups, or
+in one class.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Grou
     for name, action in tools:
         group = _group(chosen, name, action) if name.resource and name.action else None
         if group is not None:
-            made.setdefault(group, Group(group, _title(group) if chosen == "app" else None)).add(name)
+            made.setdefault(group, Group(group, _title(group) if chosen == "app" else None)).add(
+                name
+            )
     return list(made.values())
 
 
@@ -60,7 +64,9 @@ def _group(chosen: Dispatch, name: Name, action: Action) -> str | None:
         return app_of(action)
     if chosen == "resource":
         return name.resource
-    return next((group for group, pattern in _patterns(chosen) if fnmatchcase(name.resource, pattern)), None)
+    return next(
+        (group for group, pattern in _patterns(chosen) if fnmatchcase(name.resource, pattern)), None
+    )
 
 
 def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
@@ -75,6 +81,8 @@ def idle(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]
     for group, pattern in _patterns(chosen):
         fits = {resource for resource in every if fnmatchcase(resource, pattern)}
         if not fits & left:
-            words = "all that it fits is taken by an earlier pattern" if fits else "it fits no resource"
+            words = (
+                "all that it fits is taken by an earlier pattern" if fits else "it fits no resource"
+            )
             yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", words
         left -= fits

@@ -19,11 +19,15 @@ from toolbooth.server.tool import Tool
 def help_form(call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld) -> Form | None:
     """The form of a view's tool that tells of it; None where it has none."""
     name = call.arguments.called("help")
-    return None if name is None else Help(name=name, tool=call.tool, find=find, withheld=withheld).form
+    return (
+        None if name is None else Help(name=name, tool=call.tool, find=find, withheld=withheld).form
+    )
 
 
 def about(arguments: Arguments, most: int | None) -> Json:
-    """What help tells of a tool beside its fields; `most`: so many rows can be made in one call, None: one."""
+    """What help tells of a tool beside its fields; `most`: so many rows can be made in one call,
+    None: one.
+    """
     filters = filters_of(arguments)
     protocol = {name: TABLE[own].meaning for name, own in arguments.protocol.items()}
     relations = dict(_relations(arguments.relations, ""))
@@ -31,7 +35,9 @@ def about(arguments: Arguments, most: int | None) -> Json:
     if filters:
         made["filters"] = filters
     if most is not None:
-        made["bulk"] = f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
+        made["bulk"] = (
+            f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
+        )
     if relations:
         made["relations"] = relations
     if protocol:
@@ -51,7 +57,13 @@ def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
 
 
 def about_written(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
-    """What help tells of a hand-written tool beside its fields: what its contract takes that is not its own."""
+    """What help tells of a hand-written tool beside its fields: what its contract takes that is not
+    its own.
+    """
     fields = {name for form in contract.shape.objects for name in form.fields}
-    free = {each: name for name, each in names.items() if is_free(own, each) and (each in fields or name == "help")}
+    free = {
+        each: name
+        for name, each in names.items()
+        if is_free(own, each) and (each in fields or name == "help")
+    }
     return {"protocol": {each: TABLE[name].meaning for each, name in free.items()}}

@@ -1,4 +1,6 @@
-"""What tools are called: `contacts__create`, and how they are told apart where two would share a name."""
+"""What tools are called: `contacts__create`, and how they are told apart where two would share a
+name.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,17 @@ class Name:
 
 
 def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[Name, Action]]:
-    """Every action with its name. Where two would share one, or one is taken, the app's label goes in front.
+    """Every action with its name. Where two would share one, or one is taken, the app's label goes
+    in front.
 
     One action that answers to several methods is a tool for each of them.
     """
     actions = list(found)
     methods = Counter((each.path, _name(each)) for each in actions)
     names = [
-        f"{_name(each)}_{each.method.lower()}" if methods[each.path, _name(each)] > 1 else _name(each)
+        f"{_name(each)}_{each.method.lower()}"
+        if methods[each.path, _name(each)] > 1
+        else _name(each)
         for each in actions
     ]
     counts = Counter([*names, *taken])
@@ -62,7 +67,9 @@ def free(wanted: str, taken: Container[str]) -> str:
 
 
 def parted(tool: str, wanted: str = "") -> Name:
-    """A tool's name in its parts; where it had to be cut, those of the name that it should have had."""
+    """A tool's name in its parts; where it had to be cut, those of the name that it should have
+    had.
+    """
     whole = tool if tool.startswith(wanted) else wanted
     resource, _, action = whole.rpartition("__")
     return Name(tool=tool, resource=fitting(resource), action=action)
@@ -87,7 +94,9 @@ def app_of(action: Action) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower() if text.isascii() else _marked(text)
+    return (
+        re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower() if text.isascii() else _marked(text)
+    )
 
 
 def _marked(text: str) -> str:

@@ -1,7 +1,9 @@
-"""One action -> what drf-spectacular says of it: its path and query parameters, its body, its description.
+"""One action -> what drf-spectacular says of it: its path and query parameters, its body, its
+description.
 
-drf-spectacular knows serializers, filters and paginators, and `@extend_schema` is how authors correct it. It is asked
-for one action at a time, with a registry of its own: in a shared one, two serializers of one name become one.
+drf-spectacular knows serializers, filters and paginators, and `@extend_schema` is how authors
+correct it. It is asked for one action at a time, with a registry of its own: in a shared one, two
+serializers of one name become one.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Parameter:
     joined: bool = False
     """Several values stand in the query as one, with commas."""
     choices: tuple[str, ...] = ()
-    """All that it takes. What is no choice is often ignored in silence, so it is not let through."""
+    """All that it takes. What is no choice is often ignored in silence, so it is not let through.
+    """
     bound: Bound | None = None
     """Of a parameter of the paginator: what it takes."""
     idle: str = ""
@@ -113,13 +116,16 @@ class Operation:
 
 @contextmanager
 def describing() -> Generator[None]:
-    """drf-spectacular's settings are global to the process: one thread at a time, and only while this is open."""
+    """drf-spectacular's settings are global to the process: one thread at a time, and only while
+    this is open.
+    """
     with _lock, spectacular.patched_settings(_SETTINGS), GENERATOR_STATS.silence():
         yield
 
 
 def operation(action: Action) -> Operation | None:
-    """The operation of an action; None where `@extend_schema(exclude=True)` hides it. Call within `describing`.
+    """The operation of an action; None where `@extend_schema(exclude=True)` hides it. Call within
+    `describing`.
 
     Raises:
         Unknowable: it takes a body of which nothing is known.
@@ -127,11 +133,15 @@ def operation(action: Action) -> Operation | None:
     before = _complaints()
     generator = SchemaGenerator()  # holds what the view refers to only weakly
     view = cast("Any", generator.create_view(action.callback, action.method))
-    view.request = APIRequestFactory().generic(action.method, action.path)  # what a view has before it knows more
+    view.request = APIRequestFactory().generic(
+        action.method, action.path
+    )  # what a view has before it knows more
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     schema = _asking(view)
     registry = plumbing.ComponentRegistry()
-    raw = cast("Json | None", schema.get_operation(action.path, action.regex, "/", action.method, registry))
+    raw = cast(
+        "Json | None", schema.get_operation(action.path, action.regex, "/", action.method, registry)
+    )
     if raw is None:
         return None
     reader = _Reader(registry.build({}).get("schemas", {}))
@@ -143,7 +153,9 @@ def operation(action: Action) -> Operation | None:
     return Operation(
         action=action,
         path=_named(parameters, "path"),
-        query=_bound(_named(parameters, "query") | dict(_told_better(view, parameters)), schema.paging),
+        query=_bound(
+            _named(parameters, "query") | dict(_told_better(view, parameters)), schema.paging
+        ),
         headers=_named(parameters, "header"),
         key=_key(view),
         body=body,
@@ -195,10 +207,16 @@ class _Asked(AutoSchema):
     def _resolve_path_parameters(self, variables: list[str]) -> list[Json]:
         asked = cast("Any", super())
         typed = {name: self._converted(name) for name in variables}
-        return [each for name in variables for each in typed[name] or asked._resolve_path_parameters([name])]
+        return [
+            each
+            for name in variables
+            for each in typed[name] or asked._resolve_path_parameters([name])
+        ]
 
     def _converted(self, name: str) -> list[Json]:
-        """What `<int:pk>` says. drf-spectacular would look for it under the name that its documents give to `pk`."""
+        """What `<int:pk>` says. drf-spectacular would look for it under the name that its documents
+        give to `pk`.
+        """
         regex = cast("Any", self).path_regex.replace(f":{name}>", ":found>")
         found = plumbing.resolve_django_path_parameter(regex, "found", [])
         # That it is text says nothing about an address.
@@ -210,7 +228,9 @@ class _Asked(AutoSchema):
         if is_off(paginator):
             return []
         found = cast("list[Json]", asked._get_pagination_parameters())
-        self.paging = {each["name"]: ANYTHING for each in found} | (bounds(paginator) if found else {})
+        self.paging = {each["name"]: ANYTHING for each in found} | (
+            bounds(paginator) if found else {}
+        )
         return found
 
     def get_auth(self) -> list[Json]:
@@ -226,7 +246,9 @@ class _Asked(AutoSchema):
         finally:
             own.method = "DELETE"
 
-    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
+    def _get_serializer_name(
+        self, serializer: Any, direction: Any, bypass_extensions: bool = False
+    ) -> str:
         """Two serializers of one name, one perhaps within the other, are two."""
         name = cast("Any", super())._get_serializer_name(serializer, direction, bypass_extensions)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
@@ -234,7 +256,9 @@ class _Asked(AutoSchema):
 
 
 def _reads_body(view: Any) -> bool:
-    """Whether a view's own code reads what is sent with a DELETE by its serializer: a password, a reason."""
+    """Whether a view's own code reads what is sent with a DELETE by its serializer: a password, a
+    reason.
+    """
     names = [getattr(view, "action", None) or "delete"]
     for name in names:
         handler: Any = getattr(view.__class__, name, None)
@@ -244,18 +268,26 @@ def _reads_body(view: Any) -> bool:
         words: list[Any] = [each.argval for each in dis.get_instructions(code)]
         if ("request", "data") in pairwise(words) and "get_serializer" in words:
             return True
-        names += [each for each in ("destroy", "perform_destroy") if each in words and each not in names]
+        names += [
+            each for each in ("destroy", "perform_destroy") if each in words and each not in names
+        ]
     return False
 
 
 class _Rearranged(type):
-    """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was derived from.
+    """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was
+    derived from.
 
-    `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be drf-spectacular's.
+    `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be
+    drf-spectacular's.
     """
 
     def mro(cls) -> list[type]:
-        extended = [each for each in super().mro()[1:] if _is_spectaculars(each) and each not in AutoSchema.__mro__]
+        extended = [
+            each
+            for each in super().mro()[1:]
+            if _is_spectaculars(each) and each not in AutoSchema.__mro__
+        ]
         return [cls, _Asked, *extended, *AutoSchema.__mro__]
 
 
@@ -312,8 +344,12 @@ def _written(cls: Any) -> tuple[str, str] | None:
 
 def _is_own(cls: type, *names: str) -> bool:
     """Whether a project's own code stands in place of REST framework's."""
-    modules = (getattr(getattr(cls, name, None), "__module__", None) or "rest_framework" for name in names)
-    return not all(module.startswith("rest_framework.") or module == "rest_framework" for module in modules)
+    modules = (
+        getattr(getattr(cls, name, None), "__module__", None) or "rest_framework" for name in names
+    )
+    return not all(
+        module.startswith("rest_framework.") or module == "rest_framework" for module in modules
+    )
 
 
 # --- parameters ---
@@ -342,7 +378,9 @@ def _bound(query: dict[str, Parameter], paging: Mapping[str, Bound]) -> dict[str
     made = dict(query)
     for name, bound in paging.items():
         if name in made:
-            made[name] = replace(made[name], schema={**made[name].schema, **bound.schema}, bound=bound)
+            made[name] = replace(
+                made[name], schema={**made[name].schema, **bound.schema}, bound=bound
+            )
     return made
 
 
@@ -384,24 +422,42 @@ _BETWEEN_WORDS = ",'\""
 
 def _told_better(view: Any, parameters: list[Json]) -> Iterator[tuple[str, Parameter]]:
     """Search and ordering, of which drf-spectacular says only that they are text."""
-    sent = {each["name"] for each in parameters if each["in"] == "query" and each.get("schema") == {"type": "string"}}
+    sent = {
+        each["name"]
+        for each in parameters
+        if each["in"] == "query" and each.get("schema") == {"type": "string"}
+    }
     for backend in getattr(view, "filter_backends", None) or ():
         filters: Any = backend()
         if isinstance(filters, OrderingFilter) and filters.ordering_param in sent:
             if names := _orderings(filters, view):
                 choices = [each for name in names for each in (name, f"-{name}")]
                 schema = {"type": "string", "enum": choices}
-                yield filters.ordering_param, Parameter(schema=schema, joined=True, choices=tuple(choices))
+                yield (
+                    filters.ordering_param,
+                    Parameter(schema=schema, joined=True, choices=tuple(choices)),
+                )
         elif isinstance(filters, SearchFilter) and filters.search_param in sent:
-            fields = cast("list[str]", cast("Any", filters).get_search_fields(view, view.request) or [])
-            said = {"description": f"in {', '.join(name.lstrip('^=@$') for name in fields)}"} if fields else {}
-            yield filters.search_param, Parameter(schema={"type": "string", **said}, idle=_BETWEEN_WORDS)
+            fields = cast(
+                "list[str]", cast("Any", filters).get_search_fields(view, view.request) or []
+            )
+            said = (
+                {"description": f"in {', '.join(name.lstrip('^=@$') for name in fields)}"}
+                if fields
+                else {}
+            )
+            yield (
+                filters.search_param,
+                Parameter(schema={"type": "string", **said}, idle=_BETWEEN_WORDS),
+            )
 
 
 def _orderings(filters: Any, view: Any) -> list[str]:
     try:
         valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})
-    except Exception:  # the fields of a model that only a real caller leads to; any text is taken then
+    except (
+        Exception
+    ):  # the fields of a model that only a real caller leads to; any text is taken then
         return []
     return [str(name) for name, _ in valid]
 
@@ -421,13 +477,17 @@ def _body(raw: Json, reader: _Reader) -> tuple[Json | None, str]:
     media_type = min(content, key=_rank)
     body = reader.plain(content[media_type].get("schema", {}))
     if media_type == JSON_API and "data" not in body.get("properties", {}):
-        raise Unknowable("it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON")
+        raise Unknowable(
+            "it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON"
+        )
     return body, media_type
 
 
 def _rank(media_type: str) -> int:
     known = (JSON, "", FORM, MULTIPART)
-    return known.index(media_type) if media_type in known else 1 if is_json(media_type) else len(known)
+    return (
+        known.index(media_type) if media_type in known else 1 if is_json(media_type) else len(known)
+    )
 
 
 class _Reader:
@@ -452,7 +512,11 @@ class _Reader:
         return self._rest(table)
 
     def _rest(self, table: Json, *without: str) -> Json:
-        kept = {key: each for key, each in table.items() if key not in without and not key.startswith("x-spec")}
+        kept = {
+            key: each
+            for key, each in table.items()
+            if key not in without and not key.startswith("x-spec")
+        }
         return {key: self.plain(each) for key, each in kept.items()}
 
     def _named(self, ref: str) -> Json:

@@ -10,7 +10,9 @@ from rest_framework.pagination import CursorPagination, LimitOffsetPagination, P
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """What a paginator takes for one of its parameters. Anything else it reads as if nothing had been sent."""
+    """What a paginator takes for one of its parameters. Anything else it reads as if nothing had
+    been sent.
+    """
 
     least: int | None = None
     most: int | None = None
@@ -33,25 +35,35 @@ _NUMBERED: Any = (PageNumberPagination, CursorPagination)
 
 
 def bounds(paginator: Any) -> dict[str, Bound]:
-    """The bounds of REST framework's own paginators, by parameter; what a project's own code reads is its affair."""
+    """The bounds of REST framework's own paginators, by parameter; what a project's own code reads
+    is its affair.
+    """
     found: dict[str | None, Bound] = {}
     if isinstance(paginator, _OFFSETS) and _is_stock(paginator, "get_limit", "get_offset"):
         limit = paginator.limit_query_param
-        found[paginator.offset_query_param] = Bound(least=0, needs=None if paginator.default_limit else limit)
+        found[paginator.offset_query_param] = Bound(
+            least=0, needs=None if paginator.default_limit else limit
+        )
         found[limit] = Bound(least=1, most=paginator.max_limit or None)
     elif isinstance(paginator, _NUMBERED) and _is_stock(paginator, "get_page_size"):
         size = paginator.page_size_query_param
-        page = getattr(paginator, "page_query_param", None) or getattr(paginator, "cursor_query_param", None)
+        page = getattr(paginator, "page_query_param", None) or getattr(
+            paginator, "cursor_query_param", None
+        )
         found[page] = Bound(needs=None if paginator.page_size else size)
         found[size] = Bound(least=1, most=paginator.max_page_size or None)
     return {name: bound for name, bound in found.items() if name}
 
 
 def is_off(paginator: Any) -> bool:
-    """Whether one of REST framework's paginators never makes pages: no size is set, and none can be sent."""
+    """Whether one of REST framework's paginators never makes pages: no size is set, and none can be
+    sent.
+    """
     if isinstance(paginator, _OFFSETS) and _is_stock(paginator, "get_limit", "paginate_queryset"):
         return not (paginator.default_limit or paginator.limit_query_param)
-    if isinstance(paginator, _NUMBERED) and _is_stock(paginator, "get_page_size", "paginate_queryset"):
+    if isinstance(paginator, _NUMBERED) and _is_stock(
+        paginator, "get_page_size", "paginate_queryset"
+    ):
         return not (paginator.page_size or paginator.page_size_query_param)
     return False
 

@@ -1,4 +1,6 @@
-"""Relations by key, and by object: `{"site": {"name": "hq-1"}}` is the one site of that name, or a clear refusal."""
+"""Relations by key, and by object: `{"site": {"name": "hq-1"}}` is the one site of that name, or a
+clear refusal.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,16 @@ def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
         model = (found.queryset if found.queryset is not None else found.get_queryset()).model
     except Exception:  # whose rows they are, only a real caller can tell
         return None
-    key = str(found.slug_field) if isinstance(found, serializers.SlugRelatedField) else model._meta.pk.name
+    key = (
+        str(found.slug_field)
+        if isinstance(found, serializers.SlugRelatedField)
+        else model._meta.pk.name
+    )
     lookups = _lookups(model)
-    properties = {name: _type(model._meta.pk if name == "pk" else model._meta.get_field(name)) for name in lookups}
+    properties = {
+        name: _type(model._meta.pk if name == "pk" else model._meta.get_field(name))
+        for name in lookups
+    }
     form: Json = {"type": "object", "properties": properties, "additionalProperties": False}
     return Relation(path, key, form, tuple(lookups))
 
@@ -55,7 +64,9 @@ def _lookups(model: type[models.Model]) -> list[str]:
 
 def _type(field: Any) -> Json:
     target = field
-    while isinstance(target, models.ForeignKey):  # a key that is itself a relation has the type of what it points to
+    while isinstance(
+        target, models.ForeignKey
+    ):  # a key that is itself a relation has the type of what it points to
         target = cast("Any", target).target_field
     for kinds, schema in _TYPES:
         if isinstance(target, kinds):
@@ -77,18 +88,27 @@ def names_rows(value: Any, relations: Any) -> bool:
         return any(names_rows(each, relations[0]) for each in cast("list[Any]", value))
     if isinstance(relations, dict) and isinstance(value, dict):
         table = cast("dict[str, Any]", relations)
-        return any(names_rows(each, table.get(key)) for key, each in cast("dict[str, Any]", value).items())
+        return any(
+            names_rows(each, table.get(key)) for key, each in cast("dict[str, Any]", value).items()
+        )
     return False
 
 
-def with_keys(value: Any, relations: Any, field_of: FieldOf, path: JsonPath, problems: list[Problem]) -> Any:
-    """`value` with every object that names a row replaced by that row's key; what names none adds to `problems`."""
+def with_keys(
+    value: Any, relations: Any, field_of: FieldOf, path: JsonPath, problems: list[Problem]
+) -> Any:
+    """`value` with every object that names a row replaced by that row's key; what names none adds
+    to `problems`.
+    """
     if isinstance(relations, Relation) and isinstance(value, dict):
         return _key(relations, field_of(relations), cast("dict[str, Any]", value), path, problems)
     if isinstance(relations, list) and isinstance(value, list):
         below = cast("list[Any]", relations)[0]
         sent = cast("list[Any]", value)
-        return [with_keys(each, below, field_of, (*path, index), problems) for index, each in enumerate(sent)]
+        return [
+            with_keys(each, below, field_of, (*path, index), problems)
+            for index, each in enumerate(sent)
+        ]
     if isinstance(relations, dict) and isinstance(value, dict):
         table = cast("dict[str, Any]", relations)
         return {
@@ -108,12 +128,16 @@ def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
 
 def _one(field: Any) -> Any:
     """A list's items, or the field itself."""
-    while (child := getattr(field, "child_relation", None) or getattr(field, "child", None)) is not None:
+    while (
+        child := getattr(field, "child_relation", None) or getattr(field, "child", None)
+    ) is not None:
         field = child
     return field
 
 
-def _key(relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]) -> Any:
+def _key(
+    relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
+) -> Any:
     """The key of the one row that an object names."""
     if not sent:
         message = f"names no row; send its key, or one of {', '.join(relation.lookups)}"
@@ -128,7 +152,11 @@ def _key(relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath
         return _written(field, rows[0])
     kind = str(queryset.model._meta.verbose_name)
     said = " and ".join(f"{name} {each!r}" for name, each in sent.items())
-    message = f"more than one {kind} has {said}; send its key" if rows else f"there is no {kind} with {said}"
+    message = (
+        f"more than one {kind} has {said}; send its key"
+        if rows
+        else f"there is no {kind} with {said}"
+    )
     problems.append(Problem(code="invalid", path=path, message=message))
     return None
 

@@ -47,7 +47,11 @@ def _configuration() -> Iterator[Finding]:
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
-        yield Finding("error", "no request is answered: ALLOWED_HOSTS is empty", "name the hosts that you serve")
+        yield Finding(
+            "error",
+            "no request is answered: ALLOWED_HOSTS is empty",
+            "name the hosts that you serve",
+        )
     if not found:
         yield Finding("ok", "the TOOLBOOTH setting")
 
@@ -67,24 +71,40 @@ def _endpoint() -> Iterator[Finding]:
         return
     what = f"an agent does not reach {place}: something before it answers HTTP {reply.status}"
     remedy = "look through MIDDLEWARE for what answers, and have it let this path pass"
-    yield Finding("error", what, "name the hosts that you serve in ALLOWED_HOSTS" if reply.status == 400 else remedy)
+    yield Finding(
+        "error",
+        what,
+        "name the hosts that you serve in ALLOWED_HOSTS" if reply.status == 400 else remedy,
+    )
 
 
 def _tools() -> Iterator[Finding]:
     for each in catalogue().idle:
         kind = "resources" if "DISPATCH" in each.what else "tools"
-        yield Finding("warning", f"{each.what} adds nothing: {each.why}", f"`mcp_tools` lists the names of {kind}")
+        yield Finding(
+            "warning",
+            f"{each.what} adds nothing: {each.why}",
+            f"`mcp_tools` lists the names of {kind}",
+        )
     for each in check_tools():
         if each.id == "toolbooth.W001":
             yield Finding("note", each.msg, each.hint or "")
     tools = catalogue().registry.tools
     if not tools:
         narrow = configuration().include != ("*",)
-        remedy = "widen TOOLBOOTH['INCLUDE']" if narrow else "add REST framework views to the URLconf, as a router does"
+        remedy = (
+            "widen TOOLBOOTH['INCLUDE']"
+            if narrow
+            else "add REST framework views to the URLconf, as a router does"
+        )
         yield Finding("error", "there is no tool", remedy)
         return
     cost = lint([tool.listing() for tool in tools.values()]).listing.tokens
-    behind = f" with {len(catalogue().registry.hidden):,} more behind them" if catalogue().registry.hidden else ""
+    behind = (
+        f" with {len(catalogue().registry.hidden):,} more behind them"
+        if catalogue().registry.hidden
+        else ""
+    )
     what = f"{len(tools):,} tools{behind}, {cost:,} tokens"
     if cost > MANY_TOKENS:
         remedy = "put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out, TOOLBOOTH['EXCLUDE']"
@@ -103,26 +123,42 @@ def _left_out() -> Iterator[Finding]:
 
 def _schemas() -> Iterator[Finding]:
     for each in catalogue().faults:
-        yield Finding("warning", f"{each.what}: drf-spectacular: {each.why}", "describe it with @extend_schema")
+        yield Finding(
+            "warning",
+            f"{each.what}: drf-spectacular: {each.why}",
+            "describe it with @extend_schema",
+        )
     if not catalogue().faults:
         yield Finding("ok", "drf-spectacular could describe everything")
     report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
     rules = Counter(each.rule for each in report.at_least("warning"))
     if rules:
         told = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
-        yield Finding("note", f"some clients have trouble with: {told}", "`toolbooth lint URL` says which, and why")
+        yield Finding(
+            "note",
+            f"some clients have trouble with: {told}",
+            "`toolbooth lint URL` says which, and why",
+        )
 
 
 def _callers() -> Iterator[Finding]:
     ways = {type(way) for action in catalogue().ways for way in action.view().get_authenticators()}
     if ways and all(issubclass(way, SessionAuthentication) for way in ways):
         remedy = "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
-        yield Finding("warning", "callers are known by session cookie alone, and agents have none", remedy)
+        yield Finding(
+            "warning", "callers are known by session cookie alone, and agents have none", remedy
+        )
     nobody = Caller(RequestFactory().post("/"))
-    opened = {name: action for name, action in catalogue().actions.items() if nobody.may_call(action)}
+    opened = {
+        name: action for name, action in catalogue().actions.items() if nobody.may_call(action)
+    }
     writes = [name for name, action in opened.items() if action.method != "GET"]
     if writes:
-        yield Finding("warning", f"anybody may write: {_listed(writes)}", "set permission_classes, or EXCLUDE them")
+        yield Finding(
+            "warning",
+            f"anybody may write: {_listed(writes)}",
+            "set permission_classes, or EXCLUDE them",
+        )
     reads = [name for name in opened if name not in writes]
     if reads:
         yield Finding("note", f"anybody may read: {_listed(reads)}")
@@ -145,7 +181,9 @@ def _results() -> Iterator[Finding]:
     backend = type(caches[alias]).__name__
     if backend == "LocMemCache":
         what = f"the cache {alias!r} is one process's own: other workers do not find the rest of a large result in it"
-        yield Finding("note", what, "with several workers, name a cache that they share: TOOLBOOTH['CACHE']")
+        yield Finding(
+            "note", what, "with several workers, name a cache that they share: TOOLBOOTH['CACHE']"
+        )
     elif backend == "DummyCache":
         what = f"the cache {alias!r} keeps nothing: results that cannot be asked for again come whole, however large"
         yield Finding("note", what, "name another cache: TOOLBOOTH['CACHE']")
@@ -171,7 +209,13 @@ def findings(examine: Examination) -> Iterable[Finding]:
     try:
         found.extend(examine())
     except Exception as error:
-        found.append(Finding("error", f"this could not be looked at: {type(error).__name__}: {error}", _see(error)))
+        found.append(
+            Finding(
+                "error",
+                f"this could not be looked at: {type(error).__name__}: {error}",
+                _see(error),
+            )
+        )
     return found
 
 
@@ -179,7 +223,11 @@ def _see(error: Any) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return f"see {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}" if trace is not None else ""
+    return (
+        f"see {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
+        if trace is not None
+        else ""
+    )
 
 
 def _listed(names: list[str]) -> str:

@@ -19,7 +19,12 @@ from toolbooth.server.tool import Shows
 
 def add_user(parser: CommandParser, without: str) -> None:
     """Add `--as`; `without` says what happens when it is not given."""
-    parser.add_argument("--as", dest="username", metavar="USERNAME", help=f"Act as this user; without it, {without}.")
+    parser.add_argument(
+        "--as",
+        dest="username",
+        metavar="USERNAME",
+        help=f"Act as this user; without it, {without}.",
+    )
 
 
 def agent_of(username: str | None) -> Agent:
@@ -49,7 +54,9 @@ def _user(name: str) -> Any:
 
 @contextmanager
 def unlogged() -> Generator[None]:
-    """While this is open, Django does not log that a request was refused: the command says so itself."""
+    """While this is open, Django does not log that a request was refused: the command says so
+    itself.
+    """
     logger = logging.getLogger("django.request")
     level = logger.level
     logger.setLevel(logging.ERROR)

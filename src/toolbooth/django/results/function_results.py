@@ -42,7 +42,9 @@ class Returned:
         try:
             values = self.contract.validate(sent)
         except InvalidValues:
-            raise Refused("goes on with a call that would be refused by now; make it again") from None
+            raise Refused(
+                "goes on with a call that would be refused by now; make it again"
+            ) from None
         return run(self.contract, self.function, values, None, None)
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
@@ -95,16 +97,24 @@ def offered(
         breaks=breaks,
     )
     if not protocol:
-        return Offered(contract=tool.contract, function=tool.function, form=results.form, clashes=clashes)
+        return Offered(
+            contract=tool.contract, function=tool.function, form=results.form, clashes=clashes
+        )
     contract = _asking(tool.contract, arguments)
-    return Offered(contract=contract, function=_fitting(source, results), form=results.form, clashes=clashes)
+    return Offered(
+        contract=contract, function=_fitting(source, results), form=results.form, clashes=clashes
+    )
 
 
 def _applying(tool: HandWritten) -> tuple[str, ...]:
-    """What can be asked of a tool: a client holds its results to what it says that it returns, pages as well."""
+    """What can be asked of a tool: a client holds its results to what it says that it returns,
+    pages as well.
+    """
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
-        return () if isinstance((schema or {}).get("additionalProperties"), dict) else ("mode", TOKEN)
+        return (
+            () if isinstance((schema or {}).get("additionalProperties"), dict) else ("mode", TOKEN)
+        )
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
@@ -126,7 +136,10 @@ def _fitting(source: Returned, results: Fitted) -> Callable[..., Any]:
 def _asking(contract: Contract, arguments: Arguments) -> Contract:
     """A function's contract with protocol arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.protocol}
-    fields = {name: Field(name=name, shape=shape_of_schema(each), required=False) for name, each in offers.items()}
+    fields = {
+        name: Field(name=name, shape=shape_of_schema(each), required=False)
+        for name, each in offers.items()
+    }
     shape = contract.shape.extended(fields)
 
     def validate(sent: Json) -> tuple[Json, Any]:
@@ -134,7 +147,9 @@ def _asking(contract: Contract, arguments: Arguments) -> Contract:
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
                 message = f"must be one of {', '.join(schema['enum'])}"
                 raise InvalidValues(partial(_objections, name, message))
-        return sent, contract.validate({name: each for name, each in sent.items() if name not in offers})
+        return sent, contract.validate(
+            {name: each for name, each in sent.items() if name not in offers}
+        )
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
@@ -145,7 +160,12 @@ def _asking(contract: Contract, arguments: Arguments) -> Contract:
         return {**schema, "properties": {**schema.get("properties", {}), **offers}}
 
     return replace(
-        contract, shape=shape, describe=describe, validate=validate, bind=bind, validation_proves_shape=False
+        contract,
+        shape=shape,
+        describe=describe,
+        validate=validate,
+        bind=bind,
+        validation_proves_shape=False,
     )
 
 

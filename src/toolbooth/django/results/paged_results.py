@@ -1,4 +1,6 @@
-"""Results that fit: whole where they are small, else a bounded page and a token to go on with. Start with `Fitted`."""
+"""Results that fit: whole where they are small, else a bounded page and a token to go on with.
+Start with `Fitted`.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Source(Protocol):
     """What brings a result about."""
 
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
-        """See that these are fields of it; `called` is the call as it was sent. Raises ToolInputError."""
+        """See that these are fields of it; `called` is the call as it was sent. Raises
+        ToolInputError.
+        """
         ...
 
     def value(self, sent: Json) -> Any:
@@ -68,7 +72,9 @@ class Source(Protocol):
         ...
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
-        """What it came to, with only these fields, as it is sent; None: in a form that cannot be cut."""
+        """What it came to, with only these fields, as it is sent; None: in a form that cannot be
+        cut.
+        """
         ...
 
 
@@ -98,10 +104,16 @@ class Fitted:
         output = self.source.output(value, asked.filter_keys)
         return value if output is None else self.first(output, sent, asked)
 
-    def first(self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None) -> Any:
+    def first(
+        self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None
+    ) -> Any:
         """What is shown of a result that has just come; with `rows`, no more than so many."""
         paged = asked.page is not None or asked.page_size is not None
-        if not paged and rows is None and (asked.mode == "full" or (asked.mode is None and self._fits(output))):
+        if (
+            not paged
+            and rows is None
+            and (asked.mode == "full" or (asked.mode is None and self._fits(output)))
+        ):
             return _whole(output)
         shown = None
         if (place := self._place(sent, asked)) is not None:
@@ -111,15 +123,24 @@ class Fitted:
         return shown
 
     def _place(self, sent: Json, asked: Asked) -> Place | None:
-        """The beginning of a result; None where the caller was let in in a way that cannot be asked about again."""
+        """The beginning of a result; None where the caller was let in in a way that cannot be asked
+        about again.
+        """
         try:
             who = bound_to(caller(), self.action)[0]
         except APIException:
             return None
-        return Place(tool=self.tool, who=who, arguments=sent if self.is_query else None, filter_keys=asked.filter_keys)
+        return Place(
+            tool=self.tool,
+            who=who,
+            arguments=sent if self.is_query else None,
+            filter_keys=asked.filter_keys,
+        )
 
     def _uncut(self, output: Output) -> Any:
-        """A result of which a part was asked for, and which cannot be gone on with: whole, and it says so."""
+        """A result of which a part was asked for, and which cannot be gone on with: whole, and it
+        says so.
+        """
         made = _read(output).noted(orjson.dumps({"note": _WHOLE}))
         return _whole(output) if made is None or self._is_broken(made) else orjson.Fragment(made)
 
@@ -132,7 +153,9 @@ class Fitted:
 
     # --- one page ---
 
-    def _shown(self, found: Written, place: Place, asked: Asked, *, rows: int | None = None, note: str = "") -> Any:
+    def _shown(
+        self, found: Written, place: Place, asked: Asked, *, rows: int | None = None, note: str = ""
+    ) -> Any:
         """A page, or the summary; None where that would lose what is not shown."""
         most = None if asked.mode == "full" else self.chosen.max_result
         room = None if most is None else most * 3 // 4  # the rest is for the token and what is said
@@ -141,7 +164,9 @@ class Fitted:
             start, stop = self._counted(found, place, asked, room)
             unit: Unit = "rows"
         else:
-            unit = "text" if place.at and place.unit == "text" else found.unit(room, *_next_row(place))
+            unit = (
+                "text" if place.at and place.unit == "text" else found.unit(room, *_next_row(place))
+            )
             if place.at and place.unit != unit:
                 place, note = replace(place, at=0), note + _ANEW
             count = found.count(unit)
@@ -169,19 +194,27 @@ class Fitted:
         return None if self._is_broken(made) else orjson.Fragment(made)
 
     def _others(self, found: Written) -> str:
-        """Where the rows are that a view keeps for other pages of its own; nothing where it has none."""
-        slots = {name: slot for name, slot in self.arguments.slots.items() if slot.bound is not None}
+        """Where the rows are that a view keeps for other pages of its own; nothing where it has
+        none.
+        """
+        slots = {
+            name: slot for name, slot in self.arguments.slots.items() if slot.bound is not None
+        }
         following = found.member("next")
         if not slots or ("next" in found.members and following is None):
             return ""
         sent = parse_qs(following.partition("?")[2]) if isinstance(following, str) else {}
-        to_send = [f"{name}={sent[slot.name][0]}" for name, slot in slots.items() if slot.name in sent]
+        to_send = [
+            f"{name}={sent[slot.name][0]}" for name, slot in slots.items() if slot.name in sent
+        ]
         if to_send:
             return f"The view has more: its next page is that of the same arguments with {', '.join(to_send)}. "
         return f"The view may have more: send {', '.join(slots)} for its other pages. "
 
     def _lasting(self, place: Place, found: Written) -> Place | None:
-        """A place that can be gone on from: by asking again, with short arguments or kept ones, or by a kept result."""
+        """A place that can be gone on from: by asking again, with short arguments or kept ones, or
+        by a kept result.
+        """
         if place.kept is not None:
             return place
         if self.is_query:
@@ -190,7 +223,9 @@ class Fitted:
         key = keep(found.text, found.is_json, self.chosen) if self.token is not None else None
         return None if key is None else replace(place, kept=key)
 
-    def _counted(self, found: Written, place: Place, asked: Asked, room: int | None) -> tuple[int, int]:
+    def _counted(
+        self, found: Written, place: Place, asked: Asked, room: int | None
+    ) -> tuple[int, int]:
         """The rows of a page that was asked for by number. Raises ToolInputError."""
         size = asked.page_size or min(_FEW, self.chosen.max_page_size)
         count = found.count("rows")
@@ -209,16 +244,25 @@ class Fitted:
             why = self._too_large(found, room, start, stop)
         if why:
             name = str(self.arguments.called("page_size" if asked.page is None else "page"))
-            raise ToolInputError([Problem(code="invalid", path=(name,), message=why)], tool=self.tool)
+            raise ToolInputError(
+                [Problem(code="invalid", path=(name,), message=why)], tool=self.tool
+            )
         return start, stop
 
     def _too_large(self, found: Written, room: int | None, start: int, stop: int) -> str:
         """What to send instead of a page that holds a row which alone is too large for one."""
-        row = next((each for each in range(start, stop) if found.unit(room, each, each + 1) == "text"), start)
+        row = next(
+            (each for each in range(start, stop) if found.unit(room, each, each + 1) == "text"),
+            start,
+        )
         names = {own: name for name, own in self.arguments.protocol.items()}
-        ways = [f"{names['filter_keys']} without its large fields"] if "filter_keys" in names else []
+        ways = (
+            [f"{names['filter_keys']} without its large fields"] if "filter_keys" in names else []
+        )
         ways += [f'{names["mode"]} "full"'] if "mode" in names else []
-        ways += [f"no {' and no '.join(names[each] for each in ('page', 'page_size') if each in names)}"]
+        ways += [
+            f"no {' and no '.join(names[each] for each in ('page', 'page_size') if each in names)}"
+        ]
         return f"row {row + 1:,} is too large for a page; send {', or '.join(ways)}, or ask for other rows"
 
     def _summary(self, found: Written, place: Place, note: str) -> bytes:
@@ -233,7 +277,11 @@ class Fitted:
     def form(self, sent: Any) -> Tool | None:
         """The form for arguments with a token."""
         arguments = text_as_json(sent)
-        if self.token is None or not isinstance(arguments, dict) or cast("Json", arguments).get(self.token) is None:
+        if (
+            self.token is None
+            or not isinstance(arguments, dict)
+            or cast("Json", arguments).get(self.token) is None
+        ):
             return None
         if not self._made:
             self._made.append(self._going_on(self.token))
@@ -242,22 +290,32 @@ class Fitted:
     def _going_on(self, token: str) -> Tool:
         """The tool that takes a token, and beside it what says how the rest is to be shown."""
         own = self.arguments
-        beside = {name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE}
+        beside = {
+            name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE
+        }
         anything: Json = {name: {} for name in own.properties}
         properties = {**anything, **beside, token: {"type": "string"}}
         protocol = {name: own.protocol[name] for name in beside}
-        contract = self.compile(Arguments(properties=properties, wide=properties, required=[token], protocol=protocol))
+        contract = self.compile(
+            Arguments(properties=properties, wide=properties, required=[token], protocol=protocol)
+        )
 
         def validated(sent: Json) -> Any:
             left = {name: each for name, each in sent.items() if name == token or name in beside}
             message = f"cannot stand beside {token}, which goes on with the call that it came from"
             told = [name for name in sent if name not in left]
             if told:
-                problems = [Problem(code="conflicting-keys", path=(name,), message=message) for name in told]
+                problems = [
+                    Problem(code="conflicting-keys", path=(name,), message=message) for name in told
+                ]
                 raise ToolInputError(problems, tool=self.tool, corrected=left)
             return contract.validate(sent)
 
-        return Tool(contract=replace(contract, validate=validated), function=self.go_on, withheld=self.withheld)
+        return Tool(
+            contract=replace(contract, validate=validated),
+            function=self.go_on,
+            withheld=self.withheld,
+        )
 
     def go_on(self, arguments: Json) -> Any:
         """Show what a token stands for."""
@@ -274,12 +332,20 @@ class Fitted:
             problem = Problem(code="invalid", path=(token,), message=str(error))
             raise ToolInputError([problem], tool=self.tool) from None
         shown = self._shown(found, place, asked, note=note)
-        return self._uncut(found.text.encode() if found.is_json else found.text) if shown is None else shown
+        return (
+            self._uncut(found.text.encode() if found.is_json else found.text)
+            if shown is None
+            else shown
+        )
 
     def _brought(self, place: Place, asked: Asked, called: Json) -> tuple[Written, Place, str]:
-        """The result, from where it is kept or by asking for it again; and what is to be said of it."""
+        """The result, from where it is kept or by asking for it again; and what is to be said of
+        it.
+        """
         if place.kept is not None and not self.is_query:
-            lost = f"stands for a result that is no longer kept; {instead(self.tool, is_query=False)}"
+            lost = (
+                f"stands for a result that is no longer kept; {instead(self.tool, is_query=False)}"
+            )
             text, is_json = kept(place.kept, self.chosen, lost)
             return (read(text) if is_json else plain(text)), place, ""
         if place.kept is not None:
@@ -307,7 +373,9 @@ def fitted(
     """The results of a view's action."""
     arguments, action = call.arguments, call.action
     token = arguments.called(TOKEN)
-    if action.name == "create":  # its receipts are short, but for those of very many rows: nothing is said beforehand
+    if (
+        action.name == "create"
+    ):  # its receipts are short, but for those of very many rows: nothing is said beforehand
         name = called(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name
     return Fitted(
@@ -347,9 +415,13 @@ class _Page:
         room = self.most
         end = min(self.stop, self.found.end(self.place.unit, self.start, room))
         made = self._until(end)
-        while (over := len(made) - self.most) > 0 and end > self.start + 1:  # what is told needs room as well
+        while (
+            over := len(made) - self.most
+        ) > 0 and end > self.start + 1:  # what is told needs room as well
             room -= over
-            end = max(self.start + 1, min(end - 1, self.found.end(self.place.unit, self.start, room)))
+            end = max(
+                self.start + 1, min(end - 1, self.found.end(self.place.unit, self.start, room))
+            )
             made = self._until(end)
         return made
 
@@ -380,11 +452,17 @@ class _Page:
             words = f"{more:,} characters more." if more else "The last piece."
         if not more:
             return f"{words} {self.others}".rstrip()
-        return f"{words} To go on, make the same call with {self.token} instead of its fields." if self.token else words
+        return (
+            f"{words} To go on, make the same call with {self.token} instead of its fields."
+            if self.token
+            else words
+        )
 
 
 def _next_row(place: Place) -> tuple[int, int | None]:
-    """The row with which pages go on: one that is too large stands in nobody's way before it comes. At first, all."""
+    """The row with which pages go on: one that is too large stands in nobody's way before it comes.
+    At first, all.
+    """
     return (place.at, place.at + 1) if place.at else (0, None)
 
 
@@ -402,5 +480,7 @@ def _revoked(refused: Exception, token: str) -> Exception:
     """What a caller is told who may no longer call the tool that a token is from."""
     if not isinstance(refused, ToolError):
         return refused
-    words = f"{refused.message.rstrip('.')}; {token} can be used once you may call {refused.tool} again"
+    words = (
+        f"{refused.message.rstrip('.')}; {token} can be used once you may call {refused.tool} again"
+    )
     return ToolError(refused.tool, words, refused.details)

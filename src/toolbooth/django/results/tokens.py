@@ -1,7 +1,9 @@
-"""Continuation tokens: signed, bound to one tool and one caller, good for a while. And results that are kept for them.
+"""Continuation tokens: signed, bound to one tool and one caller, good for a while. And results that
+are kept for them.
 
-A token holds all that is needed to go on, so any worker can: the arguments of a query, which is run again, or the key
-under which the shared cache keeps what only one call could bring about, or arguments that are too long for a token.
+A token holds all that is needed to go on, so any worker can: the arguments of a query, which is run
+again, or the key under which the shared cache keeps what only one call could bring about, or
+arguments that are too long for a token.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ class Place:
     """Of a query, as the view was sent them."""
     filter_keys: tuple[str, ...] | None = None
     kept: str | None = None
-    """The key of what is kept: a result that cannot be asked for again, or the arguments of a query."""
+    """The key of what is kept: a result that cannot be asked for again, or the arguments of a
+    query.
+    """
 
 
 _FIELDS = tuple(each.name for each in fields(Place))
@@ -87,13 +91,16 @@ def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: b
 
 
 def bound_to(who: Caller, action: Action) -> tuple[str, ...]:
-    """Who calls, in a form that says nothing to others: what a token is bound to, by each of the project's keys.
+    """Who calls, in a form that says nothing to others: what a token is bound to, by each of the
+    project's keys.
 
     Raises APIException for credentials that the view does not take.
     """
     told = json.dumps([who.request.get_host(), *_who(who.identity(action), who)])
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return tuple(salted_hmac(_SALT, told, secret=key, algorithm="sha256").hexdigest()[:32] for key in keys)
+    return tuple(
+        salted_hmac(_SALT, told, secret=key, algorithm="sha256").hexdigest()[:32] for key in keys
+    )
 
 
 def _who(identity: Identity, who: Caller) -> list[str]:
@@ -118,7 +125,11 @@ def _credentials(auth: Any, who: Caller) -> str:
 
 def _kind(thing: Any) -> str:
     meta: Any = getattr(thing, "_meta", None)
-    return str(meta.label) if meta is not None else f"{type(thing).__module__}.{type(thing).__qualname__}"
+    return (
+        str(meta.label)
+        if meta is not None
+        else f"{type(thing).__module__}.{type(thing).__qualname__}"
+    )
 
 
 def digest(text: str) -> str:
@@ -131,14 +142,18 @@ def _minutes(age: int) -> str:
 
 
 class _Serializer:
-    """Any number with all its digits; what JSON has no form for as its text, which is how an address takes it."""
+    """Any number with all its digits; what JSON has no form for as its text, which is how an
+    address takes it.
+    """
 
     def dumps(self, obj: Any) -> bytes:
         return json.dumps(obj, separators=(",", ":"), default=str).encode()
 
     def loads(self, data: bytes) -> Any:
         place: list[Any] = json.loads(data)
-        return [tuple(cast("list[str]", each)) if isinstance(each, list) else each for each in place]
+        return [
+            tuple(cast("list[str]", each)) if isinstance(each, list) else each for each in place
+        ]
 
 
 # --- what is kept ---
@@ -150,7 +165,9 @@ def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
 
 
 def keep_query(place: Place, chosen: Configuration) -> Place | None:
-    """The place with what was asked for in the cache, once for all of its pages; None where it does not keep it."""
+    """The place with what was asked for in the cache, once for all of its pages; None where it does
+    not keep it.
+    """
     text = _Serializer().dumps([place.arguments, place.filter_keys]).decode()
     key = _keep(f"toolbooth:{digest(place.who + text)}", [True, text], chosen)
     return None if key is None else replace(place, arguments=None, filter_keys=None, kept=key)
@@ -158,7 +175,11 @@ def keep_query(place: Place, chosen: Configuration) -> Place | None:
 
 def kept_query(place: Place, key: str, chosen: Configuration) -> Place:
     """The place with what was asked for. Raises Refused."""
-    text, _ = kept(key, chosen, f"goes on with arguments that are no longer kept; {instead(place.tool, is_query=True)}")
+    text, _ = kept(
+        key,
+        chosen,
+        f"goes on with arguments that are no longer kept; {instead(place.tool, is_query=True)}",
+    )
     arguments, filter_keys = _Serializer().loads(text.encode())
     return replace(place, arguments=arguments, filter_keys=filter_keys, kept=None)
 
@@ -180,7 +201,9 @@ def kept(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
         caches[chosen.cache].touch(key, chosen.token_age)
     except Exception:
         logger.warning("the cache %r failed to give a result back", chosen.cache, exc_info=True)
-        raise Refused("stands for a result that cannot be reached at the moment; send it again in a while") from None
+        raise Refused(
+            "stands for a result that cannot be reached at the moment; send it again in a while"
+        ) from None
     if entry is None:
         raise Refused(lost)
     is_json, text = entry

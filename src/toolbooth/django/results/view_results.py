@@ -1,4 +1,6 @@
-"""What a view answers, as a source of results: with only the fields that `filter_keys` names, where it is sent."""
+"""What a view answers, as a source of results: with only the fields that `filter_keys` names, where
+it is sent.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,16 @@ class Viewed:
         return self.call.value(self.call.respond(caller(), sent))
 
     def output(self, value: Any, filter_keys: tuple[str, ...] | None) -> bytes:
-        return written(value if filter_keys is None else self._trimmed(value, filter_keys), self.call.tool)
+        return written(
+            value if filter_keys is None else self._trimmed(value, filter_keys), self.call.tool
+        )
 
     def _trimmed(self, value: Json, keys: tuple[str, ...]) -> Json:
         if self.call.action.name != "list":
             return self._row(value, keys)
-        lists = {name: cast("list[Any]", each) for name, each in value.items() if isinstance(each, list)}
+        lists = {
+            name: cast("list[Any]", each) for name, each in value.items() if isinstance(each, list)
+        }
         if not lists:
             raise self._refusal("the answer has no rows")
         # Those that a serializer wrote, rather than any other list that stands beside them.
@@ -45,7 +51,9 @@ class Viewed:
         fields = cast("Json", row) if isinstance(row, Mapping) else {}
         made = {name: each for name, each in fields.items() if name in keys}
         if keys and not made and row:
-            raise self._refusal(f"the answer has none of these where its fields stand; it has {', '.join(fields)}")
+            raise self._refusal(
+                f"the answer has none of these where its fields stand; it has {', '.join(fields)}"
+            )
         return made
 
     def _refusal(self, why: str) -> ToolInputError:

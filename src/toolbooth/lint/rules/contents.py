@@ -54,7 +54,11 @@ def array_without_items(tool: Tool) -> Iterator[Fault]:
     Give it `items`, with a type.
     """
     for node in tool.nodes:
-        if "array" in node.kinds and node.place != "part" and not node.keywords.keys() & {"items", "prefixItems"}:
+        if (
+            "array" in node.kinds
+            and node.place != "part"
+            and not node.keywords.keys() & {"items", "prefixItems"}
+        ):
             yield fault(node, "an array without items")
 
 
@@ -62,7 +66,8 @@ def array_without_items(tool: Tool) -> Iterator[Fault]:
 def tuple_items(tool: Tool) -> Iterator[Fault]:
     """An array has a schema for each position.
 
-    Make an object of it, with a name for each position; or give one schema for all items and the order in words.
+    Make an object of it, with a name for each position; or give one schema for all items and the
+    order in words.
     """
     for node in tool.nodes:
         if isinstance(node.keywords.get("items"), list):
@@ -87,7 +92,8 @@ def boolean_additional_properties(tool: Tool) -> Iterator[Fault]:
 def open_map(tool: Tool) -> Iterator[Fault]:
     """An object takes keys of the caller's choice, with values of one kind (`dict[str, X]`).
 
-    If the keys are known, list them. Otherwise an array of objects with a name and a value reaches every client.
+    If the keys are known, list them. Otherwise an array of objects with a name and a value reaches
+    every client.
     """
     for node in tool.nodes:
         if isinstance(node.keywords.get("additionalProperties"), dict):
@@ -101,8 +107,15 @@ def empty_object(tool: Tool) -> Iterator[Fault]:
     List its properties. If they vary, take JSON text (`JsonText`) and give an example.
     """
     for node in tool.nodes:
-        known = node.keywords.get("properties") or as_dict(node.keywords.get("additionalProperties"))
-        if node.kind == "object" and node.is_value and not known and not node.keywords.keys() & set(COMBINATORS):
+        known = node.keywords.get("properties") or as_dict(
+            node.keywords.get("additionalProperties")
+        )
+        if (
+            node.kind == "object"
+            and node.is_value
+            and not known
+            and not node.keywords.keys() & set(COMBINATORS)
+        ):
             yield fault(node, "an object without properties")
 
 
@@ -155,7 +168,10 @@ def complex_enum(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         values = as_list(node.keywords.get("enum"))
-        if values and ({"array", "object"} & set(map(str, node.kinds)) or any(_is_complex(value) for value in values)):
+        if values and (
+            {"array", "object"} & set(map(str, node.kinds))
+            or any(_is_complex(value) for value in values)
+        ):
             yield fault(node, "an enum of arrays or objects")
 
 
@@ -165,7 +181,9 @@ def _is_complex(value: Any) -> bool:
 
 def _number_enums(node: Node) -> Mapping[str, bool]:
     values = as_list(node.keywords.get("enum"))
-    scalar = values and not any(isinstance(value, str) or value is None or _is_complex(value) for value in values)
+    scalar = values and not any(
+        isinstance(value, str) or value is None or _is_complex(value) for value in values
+    )
     return {"enum": True} if scalar and node.kind in _SCALARS else {}
 
 
@@ -193,7 +211,11 @@ def null_default(tool: Tool) -> Iterator[Fault]:
 
 def _odd_formats(node: Node) -> Mapping[str, bool]:
     known = isinstance(node.keywords.get("format"), str)
-    return {"format": True} if known and node.kind == "string" and node.keywords["format"] != "date-time" else {}
+    return (
+        {"format": True}
+        if known and node.kind == "string" and node.keywords["format"] != "date-time"
+        else {}
+    )
 
 
 @tool_rule(fix=in_words(_odd_formats))
@@ -208,7 +230,11 @@ def string_format(tool: Tool) -> Iterator[Fault]:
 
 
 def _exclusive_bounds(node: Node) -> Mapping[str, bool]:
-    return {key: True for key in _EXCLUSIVE if key in node.keywords and not isinstance(node.keywords[key], bool)}
+    return {
+        key: True
+        for key in _EXCLUSIVE
+        if key in node.keywords and not isinstance(node.keywords[key], bool)
+    }
 
 
 @tool_rule(fix=in_words(_exclusive_bounds))
@@ -257,7 +283,9 @@ def _unstated(node: Node) -> Mapping[str, bool]:
 def _is_stated(node: Node, key: str) -> bool:
     value = node.keywords[key]
     if key == "uniqueItems":
-        return value is not True or any(word in node.text for word in ("twice", "unique", "distinct", "duplicate"))
+        return value is not True or any(
+            word in node.text for word in ("twice", "unique", "distinct", "duplicate")
+        )
     # A boolean bound is a mistake of its own, and says nothing.
     return isinstance(value, bool) or shown(value) in node.text
 

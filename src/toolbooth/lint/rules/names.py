@@ -16,9 +16,12 @@ _PYTHON_ONLY = ("self", "cls", "args", "kwargs")
 def tool_name(tool: Tool) -> Iterator[Fault]:
     """The name of a tool is too long for a client, or has characters that it does not take.
 
-    Letters, digits and `_`, a letter first, 40 at most: that leaves room for what clients put before it.
+    Letters, digits and `_`, a letter first, 40 at most: that leaves room for what clients put
+    before it.
     """
-    yield Fault(message=f"the name {quoted(tool.name)}, {len(tool.name)} characters", value=tool.name)
+    yield Fault(
+        message=f"the name {quoted(tool.name)}, {len(tool.name)} characters", value=tool.name
+    )
 
 
 @tool_rule()

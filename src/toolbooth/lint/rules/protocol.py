@@ -28,7 +28,9 @@ def invalid_schema(tool: Tool) -> Iterator[Fault]:
     plain = {key: value for key, value in tool.root.items() if key != "$schema"}
     if _meta_schema().is_valid(plain):
         return
-    told = dict.fromkeys((tuple(error.instance_path), error.message) for error in _meta_schema().iter_errors(plain))
+    told = dict.fromkeys(
+        (tuple(error.instance_path), error.message) for error in _meta_schema().iter_errors(plain)
+    )
     by_pointer = {node.pointer: node for node in tool.nodes}
     for steps, message in told:
         if steps[-1:] not in _TOLD_ELSEWHERE:
@@ -37,12 +39,17 @@ def invalid_schema(tool: Tool) -> Iterator[Fault]:
 
 @cache
 def _meta_schema() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+    return jsonschema_rs.Draft202012Validator(
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+    )
 
 
 def _invalid(by_pointer: Mapping[str, Node], steps: Sequence[str | int], message: str) -> Fault:
     """The error at the nearest node, with the keyword that is wrong."""
-    pointers = ["#" + "".join(f"/{escaped(str(step))}" for step in steps[:end]) for end in range(len(steps) + 1)]
+    pointers = [
+        "#" + "".join(f"/{escaped(str(step))}" for step in steps[:end])
+        for end in range(len(steps) + 1)
+    ]
     end = max(index for index, pointer in enumerate(pointers) if pointer in by_pointer)
     node, keyword = by_pointer[pointers[end]], ".".join(map(str, steps[end:]))
     if keyword == "type":
@@ -54,27 +61,32 @@ def _invalid(by_pointer: Mapping[str, Node], steps: Sequence[str | int], message
 def output_not_object(tool: Tool) -> Iterator[Fault]:
     """The root of the outputSchema is not of type object.
 
-    Return an object: `{"items": [...]}` for a list. Until 2025-11-25 the protocol knew nothing else, and clients of
-    those revisions lose all tools over one.
+    Return an object: `{"items": [...]}` for a list. Until 2025-11-25 the protocol knew nothing
+    else, and clients of those revisions lose all tools over one.
     """
     output = tool.entry.get("outputSchema")
     if output is not None and as_dict(output).get("type") != "object":
-        yield Fault(message=f"the outputSchema is of type {as_dict(output).get('type')}", path="outputSchema")
+        yield Fault(
+            message=f"the outputSchema is of type {as_dict(output).get('type')}",
+            path="outputSchema",
+        )
 
 
 @tool_rule()
 def header_parameter(tool: Tool) -> Iterator[Fault]:
     """`x-mcp-header` stands where the protocol does not allow it.
 
-    It belongs on string, integer and boolean properties, each with a header name of its own, outside arrays and
-    alternatives.
+    It belongs on string, integer and boolean properties, each with a header name of its own,
+    outside arrays and alternatives.
     """
     seen: set[str] = set()
     for node in tool.nodes:
         if _HEADER not in node.keywords:
             continue
         token = node.keywords[_HEADER]
-        reachable = node.place == "property" and re.fullmatch(r"#(/properties/[^/]+)+", node.pointer)
+        reachable = node.place == "property" and re.fullmatch(
+            r"#(/properties/[^/]+)+", node.pointer
+        )
         if not reachable:
             yield fault(node, f"{_HEADER} is not on a plain property")
         elif not isinstance(token, str) or not _TOKEN.fullmatch(token):

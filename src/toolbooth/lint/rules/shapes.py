@@ -25,7 +25,11 @@ def root_untyped(tool: Tool) -> Iterator[Fault]:
     """
     written = tool.root.get("type")
     if not isinstance(tool.schema, dict):
-        yield Fault(message="there is no inputSchema" if tool.schema is None else "the inputSchema is no object")
+        yield Fault(
+            message="there is no inputSchema"
+            if tool.schema is None
+            else "the inputSchema is no object"
+        )
     elif written is None:
         yield Fault(message="the root has no type")
     elif "object" in as_list(written):
@@ -85,7 +89,11 @@ def untyped(tool: Tool) -> Iterator[Fault]:
     Give every node a type; where anything may stand, list the types in an `anyOf`.
     """
     for node in tool.nodes:
-        if node.is_value and isinstance(node.schema, dict) and not node.keywords.keys() & set(_HAS_TYPE):
+        if (
+            node.is_value
+            and isinstance(node.schema, dict)
+            and not node.keywords.keys() & set(_HAS_TYPE)
+        ):
             yield fault(node, "no type")
 
 
@@ -96,7 +104,11 @@ def untyped_enum(tool: Tool) -> Iterator[Fault]:
     Write the type of the values next to them.
     """
     for node in tool.nodes:
-        if node.is_value and "type" not in node.keywords and ("enum" in node.keywords or "const" in node.keywords):
+        if (
+            node.is_value
+            and "type" not in node.keywords
+            and ("enum" in node.keywords or "const" in node.keywords)
+        ):
             yield fault(node, "values without a type")
 
 
@@ -115,7 +127,8 @@ def boolean_schema(tool: Tool) -> Iterator[Fault]:
 def type_list(tool: Tool) -> Iterator[Fault]:
     """`type` is a list.
 
-    Write one type. For an optional value leave `null` out and do not require it; for a real choice use `anyOf`.
+    Write one type. For an optional value leave `null` out and do not require it; for a real choice
+    use `anyOf`.
     """
     for node in tool.nodes:
         if node.place != "root" and isinstance(node.keywords.get("type"), list):
@@ -130,7 +143,9 @@ def null_option(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         options = [*as_list(node.keywords.get("anyOf")), *as_list(node.keywords.get("oneOf"))]
-        if node.place != "root" and any(as_dict(option).get("type") == "null" for option in options):
+        if node.place != "root" and any(
+            as_dict(option).get("type") == "null" for option in options
+        ):
             yield fault(node, "null as an alternative")
 
 
@@ -138,11 +153,13 @@ def null_option(tool: Tool) -> Iterator[Fault]:
 def union(tool: Tool) -> Iterator[Fault]:
     """A value may be of several types.
 
-    Choose one type if you can, or make two parameters of it. If both are needed, say in the description when to send
-    which.
+    Choose one type if you can, or make two parameters of it. If both are needed, say in the
+    description when to send which.
     """
     for node in tool.nodes:
-        options = [as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))]
+        options = [
+            as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))
+        ]
         if node.place != "root" and len(set(map(str, options)) - {"null"}) > 1:
             yield fault(node, f"anyOf {', '.join(map(str, options))}")
 
@@ -155,7 +172,11 @@ def combinator(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         for key in COMBINATORS:
-            if key in node.keywords and node.place != "root" and key not in ("anyOf", "then", "else"):
+            if (
+                key in node.keywords
+                and node.place != "root"
+                and key not in ("anyOf", "then", "else")
+            ):
                 yield fault(node, f"{key} below the root", key)
 
 
@@ -166,7 +187,11 @@ def mixed_object(tool: Tool) -> Iterator[Fault]:
     Make one object of it, or put the shared properties into each alternative.
     """
     for node in tool.nodes:
-        if node.place != "root" and "properties" in node.keywords and node.keywords.keys() & {"anyOf", "oneOf"}:
+        if (
+            node.place != "root"
+            and "properties" in node.keywords
+            and node.keywords.keys() & {"anyOf", "oneOf"}
+        ):
             yield fault(node, "properties beside alternatives")
 
 
@@ -180,7 +205,15 @@ def reference(tool: Tool) -> Iterator[Fault]:
     Write definitions where they are used.
     """
     for node in tool.nodes:
-        for key in ("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$anchor", "$dynamicAnchor"):
+        for key in (
+            "$ref",
+            "$dynamicRef",
+            "$recursiveRef",
+            "$defs",
+            "definitions",
+            "$anchor",
+            "$dynamicAnchor",
+        ):
             if key in node.keywords:
                 yield fault(node, key, key)
 
@@ -193,7 +226,11 @@ def recursion(tool: Tool) -> Iterator[Fault]:
     """
     refs = [(node, node.keywords["$ref"]) for node in tool.nodes if _is_local_ref(node)]
     leads = {
-        target: {to for node, to in refs if node.pointer == target or node.pointer.startswith(f"{target}/")}
+        target: {
+            to
+            for node, to in refs
+            if node.pointer == target or node.pointer.startswith(f"{target}/")
+        }
         for target in {target for _, target in refs}
     }
     circles = {target for target in leads if target in _reached(leads, target)}

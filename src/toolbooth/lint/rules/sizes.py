@@ -13,7 +13,8 @@ from toolbooth.lint.schemas import as_list
 def many_tools(listing: Listing) -> Iterator[Fault]:
     """The server has more tools than a client sends to the model, or than models tell apart.
 
-    Split the server, let users choose groups of tools, or put related actions behind one dispatcher.
+    Split the server, let users choose groups of tools, or put related actions behind one
+    dispatcher.
     """
     count = len(listing.tools)
     yield Fault(message=f"{count:,} tools", value=count)
@@ -23,7 +24,8 @@ def many_tools(listing: Listing) -> Iterator[Fault]:
 def large_listing(listing: Listing) -> Iterator[Fault]:
     """The tools together take much of the context before anything is asked.
 
-    Shorten descriptions, drop titles and rarely used parameters, split the server. Tokens are counted as bytes ÷ 4.
+    Shorten descriptions, drop titles and rarely used parameters, split the server. Tokens are
+    counted as bytes ÷ 4.
     """
     yield Fault(message=f"about {listing.tokens:,} tokens in all (bytes ÷ 4)", value=listing.tokens)
 
@@ -32,7 +34,8 @@ def large_listing(listing: Listing) -> Iterator[Fault]:
 def large_tool(tool: Tool) -> Iterator[Fault]:
     """One tool takes much of the context.
 
-    Look for a model that is written out many times, and for long descriptions. Tokens are counted as bytes ÷ 4.
+    Look for a model that is written out many times, and for long descriptions. Tokens are counted
+    as bytes ÷ 4.
     """
     yield Fault(message=f"about {tool.tokens:,} tokens (bytes ÷ 4)", value=tool.tokens)
 

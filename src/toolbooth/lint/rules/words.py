@@ -1,4 +1,6 @@
-"""Rules about what a model has to understand: descriptions, examples, parameters that hide what they take."""
+"""Rules about what a model has to understand: descriptions, examples, parameters that hide what
+they take.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from toolbooth.lint.rule import Fault, fault, tool_rule
 from toolbooth.lint.schemas import Node, as_dict, as_list
 
 _SCALARS = ("string", "integer", "number", "boolean")
-# As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request model.
+# As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request
+# model.
 _WRAPPERS = re.compile(
     r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload|req|request|request_\w+"
 )
@@ -71,10 +74,11 @@ def long_parameter_description(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def opaque_parameter(tool: Tool) -> Iterator[Fault]:
-    """A parameter takes an object or array whose inside the schema does not show, and gives no example.
+    """A parameter takes an object or array whose inside the schema does not show, and gives no
+    example.
 
-    Show one in the description: `Additional metadata, e.g. {"priority": "high"}`. Models cannot see what is not
-    written.
+    Show one in the description: `Additional metadata, e.g. {"priority": "high"}`. Models cannot see
+    what is not written.
     """
     for node in tool.parameters:
         if _is_opaque(node) and not _has_example(node):
@@ -109,13 +113,18 @@ def _is_bare(keywords: dict[str, Any]) -> bool:
 
 def _has_example(node: Node) -> bool:
     inside = (node.keywords, as_dict(node.keywords.get("items")))
-    if any(as_list(each.get("examples")) or "example" in each or as_list(each.get("enum")) for each in inside):
+    if any(
+        as_list(each.get("examples")) or "example" in each or as_list(each.get("enum"))
+        for each in inside
+    ):
         return True
     return bool(node.keywords.get("default") or _EXAMPLE.search(node.text))
 
 
 def _takes_json_text(node: Node) -> bool:
-    said = node.keywords.get("contentMediaType") == _JSON_MEDIA or bool(_SAYS_JSON.search(node.text))
+    said = node.keywords.get("contentMediaType") == _JSON_MEDIA or bool(
+        _SAYS_JSON.search(node.text)
+    )
     return node.kind == "string" and said
 
 
@@ -138,14 +147,23 @@ def json_for_simple_value(tool: Tool) -> Iterator[Fault]:
 def _wants_scalar_text(node: Node) -> bool:
     if as_dict(node.keywords.get("contentSchema")).get("type") in _SCALARS:
         return True
-    texts = [node.text, *(each for each in as_list(node.keywords.get("examples")) if isinstance(each, str))]
-    return any(match[1] in _value_names(node) for text in texts for match in _ONE_KEY.finditer(text))
+    texts = [
+        node.text,
+        *(each for each in as_list(node.keywords.get("examples")) if isinstance(each, str)),
+    ]
+    return any(
+        match[1] in _value_names(node) for text in texts for match in _ONE_KEY.finditer(text)
+    )
 
 
 def _holds_one_scalar(node: Node) -> bool:
     properties = as_dict(node.keywords.get("properties"))
     names = [name for name in properties if name in _value_names(node)]
-    return len(properties) == 1 and bool(names) and as_dict(properties[names[0]]).get("type") in _SCALARS
+    return (
+        len(properties) == 1
+        and bool(names)
+        and as_dict(properties[names[0]]).get("type") in _SCALARS
+    )
 
 
 def _value_names(node: Node) -> tuple[str, ...]:
@@ -162,19 +180,27 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
         inside = _properties_of(tool, node)
         sole = len(tool.parameters) == 1
         if inside and (sole or _WRAPPERS.fullmatch(node.name.lower())):
-            yield fault(node, f"wraps {', '.join(list(inside)[:4])}{' …' if len(inside) > 4 else ''}")
+            yield fault(
+                node, f"wraps {', '.join(list(inside)[:4])}{' …' if len(inside) > 4 else ''}"
+            )
 
 
 def _properties_of(tool: Tool, node: Node) -> dict[str, Any]:
     """The properties of a parameter, looked up if it is a reference, also beside null."""
     options = [
         node.keywords,
-        *(as_dict(option) for key in ("anyOf", "allOf") for option in as_list(node.keywords.get(key))),
+        *(
+            as_dict(option)
+            for key in ("anyOf", "allOf")
+            for option in as_list(node.keywords.get(key))
+        ),
     ]
     for option in options:
         target = str(option.get("$ref", "")).rpartition("/")
         shared = as_dict(tool.root.get(target[0].removeprefix("#/")))
-        found = as_dict(option.get("properties")) or as_dict(as_dict(shared.get(target[2])).get("properties"))
+        found = as_dict(option.get("properties")) or as_dict(
+            as_dict(shared.get(target[2])).get("properties")
+        )
         if found:
             return found
     return {}

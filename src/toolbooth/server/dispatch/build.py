@@ -27,7 +27,9 @@ def mcp_action(function: F, /) -> F: ...
 @overload
 def mcp_action(**options: Any) -> Callable[[F], F]: ...
 def mcp_action(function: Any = None, /, **options: Any) -> Any:
-    """Mark a method of a dispatcher class as an action; the options are those of any tool of the same host."""
+    """Mark a method of a dispatcher class as an action; the options are those of any tool of the
+    same host.
+    """
 
     def mark(found: Any) -> Any:
         setattr(found, MARK, options)
@@ -42,7 +44,9 @@ def name_of(cls: type) -> str:
 
 
 def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
-    """The actions of a class: name, bound method and options of each. Raises ContractError where there are none."""
+    """The actions of a class: name, bound method and options of each. Raises ContractError where
+    there are none.
+    """
     made = cls()
     every = [name for each in reversed(cls.__mro__) for name in vars(each)]
     found = [name for name in every if hasattr(getattr(cls, name), MARK)]
@@ -55,13 +59,17 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
 
 
 def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch:
-    """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises ContractError."""
+    """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises
+    ContractError.
+    """
     levels = {
         resource: cast("Mapping[str, Tool]", actions)
         for resource, actions in found.items()
         if isinstance(actions, Mapping)
     }
-    mistakes = [f"{resource!r} has no actions" for resource, actions in levels.items() if not actions]
+    mistakes = [
+        f"{resource!r} has no actions" for resource, actions in levels.items() if not actions
+    ]
     if not found:
         mistakes.append("there are no actions")
     if levels and len(levels) < len(found):
@@ -80,7 +88,9 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
     made = Dispatch(resources=resources, help=help_word, only=only)
     nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
     if nested:
-        raise ContractError(name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested])
+        raise ContractError(
+            name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested]
+        )
     return made
 
 
@@ -100,7 +110,9 @@ def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | Non
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
-    """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None: nothing."""
+    """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None:
+    nothing.
+    """
     if tool.dispatch is None:
         return tool if shows(tool) else None
     left = tool.dispatch.mapped(lambda sub: sub if shows(sub) else None)
@@ -121,7 +133,8 @@ def _schema(dispatch: Dispatch) -> Json:
     properties: Json = {"action": _names([*actions, dispatch.help_action])}
     if "" not in dispatch.resources:
         properties = {"resource": _names(dispatch.resources), **properties}
-    # As text: clients that send nothing but what is declared send an open object empty, others refuse it (lint knows).
+    # As text: clients that send nothing but what is declared send an open object empty, others
+    # refuse it (lint knows).
     fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
     flags = {PARAMS: fields, dispatch.help: {"type": "boolean"}}
     return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
@@ -143,5 +156,7 @@ def _hints(dispatch: Dispatch) -> Mapping[str, Any] | None:
         return None
     if all(each.get("readOnlyHint") for each in known):
         return {"readOnlyHint": True}
-    harmless = all(each.get("readOnlyHint") or each.get("destructiveHint") is False for each in known)
+    harmless = all(
+        each.get("readOnlyHint") or each.get("destructiveHint") is False for each in known
+    )
     return {"readOnlyHint": False, "destructiveHint": not harmless}

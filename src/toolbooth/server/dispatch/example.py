@@ -24,7 +24,9 @@ _TEXTS = {
 
 
 def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
-    """An object with what is required; where nothing is, with its first field, unless it is to be `bare`."""
+    """An object with what is required; where nothing is, with its first field, unless it is to be
+    `bare`.
+    """
     return {} if bare and not schema.get("required") else _object(schema, schema, 0)
 
 
@@ -36,11 +38,19 @@ def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
 
 def _value(schema: Any, root: Schema, depth: int) -> Any:
     written = _resolved(schema, root)
-    for given in (written.get("examples"), written.get("enum"), [written[key] for key in _GIVEN if key in written]):
+    for given in (
+        written.get("examples"),
+        written.get("enum"),
+        [written[key] for key in _GIVEN if key in written],
+    ):
         if given:
             return given[0]
     kinds: Any = written.get("type", "object" if "properties" in written else "string")
-    kind = kinds if isinstance(kinds, str) else next((each for each in kinds if each != "null"), "null")
+    kind = (
+        kinds
+        if isinstance(kinds, str)
+        else next((each for each in kinds if each != "null"), "null")
+    )
     match kind:
         case "object":
             return {} if depth > _DEEPEST else _object(written, root, depth)
@@ -84,7 +94,16 @@ def _number(kind: str, schema: Schema) -> Any:
     default = schema.get("default")
     wanted = default + 1 if isinstance(default, int) else 2 if kind == "integer" else 2.5
     step = schema.get("multipleOf")
-    least = schema.get("minimum", schema["exclusiveMinimum"] + (step or 1) if "exclusiveMinimum" in schema else wanted)
-    most = schema.get("maximum", schema["exclusiveMaximum"] - (step or 1) if "exclusiveMaximum" in schema else wanted)
-    made = min(max(wanted, least), max(most, least) if "maximum" in schema or "exclusiveMaximum" in schema else 10**9)
+    least = schema.get(
+        "minimum",
+        schema["exclusiveMinimum"] + (step or 1) if "exclusiveMinimum" in schema else wanted,
+    )
+    most = schema.get(
+        "maximum",
+        schema["exclusiveMaximum"] - (step or 1) if "exclusiveMaximum" in schema else wanted,
+    )
+    made = min(
+        max(wanted, least),
+        max(most, least) if "maximum" in schema or "exclusiveMaximum" in schema else 10**9,
+    )
     return made if not step else -(-made // step) * step

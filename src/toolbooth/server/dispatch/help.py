@@ -1,4 +1,6 @@
-"""What a tool takes, told on demand: one tool whole, or a dispatcher's tree level by level, a page at a time."""
+"""What a tool takes, told on demand: one tool whole, or a dispatcher's tree level by level, a page
+at a time.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def help_of(tool: Tool) -> Json:
         made["$defs"] = schema["$defs"]
     about: Mapping[str, Any] = {} if tool.about is None else tool.about()
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
-    own = {name: each for name, each in made["fields"].items() if name not in about.get("protocol", {})}
+    own = {
+        name: each for name, each in made["fields"].items() if name not in about.get("protocol", {})
+    }
     made["example"] = example_of({**schema, "properties": own}, bare=reads)
     return {**made, **about}
 
@@ -50,16 +54,24 @@ def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
     made["example"] = dispatch.call(way, made["example"])
     protocol = made.get("protocol", {})  # asks here what it asks there
     if own := [name for name in made["fields"] if name in dispatch.own and name not in protocol]:
-        made["note"] = f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
+        made["note"] = (
+            f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
+        )
     return {**way, **made}
 
 
-def help_tool(dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub: Tool | None = None) -> Tool:
-    """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`: of that one."""
+def help_tool(
+    dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub: Tool | None = None
+) -> Tool:
+    """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`:
+    of that one.
+    """
     dispatch = cast("Dispatch", dispatcher.dispatch)
     if sub is not None:
         contract = replace(_anything(), name=sub.name)
-        return Tool(contract=contract, function=partial(_of_one, dispatch, way, sub), withheld=sub.withheld)
+        return Tool(
+            contract=contract, function=partial(_of_one, dispatch, way, sub), withheld=sub.withheld
+        )
     told = _Help(dispatch, shows, way)
     return Tool(contract=replace(_asked(), name=dispatcher.name), function=told.told)
 
@@ -74,7 +86,9 @@ def _anything() -> Contract:
 def _asked() -> Contract:
     """What may be asked."""
     fields = {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}}
-    return compile_json_schema({"type": "object", "properties": fields, "additionalProperties": False}, name="help")
+    return compile_json_schema(
+        {"type": "object", "properties": fields, "additionalProperties": False}, name="help"
+    )
 
 
 def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
@@ -82,8 +96,12 @@ def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -
     if refused is not None:  # who may not call a tool does not learn its fields either
         raise refused
     asked = {**way, "action": dispatch.help_action}
-    made = _paged(_behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}})
-    return {**made, "called": "nothing: help was asked for"} if sent.keys() - {dispatch.help} else made
+    made = _paged(
+        _behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}}
+    )
+    return (
+        {**made, "called": "nothing: help was asked for"} if sent.keys() - {dispatch.help} else made
+    )
 
 
 class _Help:
@@ -91,7 +109,11 @@ class _Help:
 
     def __init__(self, dispatch: Dispatch, shows: Shows | None, way: Mapping[str, str]) -> None:
         self.dispatch = dispatch
-        self.shown = dispatch if shows is None else dispatch.mapped(lambda tool: tool if shows(tool) else None)
+        self.shown = (
+            dispatch
+            if shows is None
+            else dispatch.mapped(lambda tool: tool if shows(tool) else None)
+        )
         self.way = way
 
     def told(self, asked: Json) -> Json:
@@ -104,13 +126,18 @@ class _Help:
             made, key = self._resource(resource), "actions"
         else:
             made, key = self._tree(), "resources"
-        again: Json = {**self.way, **({PARAMS: {"action": asked["action"]}} if "action" in asked else {})}
+        again: Json = {
+            **self.way,
+            **({PARAMS: {"action": asked["action"]}} if "action" in asked else {}),
+        }
         return _paged(made, key, page, again)
 
     def _tree(self) -> Json:
         ask = {"action": self.dispatch.help_action, "resource": "…"}
         return {
-            "resources": {resource: list(actions) for resource, actions in self.shown.resources.items()},
+            "resources": {
+                resource: list(actions) for resource, actions in self.shown.resources.items()
+            },
             "next_step": f"{_written(ask)} tells what the actions of one take.",
         }
 
@@ -119,7 +146,10 @@ class _Help:
         ask = {**way, "action": "…", self.dispatch.help: True}
         return {
             **way,
-            "actions": {action: _outline(tool) for action, tool in self.shown.resources.get(resource, {}).items()},
+            "actions": {
+                action: _outline(tool)
+                for action, tool in self.shown.resources.get(resource, {}).items()
+            },
             "next_step": f"{_written(ask)} tells the types of one action's fields, with an example.",
         }
 
@@ -131,7 +161,9 @@ class _Help:
         if action not in actions:
             near = near_name(action[:128], actions)
             others = f"; there are {listed(tuple(actions))}" if actions else ""
-            message = f"there is no action {echo(action)}" + (f"; did you mean {quoted(near)}?" if near else others)
+            message = f"there is no action {echo(action)}" + (
+                f"; did you mean {quoted(near)}?" if near else others
+            )
             raise ToolInputError([Problem(code="invalid", path=("action",), message=message)])
         way = {"resource": resource, "action": action} if resource else {"action": action}
         return _behind(self.dispatch, way, actions[action])
@@ -142,7 +174,11 @@ def _outline(tool: Tool) -> Json:
     schema = portable(tool.contract.schema)
     required = list(schema.get("required", ()))
     optional = [name for name in schema.get("properties", {}) if name not in required]
-    made: Json = {"description": shorten(tool.contract.description, _SAID), "required": required, "optional": optional}
+    made: Json = {
+        "description": shorten(tool.contract.description, _SAID),
+        "required": required,
+        "optional": optional,
+    }
     return {key: value for key, value in made.items() if value}
 
 

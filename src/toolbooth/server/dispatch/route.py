@@ -1,8 +1,8 @@
 """A dispatcher's call -> the sub-tool it is for, with everything that was sent but the way there.
 
-`{action, …fields}`, `{action, params: {…fields}}` and both at once are understood; `resource` stands beside `action`
-where there are several. What is plainly meant is followed to its end, so that one refusal tells every problem, and
-the corrected call is the dispatcher's.
+`{action, …fields}`, `{action, params: {…fields}}` and both at once are understood; `resource`
+stands beside `action` where there are several. What is plainly meant is followed to its end, so
+that one refusal tells every problem, and the corrected call is the dispatcher's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
 
 
-@dataclass(slots=True)  # frozen and by keyword would cost more than all else that a right call needs here
+@dataclass(
+    slots=True
+)  # frozen and by keyword would cost more than all else that a right call needs here
 class Routed:
     """One call on its way through a dispatcher."""
 
@@ -43,7 +45,8 @@ class Routed:
     way: Mapping[str, Any]
     """The arguments that led there."""
     inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
-    """The keys that were not sent flat, and the path of the object that held them: `("params",)`."""
+    """The keys that were not sent flat, and the path of the object that held them: `("params",)`.
+    """
     repairs: tuple[Repair, ...] = ()
     """Of the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
@@ -75,7 +78,10 @@ class Routed:
         """All repairs, where they were made."""
         if not repairs and not self.repairs:
             return repairs
-        return [*self.repairs, *(replace(each, path=sent_at(self.inside, each.path)) for each in repairs)]
+        return [
+            *self.repairs,
+            *(replace(each, path=sent_at(self.inside, each.path)) for each in repairs),
+        ]
 
 
 def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
@@ -88,7 +94,9 @@ def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
 def route(dispatcher: Tool, reading: Reading, shows: Shows | None) -> Routed:
     """Where a call leads. Raises ToolInputError where that cannot be said."""
     dispatch = cast("Dispatch", dispatcher.dispatch)
-    found = _directly(dispatch, cast("Json", reading[0]), reading) if type(reading[0]) is dict else None
+    found = (
+        _directly(dispatch, cast("Json", reading[0]), reading) if type(reading[0]) is dict else None
+    )
     return found or _Search(dispatcher, dispatch, shows).routed(reading)
 
 
@@ -96,7 +104,12 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
     """The short way, for a call that simply says where it leads."""
     tool = _exactly(dispatch, sent)
     inner: Any = sent.get(PARAMS, _NO_PARAMS)
-    if tool is None or dispatch.help in sent or type(inner) is not dict or (dispatch.only and "resource" in sent):
+    if (
+        tool is None
+        or dispatch.help in sent
+        or type(inner) is not dict
+        or (dispatch.only and "resource" in sent)
+    ):
         return None
     own = dispatch.own
     beside = {key: value for key, value in sent.items() if key not in own}
@@ -107,14 +120,18 @@ def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None
         return None
     fields = {**beside, **inside} if inside else beside
     way = {key: sent[key] for key in dispatch.keys}
-    return Routed(dispatch, tool, (fields, reading[1], reading[2]), way, dict.fromkeys(inside, (PARAMS,)))
+    return Routed(
+        dispatch, tool, (fields, reading[1], reading[2]), way, dict.fromkeys(inside, (PARAMS,))
+    )
 
 
 _NO_PARAMS: Json = {}
 
 
 def _is_field(tool: Tool, params: Any) -> bool:
-    """Whether `params` is rather the tool's own field of that name: it holds nothing that is another one."""
+    """Whether `params` is rather the tool's own field of that name: it holds nothing that is
+    another one.
+    """
     if not tool.owns(PARAMS):
         return False
     inner = cast("Json", params) if isinstance(params, dict) else {}
@@ -170,7 +187,9 @@ class _Search:
         )
 
     def _let_in(self) -> None:
-        """Tell a caller who is shown nothing behind the dispatcher what the first of its sub-tools would tell them."""
+        """Tell a caller who is shown nothing behind the dispatcher what the first of its sub-tools
+        would tell them.
+        """
         every = [tool for _, tool in self.dispatch.subs()]
         if any(map(self._is_shown, every)) or every[0].withheld is None:
             return
@@ -181,11 +200,15 @@ class _Search:
     # --- the dispatcher's own keys ---
 
     def _unwrapped(self, sent: Json, limits: Limits) -> Json:
-        """The call without a wrapper around all of it: an object under one key that holds the action too."""
+        """The call without a wrapper around all of it: an object under one key that holds the
+        action too.
+        """
         if "action" in sent:
             return sent
         found = {
-            key: inner for key, value in sent.items() if (inner := text_as_object(value, limits)) and "action" in inner
+            key: inner
+            for key, value in sent.items()
+            if (inner := text_as_object(value, limits)) and "action" in inner
         }
         if len(found) != 1:
             return sent
@@ -202,7 +225,11 @@ class _Search:
     def _spelt(self, sent: Json) -> Json:
         """The call with `action` and `resource` in the dispatcher's own spelling."""
         for name in self.dispatch.keys:
-            near = [] if name in sent else [key for key, value in sent.items() if self._stands_for(name, key, value)]
+            near = (
+                []
+                if name in sent
+                else [key for key, value in sent.items() if self._stands_for(name, key, value)]
+            )
             if len(near) == 1:
                 (key,) = near
                 message = f"there is no argument {quoted(key)}; did you mean {quoted(name)}?"
@@ -232,7 +259,11 @@ class _Search:
         """Whether a key is similar to `action` or `resource`, and holds one."""
         if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
             return False
-        known = self.dispatch.resources if name == "resource" else {**self._actions, self.dispatch.help_action: None}
+        known = (
+            self.dispatch.resources
+            if name == "resource"
+            else {**self._actions, self.dispatch.help_action: None}
+        )
         return value in known
 
     def _strays(self, sent: Json) -> Json:
@@ -250,16 +281,18 @@ class _Search:
             if _is_field(tool, params):
                 found[PARAMS] = sent[PARAMS]
         for key in found:
-            message = (
-                f"{quoted(key)} is a word of the call's own here; the field {quoted(key)} goes inside {quoted(PARAMS)}"
-            )
+            message = f"{quoted(key)} is a word of the call's own here; the field {quoted(key)} goes inside {quoted(PARAMS)}"
             self.slips.append(Problem(code="invalid", path=self._at(key), message=message))
         return found
 
     @property
     def _actions(self) -> dict[str, Tool]:
         """Every action, of whichever resource."""
-        return {action: tool for actions in self.dispatch.resources.values() for action, tool in actions.items()}
+        return {
+            action: tool
+            for actions in self.dispatch.resources.values()
+            for action, tool in actions.items()
+        }
 
     # --- their values ---
 
@@ -274,10 +307,14 @@ class _Search:
         elif (full := self._full_name(arguments)) is not None:
             way, tool = full
         else:
-            resource = self._chosen("resource", arguments, self.dispatch.resources) if several else ""
+            resource = (
+                self._chosen("resource", arguments, self.dispatch.resources) if several else ""
+            )
             if resource is None and action not in self._actions:
                 self._chosen("action", arguments, self._actions)
-            actions: Mapping[str, Tool] = {} if resource is None else self.dispatch.resources[resource]
+            actions: Mapping[str, Tool] = (
+                {} if resource is None else self.dispatch.resources[resource]
+            )
             action = self._chosen("action", arguments, actions, resource or "") if actions else None
             if resource is None or action is None:
                 raise ToolInputError(self.slips, tool=self.dispatcher.name)
@@ -291,7 +328,11 @@ class _Search:
     def _asked(self, arguments: Json) -> Json:
         """The call with a question that stands in its action, `help create`, asked as it should be."""
         action, word = arguments.get("action"), self.dispatch.help
-        if not isinstance(action, str) or action in self._actions or action == self.dispatch.help_action:
+        if (
+            not isinstance(action, str)
+            or action in self._actions
+            or action == self.dispatch.help_action
+        ):
             return arguments
         words = re.findall(r"[a-z0-9]+", action[:_LONGEST].lower())
         about = "_".join(each for each in words if each != word)
@@ -328,13 +369,19 @@ class _Search:
         for way, tool in self.dispatch.subs() if action not in self._actions else ():
             given = arguments.get("resource", way.get("resource"))
             if tool.name == action and given == way.get("resource") and self._is_shown(tool):
-                message = f"there is no action {quoted(tool.name)}; did you mean {quoted(way['action'])}?"
+                message = (
+                    f"there is no action {quoted(tool.name)}; did you mean {quoted(way['action'])}?"
+                )
                 self.slips.append(Problem(code="invalid", path=self._at("action"), message=message))
                 return way, tool
         return None
 
-    def _chosen(self, key: str, arguments: Json, table: Mapping[str, Any], of: str = "") -> str | None:
-        """The name that a call gives, or gives in another case; None, and a slip that says what is wrong."""
+    def _chosen(
+        self, key: str, arguments: Json, table: Mapping[str, Any], of: str = ""
+    ) -> str | None:
+        """The name that a call gives, or gives in another case; None, and a slip that says what is
+        wrong.
+        """
         given: Any = arguments.get(key)
         if given in table and self._any_shown(table[given]):
             return given
@@ -346,38 +393,62 @@ class _Search:
         where = f" of {quoted(of)}" if of else ""
         said = "is required" if given is None else f"there is no {key} {echo(given)}{where}"
         said += f"; did you mean {quoted(near)}?" if near else ""
-        said += "" if near else f"; there are {listed(tuple(names))}" if names else "; there is none for you"
+        said += (
+            ""
+            if near
+            else f"; there are {listed(tuple(names))}"
+            if names
+            else "; there is none for you"
+        )
         said += "" if near else f'. {{"action": "{self.dispatch.help_action}"}} tells more'
-        self.slips.append(Problem(code="missing" if given is None else "invalid", path=self._at(key), message=said))
+        self.slips.append(
+            Problem(
+                code="missing" if given is None else "invalid", path=self._at(key), message=said
+            )
+        )
         return alone if given is None else same_name(given[:_LONGEST], names)
 
     def _any_shown(self, below: Tool | Mapping[str, Tool]) -> bool:
-        return self._is_shown(below) if isinstance(below, Tool) else any(map(self._is_shown, below.values()))
+        return (
+            self._is_shown(below)
+            if isinstance(below, Tool)
+            else any(map(self._is_shown, below.values()))
+        )
 
     def _is_shown(self, tool: Tool) -> bool:
         return self.shows is None or self.shows(tool)
 
     # --- everything else ---
 
-    def _fields(self, sent: Reading, arguments: Json, strays: Json) -> tuple[Reading, dict[str, JsonPath]]:
-        """What is for the sub-tool, with every digit that was sent, and where it did not stand flat."""
+    def _fields(
+        self, sent: Reading, arguments: Json, strays: Json
+    ) -> tuple[Reading, dict[str, JsonPath]]:
+        """What is for the sub-tool, with every digit that was sent, and where it did not stand
+        flat.
+        """
         inner = NOTHING
         if PARAMS in arguments:
             limits = self.dispatcher.contract.limits
             inner = cast("Reading", _opened((sent[0][PARAMS], *sent[1:]), limits))
-        beside = {key: value for key, value in sent[0].items() if key not in self.dispatch.own} | strays
+        beside = {
+            key: value for key, value in sent[0].items() if key not in self.dispatch.own
+        } | strays
         place = (*self.wrapped.get(PARAMS, ()), PARAMS)
         twice = [key for key in inner[0] if key in beside]
         if twice:
             message = f"stands in {path_text(place)} too; send it once"
-            found = [Problem(code="conflicting-keys", path=(key,), message=message) for key in twice]
+            found = [
+                Problem(code="conflicting-keys", path=(key,), message=message) for key in twice
+            ]
             raise ToolInputError([*self.slips, *found], tool=self.dispatcher.name)
         fields = ({**beside, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
         return fields, {**self.wrapped, **dict.fromkeys(inner[0], place)}
 
 
 def _opened(reading: Reading, limits: Limits) -> Reading | None:
-    """The object that was sent, where it came as JSON text read once more: accepting it may have rounded numbers."""
+    """The object that was sent, where it came as JSON text read once more: accepting it may have
+    rounded numbers.
+    """
     if text_as_object(reading[0], limits) is None:
         return NOTHING if reading[0] is None else None
     while isinstance(reading[0], str):

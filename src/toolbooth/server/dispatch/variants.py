@@ -32,7 +32,10 @@ def first(*forms: Form | None) -> Form:
     """The first of these forms that what was sent asks for."""
 
     def form(sent: Any) -> Tool | None:
-        return next((found for each in forms if each is not None and (found := each(sent)) is not None), None)
+        return next(
+            (found for each in forms if each is not None and (found := each(sent)) is not None),
+            None,
+        )
 
     return form
 
@@ -54,8 +57,16 @@ class Help:
         asked = None if found is None else found.get(self.name)
         if asked is not True and asked != "true":
             return None
-        schema = {"type": "object", "properties": {self.name: BOOLEAN}, "additionalProperties": True}
-        return Tool(contract=compile_json_schema(schema, name=self.tool), function=self._told, withheld=self.withheld)
+        schema = {
+            "type": "object",
+            "properties": {self.name: BOOLEAN},
+            "additionalProperties": True,
+        }
+        return Tool(
+            contract=compile_json_schema(schema, name=self.tool),
+            function=self._told,
+            withheld=self.withheld,
+        )
 
     def _told(self, sent: Json) -> Json:
         refused = None if self.withheld is None else self.withheld()
@@ -65,14 +76,18 @@ class Help:
         made = help_of(tool)
         if len(sent) > 1:
             made["called"] = "nothing: help was asked for"
-        if tool.breaks is not None:  # a client holds every answer to what the tool says that it returns, but for errors
+        if (
+            tool.breaks is not None
+        ):  # a client holds every answer to what the tool says that it returns, but for errors
             raise ToolError(orjson.dumps(made).decode())
         return made
 
 
 def is_free(contract: Contract, name: str) -> bool:
     """Whether a name means nothing to a tool."""
-    return all(name not in form.fields and form.additional is None for form in contract.shape.objects)
+    return all(
+        name not in form.fields and form.additional is None for form in contract.shape.objects
+    )
 
 
 def with_help(contract: Contract, name: str) -> Contract:
@@ -86,7 +101,9 @@ def _described(contract: Contract, name: str) -> Json:
 
 
 def declining(tool: Tool, name: str) -> Form:
-    """The form of a tool for a call that says it wants no help: `help` is taken, and left out of what it gets."""
+    """The form of a tool for a call that says it wants no help: `help` is taken, and left out of
+    what it gets.
+    """
     made = replace(tool, contract=_without_help(tool.contract, name))
 
     def form(sent: Any) -> Tool | None:
@@ -111,7 +128,9 @@ def helped(tool: Tool, name: str, find: Callable[[str], Tool]) -> Tool:
         return tool
     told = Help(name=name, tool=tool.name, find=find, withheld=tool.withheld)
     form = first(told.form, tool.form, declining(replace(tool, form=None), name))
-    return replace(tool, contract=with_help(tool.contract, name), form=form, about=lambda: _about(tool, name))
+    return replace(
+        tool, contract=with_help(tool.contract, name), form=form, about=lambda: _about(tool, name)
+    )
 
 
 def _about(tool: Tool, name: str) -> Json:

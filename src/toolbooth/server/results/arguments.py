@@ -1,6 +1,8 @@
-"""Protocol arguments: what a caller may ask of any tool, beside what its view takes. One table, nothing of Django.
+"""Protocol arguments: what a caller may ask of any tool, beside what its view takes. One table,
+nothing of Django.
 
-A host's own argument of such a name stays the host's: ours is then not offered on that tool, and can be renamed.
+A host's own argument of such a name stays the host's: ours is then not offered on that tool, and
+can be renamed.
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ _ASKED = frozenset(each.name for each in fields(Asked))
 
 
 def taken_apart(sent: Json, known: Mapping[str, str]) -> tuple[Json, Asked]:
-    """What is for the view, and what is asked of the gateway. `known`: what each is called here, and in the table."""
+    """What is for the view, and what is asked of the gateway. `known`: what each is called here,
+    and in the table.
+    """
     if known.keys().isdisjoint(sent):
         return sent, NOTHING
     own = {known[name]: _frozen(each) for name, each in sent.items() if name in known}

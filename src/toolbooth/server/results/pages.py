@@ -1,4 +1,6 @@
-"""A result as it is written -> pages of it, and a summary. Text is cut, never written anew: nothing is lost."""
+"""A result as it is written -> pages of it, and a summary. Text is cut, never written anew: nothing
+is lost.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ class Written:
     """The key of the rows."""
     rows: tuple[Span, ...] = ()
     head: str = ""
-    """What stands before the first row of a page, and behind the last: all but the closing brace."""
+    """What stands before the first row of a page, and behind the last: all but the closing brace.
+    """
     tail: str = ""
     members: Mapping[str, Span] = field(default_factory=dict[str, Span])
     """Where the values of the object stand."""
@@ -54,7 +57,9 @@ class Written:
         return len(self.rows) if unit == "rows" else len(self.text)
 
     def unit(self, most: int | None, start: int = 0, stop: int | None = None) -> Unit:
-        """What pages are counted in; rows, if none of these with what stands around them is longer than `most`."""
+        """What pages are counted in; rows, if none of these with what stands around them is longer
+        than `most`.
+        """
         largest = max(self._sizes(self.rows[start:stop]), default=0)
         if most is not None and _size(self.head) + _size(self.tail) + largest > most:
             return "text"
@@ -68,7 +73,9 @@ class Written:
         return json.loads(self.text[start:end])
 
     def end(self, unit: Unit, start: int, room: int) -> int:
-        """Where a page ends that begins at `start` and has `room` bytes: behind one row or character at least."""
+        """Where a page ends that begins at `start` and has `room` bytes: behind one row or
+        character at least.
+        """
         if unit == "text":
             return self._end_of_piece(start, room - len('{"text":,:}'))
         room -= _size(self.head) + _size(self.tail) + len(",:}")
@@ -105,7 +112,9 @@ class Written:
         return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), told)
 
     def summary(self) -> Json:
-        """What there is, without the rows: how many, how large, their fields, and the first of them cut short."""
+        """What there is, without the rows: how many, how large, their fields, and the first of them
+        cut short.
+        """
         made: Json = {"size": self.size}
         if not self.is_json:
             return {**made, "sample": _short(self.text)}
@@ -152,7 +161,9 @@ def _read(text: str) -> Written:
     start = _past(text, 0)
     if text[start] == "[":
         rows = tuple(span for _, span in _members(text, start, keyed=False))
-        return Written(text=text, is_json=True, name=ROWS, rows=rows, head=f'{{"{ROWS}":[', tail="]")
+        return Written(
+            text=text, is_json=True, name=ROWS, rows=rows, head=f'{{"{ROWS}":[', tail="]"
+        )
     if text[start] != "{":
         return Written(text=text, is_json=True)
     members = list(_members(text, start, keyed=True))

@@ -1,7 +1,9 @@
-"""A server goes in; every tool is called in every shape of the catalogue, and held to what the law prescribes.
+"""A server goes in; every tool is called in every shape of the catalogue, and held to what the law
+prescribes.
 
-The tools are really run: give a server whose tools may be run, on a test database for example. What the law has
-refused never reaches a tool of a protected server; of one that is not protected, anything may.
+The tools are really run: give a server whose tools may be run, on a test database for example. What
+the law has refused never reaches a tool of a protected server; of one that is not protected,
+anything may.
 """
 
 from __future__ import annotations
@@ -79,20 +81,26 @@ class Checker:
         found: list[Case] = []
         tools = await tools_of(self.there)
         unknown = self.examples.keys() - {tool.label for tool in tools}
-        self.without = [f"{name}: there is an example, but no such tool" for name in sorted(unknown)]
+        self.without = [
+            f"{name}: there is an example, but no such tool" for name in sorted(unknown)
+        ]
         for tool in tools:
             try:
                 shapes = agent_shapes(tool.contract, self._correct(tool))
             except NoExample as error:
                 self.without.append(str(error))
             except NotJson as error:
-                self.without.append(f"{tool.label}: the example holds what no client can send: {error}")
+                self.without.append(
+                    f"{tool.label}: the example holds what no client can send: {error}"
+                )
             else:
                 found += [Case(tool=tool, shape=shape) for shape in self._delivered(tool, shapes)]
         return found
 
     def _delivered(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
-        """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its action."""
+        """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its
+        action.
+        """
         if tool.dispatch is not None:
             return [made for shape in shapes if (made := routed(shape, tool))]
         return [shape for shape in shapes if self.there.kind == "toolbooth" or not shape.raw]
@@ -116,16 +124,20 @@ class Checker:
         key = (tool.label, body)
         if key not in self._meant:
             self._meant[key] = await self._call(tool, body)
-        # The correct call is its own reference, and is not made twice: a second time is another matter.
+        # The correct call is its own reference, and is not made twice: a second time is another
+        # matter.
         result = self._meant[key] if shape.kind == "correct" else await self._call(tool, shape.body)
         given = tool.label in self.examples
         found = judge(tool, shape, result, Reference(result=self._meant[key], given=given))
         if found is None or shape.kind == "correct" or found.grade not in ("changed", "broken"):
             return found
-        # Another answer may be the tool's own affair: a row that is there already, a counter that went on.
+        # Another answer may be the tool's own affair: a row that is there already, a counter that
+        # went on.
         before, self._meant[key] = self._meant[key], await self._call(tool, body)
         steady = answer(before) == answer(self._meant[key])
-        return judge(tool, shape, result, Reference(result=self._meant[key], given=given, steady=steady))
+        return judge(
+            tool, shape, result, Reference(result=self._meant[key], given=given, steady=steady)
+        )
 
     async def _call(self, tool: ServedTool, body: bytes) -> WireResult:
         return await call_over_wire_async(self.there, tool.name, body or None)
@@ -154,14 +166,17 @@ async def check_boundary(
 def assert_boundary(
     server: Any, examples: Examples | None = None, *, accepted: Mapping[str, str] | None = None
 ) -> Report:
-    """Assert that every tool of a server holds the law in every shape that agents are known to send.
+    """Assert that every tool of a server holds the law in every shape that agents are known to
+    send.
 
-    `server` is a ToolRegistry, a FastMCP or an MCPServer, protected or not; its tools are really run. `examples` has a
-    correct call for a tool, where none can be made from its schema or where the tool wants one that exists.
-    `accepted` declares deviations, by tool or by the id of a case, each with its reason.
+    `server` is a ToolRegistry, a FastMCP or an MCPServer, protected or not; its tools are really
+    run. `examples` has a correct call for a tool, where none can be made from its schema or where
+    the tool wants one that exists. `accepted` declares deviations, by tool or by the id of a case,
+    each with its reason.
 
     Raises:
-        AssertionError: which tool, which shape, what was sent, what the law prescribes, what happened instead.
+        AssertionError: which tool, which shape, what was sent, what the law prescribes, what
+        happened instead.
     """
     report = run(check_boundary(server, examples, accepted=accepted))
     if not report.holds:
@@ -180,7 +195,9 @@ def run(work: Any) -> Any:
 
 
 def _is_accepted(deviation: Deviation, accepted: Mapping[str, str]) -> bool:
-    return any(name in accepted for name in (deviation.tool, f"{deviation.tool}-{deviation.shape.id}"))
+    return any(
+        name in accepted for name in (deviation.tool, f"{deviation.tool}-{deviation.shape.id}")
+    )
 
 
 def _gravity(deviation: Deviation) -> tuple[int, int]:
@@ -191,7 +208,9 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
 
 
 def told(report: Report) -> str:
-    """The failure: what is wrong first, then what to change, then the worst of each kind, then the matrix."""
+    """The failure: what is wrong first, then what to change, then the worst of each kind, then the
+    matrix.
+    """
     parts = [_head(report), *(f"- not called: {line}" for line in report.without), remedy(report)]
     shown = _worst_of_each(report.deviations)
     parts += ["", *("\n".join([str(each), ""]) for each in shown)]
@@ -202,7 +221,13 @@ def told(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    state = "" if report.kind == "toolbooth" else ", protected" if report.protected else ", not protected"
+    state = (
+        ""
+        if report.kind == "toolbooth"
+        else ", protected"
+        if report.protected
+        else ", not protected"
+    )
     bad = len(report.deviations)
     lines = [
         f"{report.server} ({report.kind}{state}): {bad} of {len(report.cases)} calls broke the law of the boundary"
@@ -251,9 +276,16 @@ def matrix(report: Report) -> str:
             shapes = [case.shape for case in report.cases if case.tool.label == tool]
             shapes = [shape for shape in shapes if KINDS[shape.kind].family == family]
             broken = sum((tool, shape.id) in bad for shape in shapes)
-            row.append("" if not shapes else f"{len(shapes) - broken}/{len(shapes)}" if broken else f"· {len(shapes)}")
+            row.append(
+                ""
+                if not shapes
+                else f"{len(shapes) - broken}/{len(shapes)}"
+                if broken
+                else f"· {len(shapes)}"
+            )
         rows.append(row)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
-        "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     )

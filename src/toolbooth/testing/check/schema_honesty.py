@@ -1,4 +1,5 @@
-"""A server goes in; whether its schemas say what its tools take comes out, with a call that shows where they do not.
+"""A server goes in; whether its schemas say what its tools take comes out, with a call that shows
+where they do not.
 
 Three claims, tried with generated calls:
 
@@ -6,7 +7,8 @@ Three claims, tried with generated calls:
 * What the *exact* schema excludes is refused, or repaired and recorded.
 * The *portable* form, which clients see, never excludes a correct call.
 
-No tool of our own server or of a protected one is run: their contracts answer. Tools of other servers are called.
+No tool of our own server or of a protected one is run: their contracts answer. Tools of other
+servers are called.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class Lie:
 
 
 def schema_honesty(server: Any, *, max_examples: int = 60) -> int:
-    """Assert that the schemas of a server say what its tools take. Returns how many calls were tried.
+    """Assert that the schemas of a server say what its tools take. Returns how many calls were
+    tried.
 
     `server` is a ToolRegistry, a FastMCP or an MCPServer. The same calls are tried on every run.
 
@@ -76,17 +79,28 @@ def schema_honesty(server: Any, *, max_examples: int = 60) -> int:
         lies = [
             lie
             for tool in runner.run(tools_of(there))
-            for lie in (search.contract(tool) if tool.guarded else search.host(tool, _caller(runner, there, tool)))
+            for lie in (
+                search.contract(tool)
+                if tool.guarded
+                else search.host(tool, _caller(runner, there, tool))
+            )
         ]
     if lies:
         raise AssertionError(
-            "\n\n".join([f"{there.name}: schemas that do not say what is taken: {len(lies)}", *map(str, lies)])
+            "\n\n".join(
+                [
+                    f"{there.name}: schemas that do not say what is taken: {len(lies)}",
+                    *map(str, lies),
+                ]
+            )
         )
     return search.tried
 
 
 def _caller(runner: asyncio.Runner, there: Served, tool: ServedTool) -> Callable[[Any], WireResult]:
-    return lambda arguments: runner.run(call_over_wire_async(there, tool.name, json.dumps(arguments).encode()))
+    return lambda arguments: runner.run(
+        call_over_wire_async(there, tool.name, json.dumps(arguments).encode())
+    )
 
 
 class _Found(Exception):
@@ -106,7 +120,11 @@ class Search:
             phases=[Phase.generate, Phase.shrink],
             verbosity=Verbosity.quiet,
             report_multiple_bugs=False,
-            suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
+            suppress_health_check=[
+                HealthCheck.filter_too_much,
+                HealthCheck.too_slow,
+                HealthCheck.data_too_large,
+            ],
         )
 
     def contract(self, tool: ServedTool) -> Iterator[Lie]:
@@ -136,10 +154,14 @@ class Search:
             self.tried += 1
             try:
                 found = judge(arguments)
-            except Exception as error:  # the author's validator, or we: either way the agent is told nothing
+            except (
+                Exception
+            ) as error:  # the author's validator, or we: either way the agent is told nothing
                 found = ("broken", f"{type(error).__name__}: {error}")
             if found:
-                lies.append(Lie(tool=tool.label, claim=found[0], arguments=arguments, said=found[1]))
+                lies.append(
+                    Lie(tool=tool.label, claim=found[0], arguments=arguments, said=found[1])
+                )
                 raise _Found
 
         try:
@@ -166,19 +188,27 @@ class _Judge:
         self.published = jsonschema_rs.validator_for(_with_null(published))
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
-        """Accepted as it is, or refused by the author. What the portable form alone admits is for its words to say."""
+        """Accepted as it is, or refused by the author. What the portable form alone admits is for
+        its words to say.
+        """
         if not self.exact.is_valid(arguments):
             return None
         try:
-            found: Sequence[Problem | Repair] = accept_bytes(self.contract, json.dumps(arguments).encode())[1]
+            found: Sequence[Problem | Repair] = accept_bytes(
+                self.contract, json.dumps(arguments).encode()
+            )[1]
         except ToolInputError as error:
             found = [each for each in error.problems if each.code != "invalid"]
         authors = list(self._authors(arguments)) if found else []
-        strange = [f"{each.code} at {each.where}" for each in found if not _is_below(each.path, authors)]
+        strange = [
+            f"{each.code} at {each.where}" for each in found if not _is_below(each.path, authors)
+        ]
         return ("admitted", ", ".join(strange)) if strange else None
 
     def _authors(self, arguments: Any) -> Iterator[JsonPath]:
-        """Where the author's code stands, or JSON text is asked for: which, the schema can only say in words."""
+        """Where the author's code stands, or JSON text is asked for: which, the schema can only say
+        in words.
+        """
         for path in _paths(arguments, ()):
             shape: Shape | None = self.contract.shape
             for step in path:
@@ -192,14 +222,24 @@ class _Judge:
             return None
         meant = _in_published_names(self.contract.shape, arguments)
         errors = [error for error in self.exact.iter_errors(meant) if not self._is_authors(error)]
-        return ("excluded", f"{path_text(errors[0].instance_path)}: {errors[0].message}") if errors else None
+        return (
+            ("excluded", f"{path_text(errors[0].instance_path)}: {errors[0].message}")
+            if errors
+            else None
+        )
 
     def of_portable(self, arguments: Any) -> Verdict | None:
         """What is accepted as it is must be what clients are told."""
         if self._repairs(arguments) != 0:
             return None
-        errors = list(self.published.iter_errors(_in_published_names(self.contract.shape, arguments)))
-        return ("portable", f"{path_text(errors[0].instance_path)}: {errors[0].message}") if errors else None
+        errors = list(
+            self.published.iter_errors(_in_published_names(self.contract.shape, arguments))
+        )
+        return (
+            ("portable", f"{path_text(errors[0].instance_path)}: {errors[0].message}")
+            if errors
+            else None
+        )
 
     def _repairs(self, arguments: Any) -> int | None:
         """How many repairs an accepted call needed; None: refused."""
@@ -224,7 +264,9 @@ class _Judge:
 
 
 def _with_null(schema: Any) -> Any:
-    """A published schema that takes null anywhere: where the exact one has it, it is taken, and said in words."""
+    """A published schema that takes null anywhere: where the exact one has it, it is taken, and
+    said in words.
+    """
     written = dict(cast("Schema", schema))
     for key in ("items", "additionalProperties"):
         if isinstance(written.get(key), Mapping):
@@ -233,7 +275,9 @@ def _with_null(schema: Any) -> Any:
         written["anyOf"] = [_with_null(each) for each in written["anyOf"]]
     if "properties" in written:
         fields = cast("Schema", written["properties"]).items()
-        written["properties"] = {name: {"anyOf": [_with_null(each), {"type": "null"}]} for name, each in fields}
+        written["properties"] = {
+            name: {"anyOf": [_with_null(each), {"type": "null"}]} for name, each in fields
+        }
     return written
 
 
@@ -243,7 +287,10 @@ def _below(shape: Shape, step: str | int) -> Shape | None:
     if isinstance(step, int):
         form = shape.arrays[0] if shape.arrays else None
         return None if form is None else (*form.prefix, *[form.items] * (step + 1))[step]
-    found = [form.fields[step].shape if step in form.fields else form.additional for form in shape.objects]
+    found = [
+        form.fields[step].shape if step in form.fields else form.additional
+        for form in shape.objects
+    ]
     return next((each for each in found if each is not None), None)
 
 
@@ -252,7 +299,11 @@ def _holds_free(shape: Shape, depth: int = 6) -> bool:
     parts += [form.additional for form in shape.objects if form.additional] + [
         form.items for form in shape.arrays if form.items
     ]
-    return shape.opaque or shape.json_text or (depth > 0 and any(_holds_free(each, depth - 1) for each in parts))
+    return (
+        shape.opaque
+        or shape.json_text
+        or (depth > 0 and any(_holds_free(each, depth - 1) for each in parts))
+    )
 
 
 def _in_published_names(shape: Shape | None, value: Any) -> Any:
@@ -269,7 +320,10 @@ def _in_published_names(shape: Shape | None, value: Any) -> Any:
             for key, each in table.items()
         }
     if isinstance(value, list) and len(shape.arrays) == 1:
-        return [_in_published_names(_below(shape, index), each) for index, each in enumerate(cast("list[Any]", value))]
+        return [
+            _in_published_names(_below(shape, index), each)
+            for index, each in enumerate(cast("list[Any]", value))
+        ]
     return cast("Any", value)
 
 
@@ -285,28 +339,45 @@ class _HostJudge:
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
         result = self.call(arguments)
-        return ("admitted", f"it failed: {result.text}") if result.is_error and not is_refused(result) else None
+        return (
+            ("admitted", f"it failed: {result.text}")
+            if result.is_error and not is_refused(result)
+            else None
+        )
 
     def of_any(self, arguments: Any) -> Verdict | None:
         errors = list(self.schema.iter_errors(arguments))
         if not errors or self.call(arguments).is_error:
             return None
-        return "excluded", f"the tool ran; {path_text(errors[0].instance_path)}: {errors[0].message}"
+        return (
+            "excluded",
+            f"the tool ran; {path_text(errors[0].instance_path)}: {errors[0].message}",
+        )
 
 
 def closed(schema: Schema) -> dict[str, Any]:
-    """The schema, with every object that declares properties and is silent on others closed, as at the boundary.
+    """The schema, with every object that declares properties and is silent on others closed, as at
+    the boundary.
 
-    Where `allOf` puts objects together, none of its parts can be closed alone: such a schema stays as it is.
+    Where `allOf` puts objects together, none of its parts can be closed alone: such a schema stays
+    as it is.
     """
     return dict(schema) if '"allOf"' in json.dumps(schema) else _closed(schema)
 
 
 def _closed(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
-        return [_closed(each) for each in cast("list[Any]", schema)] if isinstance(schema, list) else schema
+        return (
+            [_closed(each) for each in cast("list[Any]", schema)]
+            if isinstance(schema, list)
+            else schema
+        )
     written = dict(cast("Schema", schema))
-    apart = written if "properties" not in written else {key: written[key] for key in written.keys() - _IN_PLACE}
+    apart = (
+        written
+        if "properties" not in written
+        else {key: written[key] for key in written.keys() - _IN_PLACE}
+    )
     made = {**written, **{key: _closed(each) for key, each in apart.items()}}
     silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
     return {"additionalProperties": False, **made} if silent else made
@@ -369,7 +440,12 @@ def _changed(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
         return without(call, path)
     if way == "add":
         return changed(
-            call, path, {**value, draw(st.sampled_from(["zq", "data", "Name", "toolCallId"])): draw(_replacements)}
+            call,
+            path,
+            {
+                **value,
+                draw(st.sampled_from(["zq", "data", "Name", "toolCallId"])): draw(_replacements),
+            },
         )
     made: dict[str, Callable[[], Any]] = {
         "near": lambda: _near(value),

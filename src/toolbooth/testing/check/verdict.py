@@ -17,7 +17,9 @@ from toolbooth.testing.client.tools import ServedTool
 from toolbooth.testing.shapes.call_places import form_of, places
 from toolbooth.testing.shapes.expected import AgentShape, Found
 
-Grade = Literal["lost", "changed", "broken", "leaked", "guessed", "refused", "unexplained", "unrecorded"]
+Grade = Literal[
+    "lost", "changed", "broken", "leaked", "guessed", "refused", "unexplained", "unrecorded"
+]
 
 GRADES: dict[Grade, str] = {
     "lost": "the tool ran, and something that was sent got lost",
@@ -68,17 +70,25 @@ class Reference:
     steady: bool = True
     """Whether results can be compared; not where the same call gives something else each time."""
     given: bool = True
-    """Whether the author gave the call; one made from the schema may be nonsense to the tool itself."""
+    """Whether the author gave the call; one made from the schema may be nonsense to the tool
+    itself.
+    """
 
 
 def answer(result: WireResult) -> str:
     """What a tool answered, without what the boundary adds."""
-    return json.dumps([result.is_error, result.raw.get("content"), result.structured], sort_keys=True)
+    return json.dumps(
+        [result.is_error, result.raw.get("content"), result.structured], sort_keys=True
+    )
 
 
 def is_refused(result: WireResult) -> bool:
     """Whether the call never reached the tool, as far as a host lets us see."""
-    return bool(result.problems) or "error" in result.raw or (result.is_error and is_hosts_refusal(result))
+    return (
+        bool(result.problems)
+        or "error" in result.raw
+        or (result.is_error and is_hosts_refusal(result))
+    )
 
 
 def is_hosts_refusal(result: WireResult) -> bool:
@@ -86,11 +96,19 @@ def is_hosts_refusal(result: WireResult) -> bool:
     return not result.problems and _HOSTS_REFUSAL.search(result.text) is not None
 
 
-def judge(tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None) -> Deviation | None:
-    """How a call deviates from the law, if it does. `reference`: of what it is to be taken as, if it has a meaning."""
+def judge(
+    tool: ServedTool, shape: AgentShape, result: WireResult, reference: Reference | None
+) -> Deviation | None:
+    """How a call deviates from the law, if it does. `reference`: of what it is to be taken as, if
+    it has a meaning.
+    """
     lost: list[JsonPath] = []
     if reference is None:
-        lost = list(lost_keys(tool.contract.shape, text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}, ()))
+        lost = list(
+            lost_keys(
+                tool.contract.shape, text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}, ()
+            )
+        )
         found = _of_refusal(shape, result, lost)
     elif shape.kind == "correct":
         found = _of_correct(result, reference)
@@ -121,7 +139,11 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
     if law.problems is not None and said != sorted(law.problems):
         return "unexplained", f"refused, but for {_listed(said)}"
     if law.corrected is not ... and result.corrected != law.corrected:
-        instead = "no corrected call" if result.corrected is None else f"to send {json.dumps(result.corrected)}"
+        instead = (
+            "no corrected call"
+            if result.corrected is None
+            else f"to send {json.dumps(result.corrected)}"
+        )
         return "unexplained", f"refused, but it was told {_one_line(instead)}"
     return None
 
@@ -142,13 +164,20 @@ def _is_own_words(text: str) -> bool:
 def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> _Said | None:
     meant = reference.result
     if is_refused(meant):  # by the author's own validation: then so must this be
-        return None if is_refused(result) else ("guessed", f"the tool ran; it answered {_one_line(result.text)}")
+        return (
+            None
+            if is_refused(result)
+            else ("guessed", f"the tool ran; it answered {_one_line(result.text)}")
+        )
     if is_refused(result):
         return "refused", f"refused: {_one_line(result.text)}"
     if reference.steady and answer(result) != answer(meant):
         if result.is_error:
             return "broken", f"the tool was run with it and failed: {_one_line(result.text)}"
-        return "changed", f"it answered {_one_line(result.text)}, but {_one_line(meant.text)} to the correct call"
+        return (
+            "changed",
+            f"it answered {_one_line(result.text)}, but {_one_line(meant.text)} to the correct call",
+        )
     said = sorted((each.code, each.where) for each in result.repairs)
     if said != sorted(shape.law.repairs) and not result.is_error:
         return "unrecorded", f"taken as meant, with {_listed(said) or 'nothing'} in its record"
@@ -157,11 +186,19 @@ def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> 
 
 def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Said | None:
     """No refusal may show a secret."""
-    if not result.problems or not tool.contract.shape.has_secret or not isinstance(shape.law.means, dict | None):
+    if (
+        not result.problems
+        or not tool.contract.shape.has_secret
+        or not isinstance(shape.law.means, dict | None)
+    ):
         return None
     sent = text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}
     secrets = [place.value for place in places(tool.contract.shape, sent) if place.shape.secret]
-    shown = [each for each in secrets if isinstance(each, str) and len(each) > 3 and each in json.dumps(result.raw)]
+    shown = [
+        each
+        for each in secrets
+        if isinstance(each, str) and len(each) > 3 and each in json.dumps(result.raw)
+    ]
     return ("leaked", "the refusal shows a secret") if shown else None
 
 
@@ -172,7 +209,9 @@ def _named(paths: list[JsonPath]) -> str:
 
 def lost_keys(shape: Shape, value: Any, path: JsonPath) -> Iterator[JsonPath]:
     """The keys that stand where nothing is declared; of a wrapper, those inside it."""
-    form = form_of(shape.objects, cast("dict[str, Any]", value)) if isinstance(value, dict) else None
+    form = (
+        form_of(shape.objects, cast("dict[str, Any]", value)) if isinstance(value, dict) else None
+    )
     if form is not None and not shape.opaque:
         for key, each in cast("dict[str, Any]", value).items():
             field = form.fields.get(key)

@@ -1,4 +1,5 @@
-"""A server, a tool and arguments go in; what the agent sees comes out. No socket, and nothing that one would change.
+"""A server, a tool and arguments go in; what the agent sees comes out. No socket, and nothing that
+one would change.
 
 Held to real HTTP, result by result: tests/testing/test_call.py.
 """
@@ -19,8 +20,9 @@ async def call_over_wire_async(
 ) -> WireResult:
     """Call a tool of any server with what a real client delivers for these arguments (see `wire`).
 
-    None sends no arguments; bytes are sent as they are, as JSON text. `server` is a ToolRegistry, a FastMCP or an
-    MCPServer, protected or not. Calls share what its lifespan holds within `async with served(server) as server:`.
+    None sends no arguments; bytes are sent as they are, as JSON text. `server` is a ToolRegistry, a
+    FastMCP or an MCPServer, protected or not. Calls share what its lifespan holds within `async
+    with served(server) as server:`.
 
     Raises:
         NotJson: the arguments hold what no client can send.
@@ -33,7 +35,11 @@ async def call_over_wire_async(
     if arguments is None and fill is None:
         return read_result(await there.call(tool, b""))
     schema = await _schema(there, tool) if fill is not None else None
-    return read_result(await there.call(tool, wire({} if arguments is None else arguments, host, fill, schema=schema)))
+    return read_result(
+        await there.call(
+            tool, wire({} if arguments is None else arguments, host, fill, schema=schema)
+        )
+    )
 
 
 def call_over_wire(
@@ -52,5 +58,7 @@ def call_over_wire(
 async def _schema(server: Served, tool: str) -> Json:
     schemas = {each["name"]: each["inputSchema"] for each in await server.tools()}
     if tool not in schemas:
-        raise LookupError(f"{server.name} has no tool {tool!r}; it has {', '.join(schemas) or 'none'}")
+        raise LookupError(
+            f"{server.name} has no tool {tool!r}; it has {', '.join(schemas) or 'none'}"
+        )
     return schemas[tool]

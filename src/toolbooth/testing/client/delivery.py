@@ -1,7 +1,9 @@
-"""Arguments as a test writes them -> the arguments that a client delivers, or every place that JSON cannot carry.
+"""Arguments as a test writes them -> the arguments that a client delivers, or every place that JSON
+cannot carry.
 
-A direct call proves nothing about the wire: Python hands over dates, tuples, integer keys and models as they are, and
-a client never does. Client libraries that encode such objects hide the difference; here it is an error with a remedy.
+A direct call proves nothing about the wire: Python hands over dates, tuples, integer keys and
+models as they are, and a client never does. Client libraries that encode such objects hide the
+difference; here it is an error with a remedy.
 """
 
 from __future__ import annotations
@@ -46,12 +48,14 @@ def wire(
 ) -> Any:
     """The arguments in the exact shape that a real client delivers.
 
-    `host="js"`: through JavaScript, as most clients are written in it: 1.0 comes as 1, integers past 2**53 are rounded,
-    keys like "2" come first, NaN comes as null, `UNDEFINED` not at all. `fill="openai-strict"`: as a model in strict
-    mode writes it, every declared key in the order of `schema`, null where nothing is said.
+    `host="js"`: through JavaScript, as most clients are written in it: 1.0 comes as 1, integers
+    past 2**53 are rounded, keys like "2" come first, NaN comes as null, `UNDEFINED` not at all.
+    `fill="openai-strict"`: as a model in strict mode writes it, every declared key in the order of
+    `schema`, null where nothing is said.
 
     Raises:
-        NotJson: with every value that JSON cannot carry, where it stands, and what a client sends instead.
+        NotJson: with every value that JSON cannot carry, where it stands, and what a client sends
+        instead.
     """
     if host not in ("json", "js"):
         raise ValueError(f"host={host!r}: there is 'json' and 'js'")
@@ -61,7 +65,9 @@ def wire(
     try:
         read = _Reader(host, faults).read(arguments, ())
     except RecursionError:
-        raise NotJson(["$: refers to itself, or is nested deeper than a client could write"]) from None
+        raise NotJson(
+            ["$: refers to itself, or is nested deeper than a client could write"]
+        ) from None
     if faults:
         raise NotJson(faults)
     sent = stringified(read) if host == "js" else read
@@ -73,7 +79,9 @@ def wire(
 
 def _published(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]:
     if schema is None:
-        raise ValueError("fill needs the schema that the model was shown: schema=, an inputSchema or a Contract")
+        raise ValueError(
+            "fill needs the schema that the model was shown: schema=, an inputSchema or a Contract"
+        )
     return input_schema(schema) if isinstance(schema, Contract) else schema
 
 
@@ -100,7 +108,10 @@ class _Reader:
         if isinstance(value, dict):
             return self._object(cast("dict[Any, Any]", value), path)
         if isinstance(value, list):
-            return [self.read(each, (*path, index)) for index, each in enumerate(cast("list[Any]", value))]
+            return [
+                self.read(each, (*path, index))
+                for index, each in enumerate(cast("list[Any]", value))
+            ]
         return self._fault(path, _not_json(value))
 
     def _object(self, table: dict[Any, Any], path: JsonPath) -> dict[str, Any]:
@@ -117,8 +128,12 @@ class _Reader:
             text.encode()
         except UnicodeEncodeError:
             if self.host == "json":
-                return self._fault(path, "half a surrogate pair is no text; only a JavaScript client can send it")
-            return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins two halves
+                return self._fault(
+                    path, "half a surrogate pair is no text; only a JavaScript client can send it"
+                )
+            return text.encode("utf-16", "surrogatepass").decode(
+                "utf-16", "surrogatepass"
+            )  # joins two halves
         return text
 
     def _integer(self, number: int, path: JsonPath) -> Any:
@@ -127,18 +142,24 @@ class _Reader:
         except ValueError:
             if self.host == "json":
                 most = sys.get_int_max_str_digits()
-                return self._fault(path, f"an integer of more than {most:,} digits can neither be written nor read")
+                return self._fault(
+                    path, f"an integer of more than {most:,} digits can neither be written nor read"
+                )
         return number
 
     def _number(self, number: float, path: JsonPath) -> Any:
         if self.host == "json" and not math.isfinite(number):
             name = "NaN" if math.isnan(number) else "Infinity"
-            return self._fault(path, f'{name} is not JSON; a JavaScript client sends null (host="js")')
+            return self._fault(
+                path, f'{name} is not JSON; a JavaScript client sends null (host="js")'
+            )
         return number
 
     def _undefined(self, path: JsonPath) -> Any:
         if self.host == "json":
-            return self._fault(path, 'UNDEFINED exists in JavaScript alone (host="js"); leave the key out')
+            return self._fault(
+                path, 'UNDEFINED exists in JavaScript alone (host="js"); leave the key out'
+            )
         if not path:
             return self._fault(path, "the arguments as a whole cannot be UNDEFINED; leave them out")
         return UNDEFINED
@@ -152,7 +173,9 @@ def _not_json(value: Any) -> str:
     kind = type(value).__name__
     instead = _instead(value)
     return (
-        f"{kind} is not JSON; a client sends {instead}" if instead else f"{kind} is not JSON, and no client sends one"
+        f"{kind} is not JSON; a client sends {instead}"
+        if instead
+        else f"{kind} is not JSON, and no client sends one"
     )
 
 

@@ -1,7 +1,7 @@
 """What JSON is after a JavaScript program has parsed it and written it again.
 
-Claude Desktop, VS Code, Cursor and everything on the TypeScript SDK do that (docs/project/evidence/wire.md). Held to a
-real Node, value by value: tests/testing/test_wire.py.
+Claude Desktop, VS Code, Cursor and everything on the TypeScript SDK do that
+(docs/project/evidence/wire.md). Held to a real Node, value by value: tests/testing/test_wire.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def stringified(value: Any) -> Any:
         indexes = sorted((key for key in sent if _is_index(key)), key=int)
         return {key: sent[key] for key in (*indexes, *sent)} if indexes else sent
     if isinstance(value, list):
-        return [None if each is UNDEFINED else stringified(each) for each in cast("list[Any]", value)]
+        return [
+            None if each is UNDEFINED else stringified(each) for each in cast("list[Any]", value)
+        ]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return _number(value)
@@ -58,5 +60,7 @@ def _number(number: float) -> float | None:
 
 
 def _is_index(key: str) -> bool:
-    """Whether a key is the index of an array element, which every JavaScript object keeps first, in order."""
+    """Whether a key is the index of an array element, which every JavaScript object keeps first, in
+    order.
+    """
     return _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX

@@ -1,7 +1,9 @@
-"""Arguments as a model writes them under OpenAI's strict mode: every declared key, null where nothing is said.
+"""Arguments as a model writes them under OpenAI's strict mode: every declared key, null where
+nothing is said.
 
-Strict converters make every property required, so nothing can be left out, and defaults are never exercised
-(docs/project/evidence/wire.md, Converters). The model writes the keys in the order of the schema.
+Strict converters make every property required, so nothing can be left out, and defaults are never
+exercised (docs/project/evidence/wire.md, Converters). The model writes the keys in the order of the
+schema.
 """
 
 from __future__ import annotations
@@ -32,14 +34,22 @@ class _Filler:
         return value
 
     def _object(self, table: dict[str, Any], parts: list[Schema]) -> dict[str, Any]:
-        declared = {name: node for part in parts for name, node in part.get("properties", {}).items()}
-        made = {name: self.fill(table[name], node) if name in table else None for name, node in declared.items()}
+        declared = {
+            name: node for part in parts for name, node in part.get("properties", {}).items()
+        }
+        made = {
+            name: self.fill(table[name], node) if name in table else None
+            for name, node in declared.items()
+        }
         return {**made, **{key: each for key, each in table.items() if key not in declared}}
 
     def _array(self, items: list[Any], parts: list[Schema]) -> list[Any]:
         prefix = next((part["prefixItems"] for part in parts if "prefixItems" in part), ())
         rest = next((part["items"] for part in parts if "items" in part), True)
-        return [self.fill(each, prefix[index] if index < len(prefix) else rest) for index, each in enumerate(items)]
+        return [
+            self.fill(each, prefix[index] if index < len(prefix) else rest)
+            for index, each in enumerate(items)
+        ]
 
     def _parts(self, value: Any, schema: Any) -> Iterable[Schema]:
         """The schema without its references and unions: what it says of this value."""
@@ -55,9 +65,15 @@ class _Filler:
             yield from self._parts(value, self._branch(value, node.get(union, ())))
 
     def _branch(self, value: Any, branches: Iterable[Any]) -> Any:
-        """The branch that the value has chosen; where none fits it, the first for values of its kind."""
+        """The branch that the value has chosen; where none fits it, the first for values of its
+        kind.
+        """
         kind = "object" if isinstance(value, dict) else "array"
-        of_kind = [each for each in branches if any(part.get("type") == kind for part in self._parts(value, each))]
+        of_kind = [
+            each
+            for each in branches
+            if any(part.get("type") == kind for part in self._parts(value, each))
+        ]
         fitting = (each for each in of_kind if self._fits(value, each))
         return next(fitting, of_kind[0] if of_kind else None)
 

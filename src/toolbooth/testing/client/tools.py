@@ -30,7 +30,9 @@ class ServedTool:
     guarded: bool
     """Whether the boundary stands before it."""
     way: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of a dispatcher: the action that is called, and its resource; its contract is that of the tool behind it."""
+    """Of a dispatcher: the action that is called, and its resource; its contract is that of the
+    tool behind it.
+    """
     dispatch: Dispatch | None = None
 
     @property
@@ -47,10 +49,16 @@ async def tools_of(there: Served) -> list[ServedTool]:
         if there.kind == "toolbooth":
             found += _registered(there.server.tools[name], published)
             continue
-        hosts = await there.server.get_tool(name) if there.kind == "fastmcp" else _sdk_tool(there.server, name)
+        hosts = (
+            await there.server.get_tool(name)
+            if there.kind == "fastmcp"
+            else _sdk_tool(there.server, name)
+        )
         contract = getattr(hosts, "contract", None)
         made = contract or _agreed(there, hosts, name, published)
-        found.append(ServedTool(name=name, contract=made, published=published, guarded=contract is not None))
+        found.append(
+            ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
+        )
     return found
 
 
@@ -71,7 +79,9 @@ def _sdk_tool(server: Any, name: str) -> Any:
 
 
 def _agreed(there: Served, hosts: Any, name: str, published: Json) -> Contract:
-    """What an unprotected host's tool takes: by its function, if agents are told the same; else as they are told."""
+    """What an unprotected host's tool takes: by its function, if agents are told the same; else as
+    they are told.
+    """
     told = compile_json_schema(published, name=name)
     adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
     try:
@@ -89,9 +99,15 @@ def _names(contract: Contract) -> set[str]:
 
 
 def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
-    """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for something else."""
+    """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
+    something else.
+    """
     dispatch, way = cast("Dispatch", tool.dispatch), tool.way
-    if shape.raw or not shape.body.startswith(b"{") or not dispatch.own.isdisjoint(json.loads(shape.body)):
+    if (
+        shape.raw
+        or not shape.body.startswith(b"{")
+        or not dispatch.own.isdisjoint(json.loads(shape.body))
+    ):
         return None
 
     def call(fields: Any) -> Any:

@@ -1,6 +1,8 @@
-"""Real calls, one JSON line each: written by an observer, read again by `replay.py`. The form of the file is here.
+"""Real calls, one JSON line each: written by an observer, read again by `replay.py`. The form of
+the file is here.
 
-A line says what was sent, as JSON, and what the boundary made of it. `redacted` says that secrets were left out.
+A line says what was sent, as JSON, and what the boundary made of it. `redacted` says that secrets
+were left out.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ class Recorded:
     arguments: str | None = None
     """JSON text; None where none could be read."""
     values: str | None = None
-    """JSON text of what the tool would get, `null` where the call is refused; None where nobody has looked yet."""
+    """JSON text of what the tool would get, `null` where the call is refused; None where nobody has
+    looked yet.
+    """
 
 
 class BadRecording(ValueError):
@@ -46,12 +50,15 @@ class BadRecording(ValueError):
 
 
 def record_calls(
-    registry: ToolRegistry, path: str | Path, *, arguments: Literal["redacted", "whole"] = "redacted"
+    registry: ToolRegistry,
+    path: str | Path,
+    *,
+    arguments: Literal["redacted", "whole"] = "redacted",
 ) -> Observer:
     """Have every call of `registry` added to a file, from now on.
 
-    The arguments are written without secrets unless they are asked for `"whole"`; a file that is made here can be read
-    by its owner alone. Several processes may write to the same file.
+    The arguments are written without secrets unless they are asked for `"whole"`; a file that is
+    made here can be read by its owner alone. Several processes may write to the same file.
     """
     if arguments not in ("redacted", "whole"):
         raise ValueError(f"arguments={arguments!r}: calls are recorded 'redacted' or 'whole'")
@@ -77,17 +84,23 @@ def record_calls(
 
 def _append(file: Path, line: str) -> None:
     """One write to the end of the file: lines of several threads and processes stay whole."""
-    with open(file, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as end:
+    with open(
+        file, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)
+    ) as end:
         end.write(line.encode())
 
 
 def written(line: Recorded) -> str:
-    """A line of the file. What is JSON text already goes in as it is, with every digit that was sent."""
+    """A line of the file. What is JSON text already goes in as it is, with every digit that was
+    sent.
+    """
     parts: list[str] = []
     for name in (each.name for each in fields(line)):
         value: Any = getattr(line, name)
         if value is not None:
-            text = value if name in ("arguments", "values") else json.dumps(value, ensure_ascii=False)
+            text = (
+                value if name in ("arguments", "values") else json.dumps(value, ensure_ascii=False)
+            )
             parts.append(f'"{name}": {text}')
     return "{" + ", ".join(parts) + "}\n"
 
@@ -112,7 +125,9 @@ def read_calls(path: str | Path) -> dict[int, Recorded]:
     if faults:
         raise BadRecording(f"{path} is no recording of calls:\n" + "\n".join(faults))
     if not found:
-        raise BadRecording(f"{path} holds no calls; record_calls(registry, {str(path)!r}) has them written there")
+        raise BadRecording(
+            f"{path} holds no calls; record_calls(registry, {str(path)!r}) has them written there"
+        )
     return found
 
 
@@ -130,7 +145,9 @@ def _recorded(line: bytes) -> Recorded:
         raise ValueError("the tool is missing")
     for name, kind in _KEYS.items():
         if name in call and not isinstance(call[name], kind):
-            raise ValueError(f"{name} should be of type {kind.__name__}, not {type(call[name]).__name__}")
+            raise ValueError(
+                f"{name} should be of type {kind.__name__}, not {type(call[name]).__name__}"
+            )
     for name in ("repairs", "problems"):
         call[name] = tuple(map(str, call.get(name, ())))
     for name in call.keys() & {"arguments", "values"}:

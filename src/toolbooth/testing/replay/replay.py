@@ -1,7 +1,8 @@
 """A recording and a server go in; the calls that no longer mean the same come out. No tool is run.
 
-Compared is what the boundary makes of a call: whether it passes, is repaired or refused, and by which rules. Lines that
-`update` has written also hold the values that the tool would get, and these are compared too.
+Compared is what the boundary makes of a call: whether it passes, is repaired or refused, and by
+which rules. Lines that `update` has written also hold the values that the tool would get, and these
+are compared too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from toolbooth.testing.replay.record import Recorded, read_calls, written
 from toolbooth.testing.replay.replay_judge import Judge, Judged
 
 VARIES = "[varies]"
-"""Stands for a value that is another one in each run, as of a `default_factory`. It is not compared."""
+"""Stands for a value that is another one in each run, as of a `default_factory`. It is not
+compared.
+"""
 
 _ECHO = 200
 _MOST_LINES = 8
@@ -45,7 +48,9 @@ class Replay:
     calls: int
     changes: list[Change] = field(default_factory=list[Change])
     redacted: int = 0
-    """Calls of which some values were left out when they were recorded: these values were not compared."""
+    """Calls of which some values were left out when they were recorded: these values were not
+    compared.
+    """
     unread: int = 0
     """Calls that were recorded without arguments, because those could not be read."""
 
@@ -54,10 +59,12 @@ class Replay:
 
 
 def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Replay:
-    """Compare what the boundary of `server` makes of recorded calls with what was made of them then.
+    """Compare what the boundary of `server` makes of recorded calls with what was made of them
+    then.
 
-    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes what is made of them today into the
-    recording, the values for the tools included, as what later replays compare with.
+    `server` is a ToolRegistry, or a protected FastMCP or MCPServer. `update` writes what is made of
+    them today into the recording, the values for the tools included, as what later replays compare
+    with.
 
     Raises:
         BadRecording: the file is no recording, or holds no calls.
@@ -87,16 +94,21 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
 
 
 def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath]) -> Recorded:
-    """The line for a call, from two runs: a value that is another one the second time will never be the same."""
+    """The line for a call, from two runs: a value that is another one the second time will never be
+    the same.
+    """
     repairs, problems = _codes(today.repairs), _codes(today.problems)
     outcome = _outcome(problems, repairs).partition(" ")[0]
     made = replace(call, outcome=outcome, repairs=repairs, problems=problems)
     if any(_may_differ(each, call, hidden) for each in today.problems):
-        # Refused for a value that was left out: what became of the real one is known better by the record.
+        # Refused for a value that was left out: what became of the real one is known better by the
+        # record.
         return call if _same_codes(call, today, hidden) else made
     if today.values is None or again.values is None:
         return replace(made, values="null")
-    return replace(made, values=as_text(_steady(json.loads(today.values), json.loads(again.values))))
+    return replace(
+        made, values=as_text(_steady(json.loads(today.values), json.loads(again.values)))
+    )
 
 
 # --- comparing --------------------------------------------------------------------------------------------------
@@ -107,15 +119,21 @@ def _compared(line: int, call: Recorded, today: Judged, hidden: list[JsonPath]) 
     if not _same_codes(call, today, hidden):
         after = _outcome(_codes(today.problems), _codes(today.repairs))
         told = [f"{each.where}: {each.message}" for each in today.problems]
-        told += [f"{each.where}: {each.code}" for each in today.repairs if each.code not in call.repairs]
+        told += [
+            f"{each.where}: {each.code}" for each in today.repairs if each.code not in call.repairs
+        ]
         advice = _advice(call, today)
-        return Change(line=line, call=call, before=before, after=after, details=tuple(told), advice=advice)
+        return Change(
+            line=line, call=call, before=before, after=after, details=tuple(told), advice=advice
+        )
     if call.values in (None, "null") or today.values is None:
         return None
     other = tuple(_differences(json.loads(call.values or ""), json.loads(today.values), ()))
     advice = "The tool now gets something else for the same call."
     return (
-        Change(line=line, call=call, before=before, after="other values", details=other, advice=advice)
+        Change(
+            line=line, call=call, before=before, after="other values", details=other, advice=advice
+        )
         if other
         else None
     )
@@ -126,19 +144,26 @@ def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
     problems = Counter(each.code for each in today.problems if not _may_differ(each, call, hidden))
     repairs = Counter(each.code for each in today.repairs if not _within(each.path, hidden))
     if call.values is not None:  # written by an update, from what is in the file
-        return Counter(_codes(today.problems)) == then_problems and Counter(_codes(today.repairs)) == then_repairs
+        return (
+            Counter(_codes(today.problems)) == then_problems
+            and Counter(_codes(today.repairs)) == then_repairs
+        )
     if hidden:
-        # Nobody knows what the real value came to; all else that is said today must have been said then.
+        # Nobody knows what the real value came to; all else that is said today must have been said
+        # then.
         return problems <= then_problems and repairs <= then_repairs
     if call.dispatcher:
-        # What a dispatcher repaired of its own is in the record, and no longer in the arguments that it passed on.
+        # What a dispatcher repaired of its own is in the record, and no longer in the arguments
+        # that it passed on.
         return problems == then_problems and repairs <= then_repairs
     return problems == then_problems and repairs == then_repairs
 
 
 def _may_differ(problem: Problem, call: Recorded, hidden: list[JsonPath]) -> bool:
     """Whether a problem may come of a value that was left out, and so be another than the record's."""
-    if "nested-wrapper" in call.problems:  # the wrapper, which may be what was left out, explained what is missing
+    if (
+        "nested-wrapper" in call.problems
+    ):  # the wrapper, which may be what was left out, explained what is missing
         return bool(hidden) and (problem.code == "missing" or _within(problem.path, hidden))
     return problem.code != "unknown-key" and _within(problem.path, hidden)
 
@@ -154,7 +179,9 @@ def _advice(call: Recorded, today: Judged) -> str:
 def _gone(line: int, call: Recorded, words: str) -> Change:
     before = _outcome(call.problems, call.repairs)
     advice = "Whoever calls it is refused from now on: keep the name, or tell them first."
-    return Change(line=line, call=call, before=before, after="no such tool", details=(words,), advice=advice)
+    return Change(
+        line=line, call=call, before=before, after="no such tool", details=(words,), advice=advice
+    )
 
 
 def _outcome(problems: Iterable[str], repairs: Iterable[str]) -> str:
@@ -179,7 +206,9 @@ def _steady(one: Any, other: Any) -> Any:
 
 
 def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[str]:
-    if before == VARIES or before is _ABSENT:  # a new field with a default: nothing was said of it, then or now
+    if (
+        before == VARIES or before is _ABSENT
+    ):  # a new field with a default: nothing was said of it, then or now
         return
     pairs = _paired(before, after)
     if pairs is not None:
@@ -190,13 +219,19 @@ def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterat
 
 
 def _paired(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
-    """What stands at the same place of two objects, or of two arrays of one length; None for all else."""
+    """What stands at the same place of two objects, or of two arrays of one length; None for all
+    else.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         first, second = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return {key: (first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in (*first, *second)}
+        return {
+            key: (first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in (*first, *second)
+        }
     if isinstance(one, list) and isinstance(other, list):
         items, others = cast("list[Any]", one), cast("list[Any]", other)
-        return dict(enumerate(zip(items, others, strict=True))) if len(items) == len(others) else None
+        return (
+            dict(enumerate(zip(items, others, strict=True))) if len(items) == len(others) else None
+        )
     return None
 
 
@@ -235,7 +270,11 @@ def _report(made: Replay) -> Iterator[str]:
     for like in _alike(made.changes):
         first, count = like[0], len(like)
         lines = f"line {first.line}" + (f" and {count - 1} more" if count > 1 else "")
-        where = f"{first.call.tool} (by {first.call.dispatcher})" if first.call.dispatcher else first.call.tool
+        where = (
+            f"{first.call.tool} (by {first.call.dispatcher})"
+            if first.call.dispatcher
+            else first.call.tool
+        )
         yield f"{where}: {first.before} → {first.after} ({lines})"
         yield f"  sent {shorten(first.call.arguments or 'what could not be read', _ECHO)}"
         yield from (f"  {shorten(each, _ECHO)}" for each in first.details[:_MOST_LINES])
@@ -247,7 +286,9 @@ def _report(made: Replay) -> Iterator[str]:
 def _alike(changes: Iterable[Change]) -> Iterable[list[Change]]:
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for each in changes:
-        groups.setdefault((each.call.dispatcher, each.call.tool, each.before, each.after), []).append(each)
+        groups.setdefault(
+            (each.call.dispatcher, each.call.tool, each.before, each.after), []
+        ).append(each)
     return groups.values()
 
 

@@ -1,7 +1,8 @@
-"""A recorded call and today's tools go in; what the boundary makes of the call comes out. No tool is run.
+"""A recorded call and today's tools go in; what the boundary makes of the call comes out. No tool
+is run.
 
-The tools keep their contracts and lose their functions, so that the server's own way of calling, dispatchers and all,
-ends where the tool would begin.
+The tools keep their contracts and lose their functions, so that the server's own way of calling,
+dispatchers and all, ends where the tool would begin.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ class Judge:
     def __init__(self, server: Any) -> None:
         self._registry = ToolRegistry("replay")
         self._got: dict[str, Any] = {}
-        tools = {**server.hidden, **server.tools} if isinstance(server, ToolRegistry) else _guarded(server)
+        tools = (
+            {**server.hidden, **server.tools}
+            if isinstance(server, ToolRegistry)
+            else _guarded(server)
+        )
         for name, tool in tools.items():
             self._registry.tools[name] = idle = self._idle(tool)
             for _, sub in idle.dispatch.subs() if idle.dispatch is not None else ():
@@ -69,7 +74,9 @@ class Judge:
         return Judged(
             repairs=repairs_in(told),
             problems=problems_in(told),
-            values=None if result["isError"] else as_text(to_jsonable_python(self._got, by_alias=True, fallback=_name)),
+            values=None
+            if result["isError"]
+            else as_text(to_jsonable_python(self._got, by_alias=True, fallback=_name)),
         )
 
     def _idle(self, tool: Tool) -> Tool:
@@ -94,8 +101,13 @@ def _guarded(server: Any) -> Mapping[str, Tool]:
     there = served(server)
     contracts = asyncio.run(there.contracts())
     if not contracts:
-        raise NotProtected(f"no tool of {there.name!r} is behind the boundary: protect(server) puts them there")
-    return {name: Tool(contract=replace(each, name=name), function=dict) for name, each in contracts.items()}
+        raise NotProtected(
+            f"no tool of {there.name!r} is behind the boundary: protect(server) puts them there"
+        )
+    return {
+        name: Tool(contract=replace(each, name=name), function=dict)
+        for name, each in contracts.items()
+    }
 
 
 def _place(tool: str, dispatcher: str | None) -> str:

@@ -1,7 +1,9 @@
-"""A contract and a correct call go in; out comes what clients and models really send instead, each with its outcome.
+"""A contract and a correct call go in; out comes what clients and models really send instead, each
+with its outcome.
 
-The outcome is what the law prescribes, derived from the declared types alone: not what the boundary does, so that the
-boundary can be held to it. Where the law leaves room (unions without a tag, the author's own code) nothing is said.
+The outcome is what the law prescribes, derived from the declared types alone: not what the boundary
+does, so that the boundary can be held to it. Where the law leaves room (unions without a tag, the
+author's own code) nothing is said.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from toolbooth.testing.shapes.key_faults import is_near, key_faults, names_below
 from toolbooth.testing.shapes.value_faults import absent, value_faults
 
 
-def agent_shapes(contract: Contract, arguments: Mapping[str, Any] | None = None) -> list[AgentShape]:
+def agent_shapes(
+    contract: Contract, arguments: Mapping[str, Any] | None = None
+) -> list[AgentShape]:
     """The shapes in which a correct call may arrive, the correct one first.
 
-    `arguments` are those of a correct call; without them, one is made from the schema (`example_arguments`).
+    `arguments` are those of a correct call; without them, one is made from the schema
+    (`example_arguments`).
 
     Raises:
         NotJson: the arguments hold what no client can send.
@@ -45,7 +50,9 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
     text = json.dumps(arguments)
     yield draft.taken("arguments-text", (), text, [("json-text", "$")], raw=True)
     yield draft.taken("arguments-text-twice", (), json.dumps(text), [("json-text", "$")], raw=True)
-    yield draft.refused("arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True)
+    yield draft.refused(
+        "arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True
+    )
     form = draft.places[0].form if draft.places else None
     required = None if form is None else _required(draft, form)
     if form is not None and required is not None:
@@ -56,7 +63,9 @@ def _whole_call(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
-    """What must be sent; None where that is no plain matter of names (a field that a path leads to)."""
+    """What must be sent; None where that is no plain matter of names (a field that a path leads
+    to).
+    """
     names = [name for name in form.names if form.fields[name].required]
     return (
         [("missing", path_text((name,))) for name in names]
@@ -67,7 +76,11 @@ def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
 
 def _nothing_sent(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
     """Absent and null are {}; {} is what it is."""
-    for kind, sent in (("no-arguments", b""), ("null-arguments", b"null"), ("empty-arguments", b"{}")):
+    for kind, sent in (
+        ("no-arguments", b""),
+        ("null-arguments", b"null"),
+        ("empty-arguments", b"{}"),
+    ):
         if required:
             yield draft.refused(kind, (), sent, required, corrected=None)
         elif kind != "empty-arguments":
@@ -79,10 +92,14 @@ def _as_a_key(draft: Draft, form: ObjectShape, required: list[Found]) -> Iterato
     text = json.dumps(draft.arguments)
     declared = set(names_below(form))
     if not is_near(text, declared):
-        yield draft.refused("arguments-as-key", (), {text: ""}, [("unknown-key", path_text((text,))), *required])
+        yield draft.refused(
+            "arguments-as-key", (), {text: ""}, [("unknown-key", path_text((text,))), *required]
+        )
     if not (is_near("name", declared) or is_near("arguments", declared)):
         sent = {"name": draft.tool, "arguments": draft.arguments}
-        yield draft.refused("envelope", (), sent, [("unknown-key", "$.name"), ("nested-wrapper", "$.arguments")])
+        yield draft.refused(
+            "envelope", (), sent, [("unknown-key", "$.name"), ("nested-wrapper", "$.arguments")]
+        )
 
 
 def _everywhere(draft: Draft) -> Iterator[AgentShape]:
@@ -91,7 +108,9 @@ def _everywhere(draft: Draft) -> Iterator[AgentShape]:
     for place in draft.places:
         if place.form is not None and not place.form.exclusive_paths:
             missing = {
-                key: None for key, field in absent(place) if not field.verbatim and "null" not in field.shape.types
+                key: None
+                for key, field in absent(place)
+                if not field.verbatim and "null" not in field.shape.types
             }
             if missing:
                 sent = changed(sent, place.path, {**look(sent, place.path), **missing})
@@ -104,4 +123,9 @@ def _everywhere(draft: Draft) -> Iterator[AgentShape]:
         sent = draft.arguments
         for place in reversed(texts):
             sent = changed(sent, place.path, json.dumps(look(sent, place.path)))
-        yield draft.taken("json-text-everywhere", (), sent, [("json-text", path_text(place.path)) for place in texts])
+        yield draft.taken(
+            "json-text-everywhere",
+            (),
+            sent,
+            [("json-text", path_text(place.path)) for place in texts],
+        )

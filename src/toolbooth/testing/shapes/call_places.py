@@ -1,4 +1,6 @@
-"""A correct call, place by place: which values stand where, and which of them can be read in one way only."""
+"""A correct call, place by place: which values stand where, and which of them can be read in one
+way only.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Place:
     holder: ObjectShape | None = None
     """The form of the object that the value stands in, under a declared key."""
     mixed: bool = False
-    """An object or array around it could have been something else: the author's validation speaks of that too."""
+    """An object or array around it could have been something else: the author's validation speaks
+    of that too.
+    """
 
     @property
     def is_union(self) -> bool:
@@ -50,7 +54,9 @@ class Place:
 
 
 def places(shape: Shape, arguments: Any) -> list[Place]:
-    """Every place at which the law leaves one reading, the arguments themselves first; of arrays the first item."""
+    """Every place at which the law leaves one reading, the arguments themselves first; of arrays
+    the first item.
+    """
     return list(_places(Place(path=(), value=arguments, shape=shape)))
 
 
@@ -76,7 +82,9 @@ def _places(place: Place) -> Iterator[Place]:
         yield place
 
 
-def _below(place: Place, step: str | int, value: Any, shape: Shape, field: Field | None = None) -> Place:
+def _below(
+    place: Place, step: str | int, value: Any, shape: Shape, field: Field | None = None
+) -> Place:
     path, mixed = (*place.path, step), place.is_union
     return Place(path=path, value=value, shape=shape, field=field, holder=place.form, mixed=mixed)
 
@@ -94,7 +102,11 @@ def _fields(place: Place, form: ObjectShape, value: dict[str, Any]) -> Iterator[
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
     """The one form that an object has; in a union only a tag can tell."""
     sent = [tag for tag in _tags(forms) if tag in value]
-    fitting = [form for form in forms if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)]
+    fitting = [
+        form
+        for form in forms
+        if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)
+    ]
     return fitting[0] if len(fitting) == 1 and (sent or len(forms) == 1) else None
 
 
@@ -102,7 +114,10 @@ def _tags(forms: Sequence[ObjectShape]) -> set[str]:
     """The keys that tell the forms of a union apart."""
     if len(forms) < 2:
         return set()
-    named = [{key for key, each in form.fields.items() if each.shape.constants is not None} for form in forms]
+    named = [
+        {key for key, each in form.fields.items() if each.shape.constants is not None}
+        for form in forms
+    ]
     return set[str].intersection(*named)
 
 
@@ -124,7 +139,9 @@ def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
 def without(arguments: Any, path: JsonPath) -> Any:
     """The call without one key."""
     holder = look(arguments, path[:-1])
-    return changed(arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]})
+    return changed(
+        arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]}
+    )
 
 
 def look(arguments: Any, path: JsonPath) -> Any:

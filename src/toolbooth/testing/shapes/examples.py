@@ -1,6 +1,8 @@
-"""One correct call of a tool, made from its schema: the same each time, with as much in it as the schema declares.
+"""One correct call of a tool, made from its schema: the same each time, with as much in it as the
+schema declares.
 
-A value that differs from the default is taken where there is one, so that a field that gets lost makes a difference.
+A value that differs from the default is taken where there is one, so that a field that gets lost
+makes a difference.
 """
 
 from __future__ import annotations
@@ -24,20 +26,27 @@ _SEARCH = settings(
     deadline=None,
     max_examples=300,
     phases=[Phase.generate],
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.filter_too_much,
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+    ],
 )
 """The same on every run and machine, the simplest values first."""
 
 
 class NoExample(LookupError):
-    """No correct call could be made from the schema alone; says what was tried last, and what to do."""
+    """No correct call could be made from the schema alone; says what was tried last, and what to
+    do.
+    """
 
 
 def example_arguments(contract: Contract) -> dict[str, Any]:
     """A correct call: what the schema gives as an example, or one made from it.
 
     Raises:
-        NoExample: the author's validation refused whatever was made; the author must give an example.
+        NoExample: the author's validation refused whatever was made; the author must give an
+        example.
     """
     refused = ""
     for candidate in _candidates(contract):
@@ -86,20 +95,33 @@ class _Maker:
     def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
         above |= _references(schema)
         written = self._resolved(schema)
-        given = written.get("examples") or [written[key] for key in ("example", "const") if key in written]
+        given = written.get("examples") or [
+            written[key] for key in ("example", "const") if key in written
+        ]
         if given:
             return given[0]
         if "enum" in written:
-            return next((each for each in written["enum"] if each != written.get("default")), written["enum"][0])
+            return next(
+                (each for each in written["enum"] if each != written.get("default")),
+                written["enum"][0],
+            )
         kind = written.get("type", "string")
-        kind = kind if isinstance(kind, str) else next((each for each in kind if each != "null"), "null")
+        kind = (
+            kind
+            if isinstance(kind, str)
+            else next((each for each in kind if each != "null"), "null")
+        )
         if kind == "object":
             return self._object(written, above)
         if kind == "array":
             return self._array(written, above)
         if written.get("contentMediaType") == "application/json":
             return self._json(written, above)
-        return _matching(written) if kind == "string" and "pattern" in written else scalar(kind, written)
+        return (
+            _matching(written)
+            if kind == "string" and "pattern" in written
+            else scalar(kind, written)
+        )
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """The schema with what it refers to; of alternatives the first that is not null."""
@@ -126,7 +148,9 @@ class _Maker:
         prefix = [self.make(each, above) for each in schema.get("prefixItems", ())]
         if prefix or items is False:
             return prefix
-        count = least if _references(items) & above else max(least, min(1, schema.get("maxItems", 1)))
+        count = (
+            least if _references(items) & above else max(least, min(1, schema.get("maxItems", 1)))
+        )
         return [self.make(items, above) for _ in range(count)]
 
     def _json(self, schema: Mapping[str, Any], above: frozenset[str]) -> str:
@@ -143,7 +167,10 @@ def _references(schema: Any) -> frozenset[str]:
     if not isinstance(schema, Mapping):
         return frozenset()
     written = cast("Mapping[str, Any]", schema)
-    parts = [written.get("items"), *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ()))]
+    parts = [
+        written.get("items"),
+        *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ())),
+    ]
     own = [written["$ref"]] if "$ref" in written else []
     return frozenset(own).union(*map(_references, parts))
 
@@ -151,7 +178,9 @@ def _references(schema: Any) -> frozenset[str]:
 def _matching(schema: Mapping[str, Any]) -> str:
     try:
         found = find(
-            arguments_for({"properties": {"text": {"type": "string", **schema}}, "required": ["text"]}),
+            arguments_for(
+                {"properties": {"text": {"type": "string", **schema}}, "required": ["text"]}
+            ),
             lambda _: True,
             settings=_SEARCH,
         )

@@ -26,18 +26,26 @@ class Prescribed:
 
     outcome: Outcome
     means: Any = None
-    """Passed and repaired: the correct call that it is to be taken as. What becomes of that one becomes of this one."""
+    """Passed and repaired: the correct call that it is to be taken as. What becomes of that one
+    becomes of this one.
+    """
     repairs: tuple[Found, ...] = ()
     problems: tuple[Found, ...] | None = ()
     """None: it must be refused, but a union leaves open in which words."""
     corrected: Any = ...
-    """The call to send instead; None: there must be none, for it would be a guess or show a secret; ...: not said."""
+    """The call to send instead; None: there must be none, for it would be a guess or show a secret;
+    ...: not said.
+    """
 
     def __str__(self) -> str:
         if self.outcome != "refused":
             return f"repaired: {_listed(self.repairs)}" if self.repairs else "passed as it is"
         said = "refused" + (f": {_listed(self.problems)}" if self.problems else "")
-        return said if self.corrected in (None, ...) else f"{said}; send instead {json.dumps(self.corrected)}"
+        return (
+            said
+            if self.corrected in (None, ...)
+            else f"{said}; send instead {json.dumps(self.corrected)}"
+        )
 
 
 def _listed(found: Iterable[Found]) -> str:
@@ -59,7 +67,9 @@ class AgentShape:
     date: str
     law: Prescribed
     raw: bool = False
-    """Only the bytes show it: a host that parses them decides before any hook. On our own server the law holds."""
+    """Only the bytes show it: a host that parses them decides before any hook. On our own server
+    the law holds.
+    """
 
     @property
     def arguments(self) -> Any:
@@ -83,10 +93,14 @@ class Draft:
         self.corrected = self._corrected(contract)
 
     def _corrected(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
-        """The correct call itself, unless it holds a secret, or what can be written in more than one way."""
+        """The correct call itself, unless it holds a secret, or what can be written in more than
+        one way.
+        """
         if any(place.shape.secret and place.value is not None for place in self.places):
             return None  # where a secret is involved, only edits
-        aliased = any(place.field is not None and place.field.name != place.path[-1] for place in self.places)
+        aliased = any(
+            place.field is not None and place.field.name != place.path[-1] for place in self.places
+        )
         texts = any(place.shape.json_text and isinstance(place.value, str) for place in self.places)
         return ... if contract.shape.has_secret or aliased or texts else self.arguments
 

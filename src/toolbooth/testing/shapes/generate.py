@@ -1,8 +1,8 @@
 """A JSON Schema goes in; a Hypothesis strategy for what it admits comes out.
 
-Made for the schemas that we publish and for those that hosts do. What is built may be too wide here and there (`not`,
-`if`, `contains`): the schema itself has the last word on every value. As at the boundary, an object that declares
-properties and is silent on others has no others.
+Made for the schemas that we publish and for those that hosts do. What is built may be too wide here
+and there (`not`, `if`, `contains`): the schema itself has the last word on every value. As at the
+boundary, an object that declares properties and is silent on others has no others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ Values = SearchStrategy[Any]
 DEEP = 4
 """Levels below which only what is required is made; as many again, and nothing is."""
 
-_OBJECT = ("properties", "required", "additionalProperties", "patternProperties", "minProperties", "propertyNames")
+_OBJECT = (
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "minProperties",
+    "propertyNames",
+)
 _ARRAY = ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")
 _NUMBER = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _TEXT = ("minLength", "maxLength", "pattern", "format")
@@ -40,9 +47,12 @@ _TRICKY = ("", "5", "1.5", "true", "null", "None", "[1]", '{"a": 1}', " a ", "é
 _texts = st.text(max_size=8) | st.sampled_from(_TRICKY)
 _numbers = st.floats(-1e9, 1e9, width=32) | st.integers(-(10**6), 10**6)
 _scalars = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | _numbers | _texts
-# "Anything" ends soon: where a client must be told a type for every node, it has to (`publish.ANY_ITEMS`).
+# "Anything" ends soon: where a client must be told a type for every node, it has to
+# (`publish.ANY_ITEMS`).
 _anything = (
-    _scalars | st.lists(_texts | _numbers | st.booleans(), max_size=3) | st.dictionaries(_texts, _scalars, max_size=3)
+    _scalars
+    | st.lists(_texts | _numbers | st.booleans(), max_size=3)
+    | st.dictionaries(_texts, _scalars, max_size=3)
 )
 
 _FORMATS: dict[str, SearchStrategy[str]] = {
@@ -72,7 +82,10 @@ _CLOSED = {"additionalProperties": False}
 
 
 def _is_open(schema: Schema) -> bool:
-    return any(key in schema for key in ("additionalProperties", "patternProperties", "$ref", *_CHOICES, "allOf"))
+    return any(
+        key in schema
+        for key in ("additionalProperties", "patternProperties", "$ref", *_CHOICES, "allOf")
+    )
 
 
 class Document:
@@ -107,10 +120,15 @@ class _Maker:
             if key in written:
                 base = {name: value for name, value in written.items() if name != key}
                 return st.one_of(
-                    [self.make(both(base, self.document.resolved(option)), depth) for option in written[key]]
+                    [
+                        self.make(both(base, self.document.resolved(option)), depth)
+                        for option in written[key]
+                    ]
                 )
         if "const" in written or "enum" in written:
-            fits = jsonschema_rs.validator_for({**written, "$defs": self.document.root.get("$defs", {})}).is_valid
+            fits = jsonschema_rs.validator_for(
+                {**written, "$defs": self.document.root.get("$defs", {})}
+            ).is_valid
             choices = [each for each in written.get("enum", [written.get("const")]) if fits(each)]
             return st.sampled_from(choices) if choices else st.nothing()
         kinds = _kinds(written)
@@ -129,9 +147,13 @@ class _Maker:
         return st.booleans() if kind == "boolean" else st.none()
 
     def _object(self, schema: Schema, depth: int) -> Values:
-        fields = {key: self.make(each, depth + 1) for key, each in schema.get("properties", {}).items()}
+        fields = {
+            key: self.make(each, depth + 1) for key, each in schema.get("properties", {}).items()
+        }
         required = {key: fields[key] for key in schema.get("required", ()) if key in fields}
-        others = {key: each for key, each in fields.items() if key not in required and not each.is_empty}
+        others = {
+            key: each for key, each in fields.items() if key not in required and not each.is_empty
+        }
         if self.whole and depth < DEEP:
             required, others = {**required, **others}, {}
         declared = st.fixed_dictionaries(required, optional=others if depth < DEEP else {})
@@ -142,7 +164,9 @@ class _Maker:
         if not least and (depth >= DEEP or further.is_empty):
             return declared
         keys = self._keys(schema).filter(lambda key: key not in fields)
-        more = st.dictionaries(keys, further, min_size=least, max_size=max(least, schema.get("maxProperties", 2)))
+        more = st.dictionaries(
+            keys, further, min_size=least, max_size=max(least, schema.get("maxProperties", 2))
+        )
         return st.tuples(declared, more).map(lambda parts: {**parts[1], **parts[0]})
 
     def _further(self, schema: Schema, depth: int) -> Values | None:
@@ -158,7 +182,11 @@ class _Maker:
         if patterns:
             return st.one_of([_matching(each) for each in patterns])
         names = schema.get("propertyNames")
-        return st.text(min_size=1, max_size=6) if names is None else self.make({"type": "string", **names}, 0)
+        return (
+            st.text(min_size=1, max_size=6)
+            if names is None
+            else self.make({"type": "string", **names}, 0)
+        )
 
     def _array(self, schema: Schema, depth: int) -> Values:
         prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
@@ -169,8 +197,14 @@ class _Maker:
         some = 0 if depth >= DEEP or items.is_empty else least + 2
         most = max(least, min(some, schema.get("maxItems", some + len(prefix)) - len(prefix)))
         unique = _identity if schema.get("uniqueItems") else None
-        further = st.lists(items, min_size=least or int(self.whole and most > 0), max_size=most, unique_by=unique)
-        return st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]]) if prefix else further
+        further = st.lists(
+            items, min_size=least or int(self.whole and most > 0), max_size=most, unique_by=unique
+        )
+        return (
+            st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]])
+            if prefix
+            else further
+        )
 
 
 def _kinds(schema: Schema) -> list[str]:
@@ -188,12 +222,16 @@ def both(left: Schema, right: Schema) -> dict[str, Any]:
     for key in left.keys() & right.keys():
         one, other = left[key], right[key]
         if key in ("properties", "patternProperties", "$defs"):
-            shared = {name: {"allOf": [one[name], other[name]]} for name in one.keys() & other.keys()}
+            shared = {
+                name: {"allOf": [one[name], other[name]]} for name in one.keys() & other.keys()
+            }
             made[key] = {**one, **other, **shared}
         elif key == "required":
             made[key] = list(dict.fromkeys([*one, *other]))
         elif key == "type":
-            made[key] = [kind for kind in _KINDS if kind in one and kind in other] if one != other else one
+            made[key] = (
+                [kind for kind in _KINDS if kind in one and kind in other] if one != other else one
+            )
         elif key in ("items", "additionalProperties") and one != other:
             made[key] = {"allOf": [one, other]}
         elif key in ("description", "title", "default"):
@@ -215,7 +253,11 @@ def _string(schema: Schema) -> Values:
     elif schema.get("format") in _FORMATS:
         made = _FORMATS[schema["format"]]
     else:
-        made = _texts if not least and most is None else st.text(min_size=least, max_size=most or least + 8)
+        made = (
+            _texts
+            if not least and most is None
+            else st.text(min_size=least, max_size=most or least + 8)
+        )
     return made.filter(partial(_has_length, least, most))
 
 
@@ -238,7 +280,9 @@ def _integer(schema: Schema) -> Values:
         return st.nothing()
     step = schema.get("multipleOf", 1)
     if step != 1:
-        return st.integers(math.ceil(low / step), math.floor(high / step)).map(lambda count: count * step)
+        return st.integers(math.ceil(low / step), math.floor(high / step)).map(
+            lambda count: count * step
+        )
     # 1.0 is an integer: it is the same JSON number.
     whole = st.integers(low, high)
     return whole | whole.map(float) if abs(low) < 2**53 > abs(high) else whole
@@ -249,13 +293,23 @@ def _number(schema: Schema) -> Values:
     low = -1e9 if least is None else float(least)
     high = max(1e9, low) if most is None else float(most)
     whole = _integer({"minimum": low, "maximum": high, "multipleOf": schema.get("multipleOf", 1)})
-    return whole if "multipleOf" in schema or low > high else whole | st.floats(low, high, allow_nan=False)
+    return (
+        whole
+        if "multipleOf" in schema or low > high
+        else whole | st.floats(low, high, allow_nan=False)
+    )
 
 
 def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
     """The least and the most; past an exclusive bound by one step, or left to the schema."""
-    lows = [schema[key] + (step if key != "minimum" else 0) for key in ("minimum", "exclusiveMinimum") if key in schema]
+    lows = [
+        schema[key] + (step if key != "minimum" else 0)
+        for key in ("minimum", "exclusiveMinimum")
+        if key in schema
+    ]
     highs = [
-        schema[key] - (step if key != "maximum" else 0) for key in ("maximum", "exclusiveMaximum") if key in schema
+        schema[key] - (step if key != "maximum" else 0)
+        for key in ("maximum", "exclusiveMaximum")
+        if key in schema
     ]
     return max(lows, default=None), min(highs, default=None)

@@ -1,6 +1,8 @@
-"""What goes wrong with keys: wrappers, names in another case, paths written as names, keys at the wrong level.
+"""What goes wrong with keys: wrappers, names in another case, paths written as names, keys at the
+wrong level.
 
-None of it may pass. A corrected call is prescribed where the declared names leave one way to put things right.
+None of it may pass. A corrected call is prescribed where the declared names leave one way to put
+things right.
 """
 
 from __future__ import annotations
@@ -26,7 +28,11 @@ STRANGE = "zq_unheard_of"
 def key_faults(draft: Draft) -> Iterator[AgentShape]:
     """Every fault of the keys of every object."""
     for place in draft.places:
-        if place.form is not None and not place.form.exclusive_paths and not _is_authors(place.form):
+        if (
+            place.form is not None
+            and not place.form.exclusive_paths
+            and not _is_authors(place.form)
+        ):
             yield from _added(draft, place, place.form)
             yield from _wrapped(draft, place, place.form)
             yield from _missing(draft, place, place.form)
@@ -73,11 +79,19 @@ def _added(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape
             continue
         if not place.path:
             yield draft.taken(
-                "client-key", place.path, sent, [("client-key", path_text(path))], seen=(key, source, date)
+                "client-key",
+                place.path,
+                sent,
+                [("client-key", path_text(path))],
+                seen=(key, source, date),
             )
         elif key == "toolCallId" and form.additional is None:
             yield draft.refused(
-                "client-key-below", place.path, sent, [("unknown-key", path_text(path))], corrected=None
+                "client-key-below",
+                place.path,
+                sent,
+                [("unknown-key", path_text(path))],
+                corrected=None,
             )
     if form.additional is None and not is_near(STRANGE, form.fields):
         sent = changed(draft.arguments, place.path, {**place.value, STRANGE: 1})
@@ -89,8 +103,15 @@ def _added_to_any(draft: Draft, place: Place) -> Iterator[AgentShape]:
     """A union without a tag: whichever form is meant, none has this key."""
     sent: Any = place.value
     forms = place.shape.objects
-    if type(sent) is dict and all(form.additional is None and not is_near(STRANGE, form.fields) for form in forms):
-        yield draft.refused("unknown-key", place.path, changed(draft.arguments, place.path, sent | {STRANGE: 1}), None)
+    if type(sent) is dict and all(
+        form.additional is None and not is_near(STRANGE, form.fields) for form in forms
+    ):
+        yield draft.refused(
+            "unknown-key",
+            place.path,
+            changed(draft.arguments, place.path, sent | {STRANGE: 1}),
+            None,
+        )
 
 
 def _missing(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape]:
@@ -99,7 +120,9 @@ def _missing(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentSha
         if field is not None and field.required and field.name == key:
             path = (*place.path, key)
             said = None if place.is_union else [("missing", path_text(path))]
-            yield draft.refused("missing", path, without(draft.arguments, path), said, corrected=None)
+            yield draft.refused(
+                "missing", path, without(draft.arguments, path), said, corrected=None
+            )
 
 
 # --- wrappers ---------------------------------------------------------------------------------------------------
@@ -114,7 +137,9 @@ def _wrapped(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentSha
     def free(name: str) -> bool:
         return name not in fields and not is_near(name, objects)
 
-    def wrapper(kind: str, name: str, held: Mapping[str, Any], seen: Seen | None = None) -> AgentShape:
+    def wrapper(
+        kind: str, name: str, held: Mapping[str, Any], seen: Seen | None = None
+    ) -> AgentShape:
         sent = changed(draft.arguments, place.path, held)
         problem = ("nested-wrapper", path_text((*place.path, name)))
         # A wrapper hides the tag by which the form of a union is known.
@@ -136,20 +161,45 @@ def _wrapped(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentSha
 
 
 def _wrapper_names(draft: Draft, place: Place) -> dict[str, tuple[str, str]]:
-    """The names that were seen, and the tool's own: of itself, its models, its parameters and fields."""
+    """The names that were seen, and the tool's own: of itself, its models, its parameters and
+    fields.
+    """
     if not place.path:
-        groups = [step for form in [place.form] if form for group in form.groups for step in group.model_path]
+        groups = [
+            step
+            for form in [place.form]
+            if form
+            for group in form.groups
+            for step in group.model_path
+        ]
         own = [draft.tool, str(draft.schema.get("title", "")), *groups]
-        return {**WRAPPERS, **dict.fromkeys(filter(None, own), ("nested-wrapper report", "2026-11-15"))}
+        return {
+            **WRAPPERS,
+            **dict.fromkeys(filter(None, own), ("nested-wrapper report", "2026-11-15")),
+        }
     last = [step for step in place.path if isinstance(step, str)][-1:]
-    own = {name: ("hermes-agent#99270", "2026-08-31") for name in ["item"] if isinstance(place.path[-1], int)}
-    return {"data": WRAPPERS["data"], **dict.fromkeys(last, ("pi-mcp-adapter#364", "2026-08-15")), **own}
+    own = {
+        name: ("hermes-agent#99270", "2026-08-31")
+        for name in ["item"]
+        if isinstance(place.path[-1], int)
+    }
+    return {
+        "data": WRAPPERS["data"],
+        **dict.fromkeys(last, ("pi-mcp-adapter#364", "2026-08-15")),
+        **own,
+    }
 
 
 def _items_wrapped(draft: Draft, place: Place, form: ArrayShape) -> Iterator[AgentShape]:
     """Each item, no object itself, in an object of its own."""
     value, items = place.value, None if form.prefix else form.items
-    if not value or len(value) > MOST_PROBLEMS or items is None or items.opaque or "object" in items.types:
+    if (
+        not value
+        or len(value) > MOST_PROBLEMS
+        or items is None
+        or items.opaque
+        or "object" in items.types
+    ):
         return
     sent = changed(draft.arguments, place.path, [{"item": each} for each in value])
     problems = [("wrong-type", path_text((*place.path, index))) for index in range(len(value))]
@@ -173,11 +223,22 @@ def _recased(
     draft: Draft, place: Place, form: ObjectShape, kind: str, recase: Callable[[str], str]
 ) -> Iterator[AgentShape]:
     """All the names of one object in another case: an adapter does not choose among them."""
-    names = {key: recase(key) for key in place.value if key in form.fields and recase(key) not in form.fields}
+    names = {
+        key: recase(key)
+        for key in place.value
+        if key in form.fields and recase(key) not in form.fields
+    }
     if not names or len(names) > MOST_PROBLEMS or len(set(names.values())) < len(names):
         return
-    sent = changed(draft.arguments, place.path, {names.get(key, key): each for key, each in place.value.items()})
-    problems = [(_undeclared(place.value[key]), path_text((*place.path, name))) for key, name in names.items()]
+    sent = changed(
+        draft.arguments,
+        place.path,
+        {names.get(key, key): each for key, each in place.value.items()},
+    )
+    problems = [
+        (_undeclared(place.value[key]), path_text((*place.path, name)))
+        for key, name in names.items()
+    ]
     yield draft.refused(kind, place.path, sent, problems, corrected=draft.corrected)
 
 
@@ -186,7 +247,9 @@ def _words(name: str) -> list[str]:
 
 
 _CASES: dict[str, Callable[[str], str]] = {
-    "camel-case": lambda name: "".join([*_words(name)[:1], *(word.capitalize() for word in _words(name)[1:])]),
+    "camel-case": lambda name: "".join(
+        [*_words(name)[:1], *(word.capitalize() for word in _words(name)[1:])]
+    ),
     "pascal-case": lambda name: "".join(word[:1].upper() + word[1:] for word in _words(name)),
     "kebab-case": lambda name: "-".join(word.lower() for word in _words(name)),
     "snake-case": lambda name: "_".join(word.lower() for word in _words(name)),
@@ -197,18 +260,22 @@ def _misspelt(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentSh
     """The longest name without one letter in its middle, where no other name is like it."""
     key = max((key for key in place.value if key in form.fields), key=len, default="")
     slip = key[: len(key) // 2] + key[len(key) // 2 + 1 :]
-    others = [name for name in form.fields if form.fields[name] is not form.fields[key]] if key else []
+    others = (
+        [name for name in form.fields if form.fields[name] is not form.fields[key]] if key else []
+    )
     if len(key) < 5 or slip in form.fields or is_near(slip, others) or _plain(slip) == _plain(key):
         return
     value = place.value[key]
     sent = changed(
-        draft.arguments, place.path, {slip if each == key else each: place.value[each] for each in place.value}
+        draft.arguments,
+        place.path,
+        {slip if each == key else each: place.value[each] for each in place.value},
     )
     problems = [(_undeclared(value), path_text((*place.path, slip)))]
     if form.fields[key].required:
         problems.append(("missing", path_text((*place.path, key))))
-    # A similar name may be mentioned, but it is not proof of what was meant. What a misspelt object holds may still be
-    # declared beside it.
+    # A similar name may be mentioned, but it is not proof of what was meant. What a misspelt object
+    # holds may still be declared beside it.
     corrected = None if text_as_object(value, DEFAULT_LIMITS) is None else ...
     yield draft.refused("misspelt", place.path, sent, problems, corrected=corrected)
 
@@ -217,15 +284,24 @@ def _spelt_out(draft: Draft, place: Place, form: ObjectShape, key: str) -> Itera
     """A nested field by its path: `address.city`, `lines[0].sku`."""
     value = place.value[key]
     field = form.fields.get(key)
-    if field is None or not value or not isinstance(value, dict | list) or not _is_plain_below(field.shape):
+    if (
+        field is None
+        or not value
+        or not isinstance(value, dict | list)
+        or not _is_plain_below(field.shape)
+    ):
         return
     leaves = {_spelt(path): each for path, each in _leaves(value, (key,))}
-    odd = any(re.search(r"[.\[\]]", str(step)) for path, _ in _leaves(value, (key,)) for step in path)
+    odd = any(
+        re.search(r"[.\[\]]", str(step)) for path, _ in _leaves(value, (key,)) for step in path
+    )
     if odd or len(leaves) > MOST_PROBLEMS or leaves.keys() & form.fields.keys():
         return
     beside = {each: place.value[each] for each in place.value if each != key}
     sent = changed(draft.arguments, place.path, {**beside, **leaves})
-    problems = [(_undeclared(each), path_text((*place.path, name))) for name, each in leaves.items()]
+    problems = [
+        (_undeclared(each), path_text((*place.path, name))) for name, each in leaves.items()
+    ]
     if all(code == "unknown-key" for code, _ in problems):
         kind = "bracketed" if isinstance(value, list) else "dotted"
         yield draft.refused(kind, (*place.path, key), sent, problems, corrected=draft.corrected)
@@ -237,7 +313,9 @@ def _is_plain_below(shape: Shape, depth: int = 8) -> bool:
         return False
     below = [field.shape for form in shape.objects for field in form.fields.values()]
     below += [form.items for form in shape.arrays if form.items is not None]
-    unknown = any(form.additional is not None for form in shape.objects) or any(form.prefix for form in shape.arrays)
+    unknown = any(form.additional is not None for form in shape.objects) or any(
+        form.prefix for form in shape.arrays
+    )
     return not unknown and all(_is_plain_below(each, depth - 1) for each in below)
 
 
@@ -253,7 +331,9 @@ def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
 
 
 def _spelt(path: JsonPath) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(
+        "."
+    )
 
 
 def _twice(draft: Draft, place: Place, key: str) -> Iterator[AgentShape]:
@@ -262,7 +342,14 @@ def _twice(draft: Draft, place: Place, key: str) -> Iterator[AgentShape]:
         return
     marked = json.dumps(changed(draft.arguments, place.path, {**place.value, "\0": 0}))
     sent = marked.replace(json.dumps("\0"), json.dumps(key)).encode()
-    yield draft.refused("duplicate-key", (*place.path, key), sent, [("duplicate-key", "$")], corrected=None, raw=True)
+    yield draft.refused(
+        "duplicate-key",
+        (*place.path, key),
+        sent,
+        [("duplicate-key", "$")],
+        corrected=None,
+        raw=True,
+    )
 
 
 # --- levels -----------------------------------------------------------------------------------------------------
@@ -284,26 +371,39 @@ def _moved(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape
 
 
 def _up(
-    draft: Draft, place: Place, form: ObjectShape, inner: Mapping[str, ObjectShape], key: str, held: dict[str, Any]
+    draft: Draft,
+    place: Place,
+    form: ObjectShape,
+    inner: Mapping[str, ObjectShape],
+    key: str,
+    held: dict[str, Any],
 ) -> Iterator[AgentShape]:
     """A field beside its object; then all of them, without the object."""
 
     def movable(name: str) -> bool:
         homes = [other for other in inner.values() if name in other.fields]
         plain = text_as_object(held[name], DEFAULT_LIMITS) is None
-        return plain and len(homes) == 1 and name not in form.fields and not is_near(name, form.fields)
+        return (
+            plain and len(homes) == 1 and name not in form.fields and not is_near(name, form.fields)
+        )
 
     names = [name for name in held if movable(name)]
     for name in names[:1]:
         rest = {each: held[each] for each in held if each != name}
         sent = changed(draft.arguments, place.path, {**place.value, key: rest, name: held[name]})
         yield draft.refused(
-            "one-level-up", (*place.path, key, name), sent, _unknown(place, [name]), corrected=draft.corrected
+            "one-level-up",
+            (*place.path, key, name),
+            sent,
+            _unknown(place, [name]),
+            corrected=draft.corrected,
         )
     if names and len(names) == len(held) <= MOST_PROBLEMS:
         beside = {each: place.value[each] for each in place.value if each != key}
         sent = changed(draft.arguments, place.path, {**beside, **held})
-        yield draft.refused("flattened", (*place.path, key), sent, _unknown(place, names), corrected=draft.corrected)
+        yield draft.refused(
+            "flattened", (*place.path, key), sent, _unknown(place, names), corrected=draft.corrected
+        )
 
 
 def _unknown(place: Place, names: Iterable[str]) -> list[Found]:
@@ -311,7 +411,12 @@ def _unknown(place: Place, names: Iterable[str]) -> list[Found]:
 
 
 def _down(
-    draft: Draft, place: Place, form: ObjectShape, key: str, below: ObjectShape, held: dict[str, Any]
+    draft: Draft,
+    place: Place,
+    form: ObjectShape,
+    key: str,
+    below: ObjectShape,
+    held: dict[str, Any],
 ) -> Iterator[AgentShape]:
     """A field inside the object beside it."""
     declared = set(names_below(below))
@@ -323,9 +428,13 @@ def _down(
             and not is_near(name, declared)
         ):
             beside = {each: place.value[each] for each in place.value if each != name}
-            sent = changed(draft.arguments, place.path, {**beside, key: {**held, name: place.value[name]}})
+            sent = changed(
+                draft.arguments, place.path, {**beside, key: {**held, name: place.value[name]}}
+            )
             problem = ("unknown-key", path_text((*place.path, key, name)))
-            yield draft.refused("one-level-down", (*place.path, name), sent, [problem], corrected=draft.corrected)
+            yield draft.refused(
+                "one-level-down", (*place.path, name), sent, [problem], corrected=draft.corrected
+            )
             return
 
 

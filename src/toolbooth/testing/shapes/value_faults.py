@@ -1,6 +1,7 @@
 """What goes wrong with one value: text for what is none, another JSON type, something for nothing.
 
-Each fault says what is sent instead of the value, and what the law makes of that by the declared type alone.
+Each fault says what is sent instead of the value, and what the law makes of that by the declared
+type alone.
 """
 
 from __future__ import annotations
@@ -49,8 +50,14 @@ def _shape(draft: Draft, place: Place, fault: Fault) -> AgentShape:
     means = draft.arguments
     if fault.means != "the same":
         null = fault.means == "null"
-        means = changed(draft.arguments, place.path, None) if null else without(draft.arguments, place.path)
-    return draft.taken(fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means)
+        means = (
+            changed(draft.arguments, place.path, None)
+            if null
+            else without(draft.arguments, place.path)
+        )
+    return draft.taken(
+        fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means
+    )
 
 
 def _left_out(draft: Draft, place: Place) -> Iterator[AgentShape]:
@@ -61,17 +68,25 @@ def _left_out(draft: Draft, place: Place) -> Iterator[AgentShape]:
         for fault in _nothings(there):
             filled = changed(draft.arguments, place.path, {**place.value, key: fault.value})
             if fault.problem:
-                yield draft.refused(fault.kind, path, filled, [(fault.problem, path_text(path))], corrected=None)
+                yield draft.refused(
+                    fault.kind, path, filled, [(fault.problem, path_text(path))], corrected=None
+                )
             else:
                 means = changed(draft.arguments, place.path, {**place.value, key: None})
                 means = means if fault.means == "null" else draft.arguments
                 yield draft.taken(
-                    fault.kind, path, filled, [(code, path_text(path)) for code in fault.repairs], means=means
+                    fault.kind,
+                    path,
+                    filled,
+                    [(code, path_text(path)) for code in fault.repairs],
+                    means=means,
                 )
 
 
 def absent(place: Place) -> Iterator[tuple[str, Field]]:
-    """The optional fields that an object leaves out, but for those of a group of which nothing is sent."""
+    """The optional fields that an object leaves out, but for those of a group of which nothing is
+    sent.
+    """
     assert place.form is not None
     declared = place.form.fields
     sent = [declared[key] for key in place.value if key in declared]
@@ -125,7 +140,9 @@ def _list(place: Place, value: list[Any]) -> Iterator[Fault]:
     if value and not place.takes("object"):
         yield Fault(kind="object-for-list", value=dict(enumerate(value)), problem="wrong-type")
     first = value[0] if value else None
-    alone = isinstance(first, dict) or (isinstance(first, str) and first not in ("", "null") and not _holds_list(first))
+    alone = isinstance(first, dict) or (
+        isinstance(first, str) and first not in ("", "null") and not _holds_list(first)
+    )
     if alone and not place.takes("string", "object"):
         yield Fault(kind="item-for-list", value=first, problem="wrong-type")
 
@@ -212,13 +229,21 @@ def _number_bytes(draft: Draft, place: Place) -> Iterator[AgentShape]:
         return
     if isinstance(value, int) and abs(value) < 2**53 and not place.takes("number"):
         yield draft.taken("whole-float", place.path, _written(draft, place, f"{value}.0"))
-    yield draft.refused("nan", place.path, _written(draft, place, "NaN"), [("not-json", "$")], corrected=None)
+    yield draft.refused(
+        "nan", place.path, _written(draft, place, "NaN"), [("not-json", "$")], corrected=None
+    )
     if not place.shape.decimal:  # a Decimal can hold it
         overflow = _written(draft, place, "1e999")
-        yield draft.refused("overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True)
+        yield draft.refused(
+            "overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True
+        )
 
 
 def _written(draft: Draft, place: Place, literal: str) -> bytes:
     """The call with a number that is written in its own way."""
     mark = "\0a number\0"
-    return json.dumps(changed(draft.arguments, place.path, mark)).replace(json.dumps(mark), literal).encode()
+    return (
+        json.dumps(changed(draft.arguments, place.path, mark))
+        .replace(json.dumps(mark), literal)
+        .encode()
+    )

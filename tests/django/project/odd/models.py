@@ -15,7 +15,9 @@ class Thing(models.Model):
         HIGH = 2, "High"
 
     title = models.CharField(max_length=40)
-    kind = models.CharField(max_length=8, choices=[("small", "Small"), ("large", "Large")], default="small")
+    kind = models.CharField(
+        max_length=8, choices=[("small", "Small"), ("large", "Large")], default="small"
+    )
     mood = models.CharField(max_length=8, choices=[("ok", "Ok")], blank=True)
     rank = models.IntegerField(choices=Rank.choices, null=True, blank=True)
     size = models.IntegerField(default=3, validators=[MinValueValidator(1), MaxValueValidator(10)])
@@ -39,7 +41,9 @@ class Thing(models.Model):
 class Site(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=40)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
 
 
 class Part(models.Model):
@@ -50,7 +54,9 @@ class Part(models.Model):
 class Device(models.Model):
     serial = models.UUIDField(primary_key=True, default=uuid.uuid4)
     label = models.CharField(max_length=40, blank=True)
-    site = models.ForeignKey(Site, null=True, blank=True, on_delete=models.CASCADE, related_name="devices")
+    site = models.ForeignKey(
+        Site, null=True, blank=True, on_delete=models.CASCADE, related_name="devices"
+    )
     twin = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE)
     parts = models.ManyToManyField(Part, blank=True)
 

@@ -43,11 +43,14 @@ class FancySerializer(serializers.Serializer):
     scores = serializers.DictField(child=serializers.IntegerField(), required=False)
     loose = serializers.DictField(required=False)
     prices = serializers.DictField(
-        child=serializers.DecimalField(max_digits=30, decimal_places=12, allow_null=True), required=False
+        child=serializers.DecimalField(max_digits=30, decimal_places=12, allow_null=True),
+        required=False,
     )
     flavours = serializers.MultipleChoiceField(choices=["mint", "rose"], required=False)
     camelCase = serializers.CharField(required=False)
-    passphrase = serializers.CharField(write_only=True, required=False, style={"input_type": "password"})
+    passphrase = serializers.CharField(
+        write_only=True, required=False, style={"input_type": "password"}
+    )
     shown = serializers.CharField(read_only=True)
     kept = serializers.HiddenField(default="kept")
     colour = Colour(required=False)
@@ -78,8 +81,12 @@ class DeviceSerializer(serializers.ModelSerializer):
 
 
 class LinkedSerializer(serializers.ModelSerializer):
-    site = serializers.HyperlinkedRelatedField("site-detail", lookup_field="slug", queryset=Site.objects.all())
-    parts = serializers.SlugRelatedField(slug_field="token", many=True, queryset=Part.objects.all(), required=False)
+    site = serializers.HyperlinkedRelatedField(
+        "site-detail", lookup_field="slug", queryset=Site.objects.all()
+    )
+    parts = serializers.SlugRelatedField(
+        slug_field="token", many=True, queryset=Part.objects.all(), required=False
+    )
 
     class Meta:
         model = Device
@@ -112,7 +119,9 @@ class TreeSerializer(serializers.Serializer):
         fields = super().get_fields()
         depth = self.context.get("depth", 0)
         if depth < 3:
-            fields["branches"] = TreeSerializer(many=True, required=False, context={"depth": depth + 1})
+            fields["branches"] = TreeSerializer(
+                many=True, required=False, context={"depth": depth + 1}
+            )
         return fields
 
 

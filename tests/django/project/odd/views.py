@@ -55,7 +55,12 @@ class ThingFilter(filters.FilterSet):
 
     class Meta:
         model = Thing
-        fields = {"title": ["exact", "icontains"], "active": ["exact"], "price": ["gte"], "code": ["exact"]}
+        fields = {
+            "title": ["exact", "icontains"],
+            "active": ["exact"],
+            "price": ["gte"],
+            "code": ["exact"],
+        }
 
 
 class Offsets(LimitOffsetPagination):
@@ -84,7 +89,9 @@ class Echo(generics.GenericAPIView):
     def post(self, request: Request) -> Response:
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        return Response({"read": json.loads(json.dumps(serializer.validated_data, default=_exactly))})
+        return Response(
+            {"read": json.loads(json.dumps(serializer.validated_data, default=_exactly))}
+        )
 
 
 class FancyView(Echo):
@@ -141,7 +148,10 @@ class ShelfView(generics.GenericAPIView):
     def put(self, request: Request) -> Response:
         serializer = self.get_serializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        made = [DeviceSerializer(DeviceSerializer().create(each)).data for each in serializer.validated_data["devices"]]
+        made = [
+            DeviceSerializer(DeviceSerializer().create(each)).data
+            for each in serializer.validated_data["devices"]
+        ]
         return Response({"devices": made})
 
 
@@ -209,7 +219,9 @@ def undescribed(request: Request) -> Response:
 @extend_schema(
     request=None,
     parameters=[
-        OpenApiParameter("X-Tenant", str, OpenApiParameter.HEADER, required=True, description="Whose"),
+        OpenApiParameter(
+            "X-Tenant", str, OpenApiParameter.HEADER, required=True, description="Whose"
+        ),
         OpenApiParameter("colour", str, enum=["red", "blue"]),
         OpenApiParameter("ids", {"type": "array", "items": {"type": "integer"}}, explode=False),
     ],

@@ -27,7 +27,10 @@ from shop.models import (
 
 class DomainSerializer(serializers.HyperlinkedModelSerializer):
     nameservers = NestedHyperlinkedRelatedField(
-        many=True, read_only=True, view_name="nameserver-detail", parent_lookup_kwargs={"domain_pk": "domain__pk"}
+        many=True,
+        read_only=True,
+        view_name="nameserver-detail",
+        parent_lookup_kwargs={"domain_pk": "domain__pk"},
     )
 
     class Meta:

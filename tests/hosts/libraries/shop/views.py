@@ -39,7 +39,9 @@ class RecordViewSet(viewsets.ModelViewSet):
         )
 
     def perform_create(self, serializer):
-        parent = Nameserver.objects.filter(pk=self.kwargs["nameserver_pk"], domain=self.kwargs["domain_pk"]).first()
+        parent = Nameserver.objects.filter(
+            pk=self.kwargs["nameserver_pk"], domain=self.kwargs["domain_pk"]
+        ).first()
         if parent is None:
             raise NotFound("no such nameserver")
         serializer.save(nameserver=parent)
@@ -67,7 +69,9 @@ class TaggedBookViewSet(viewsets.ModelViewSet):
 
 
 class NoteViewSet(viewsets.ModelViewSet):
-    """Keys are written in camel case on the wire; rows are one's own, and restricted before the handler runs."""
+    """Keys are written in camel case on the wire; rows are one's own, and restricted before the
+    handler runs.
+    """
 
     queryset = Note.objects.order_by("id")
     serializer_class = serializers.NoteSerializer

@@ -13,7 +13,13 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         sent = REST["list"] if settings.GATEWAY == "none" else LISTING
-        headers = {**sent.headers, "Authorization": f"Token token-of-{sent.user}", "Host": "127.0.0.1"}
-        answer = Client().generic(sent.method, sent.path, sent.body, "application/json", headers=headers)
+        headers = {
+            **sent.headers,
+            "Authorization": f"Token token-of-{sent.user}",
+            "Host": "127.0.0.1",
+        }
+        answer = Client().generic(
+            sent.method, sent.path, sent.body, "application/json", headers=headers
+        )
         if answer.status_code != sent.status:
             raise CommandError(f"answered {answer.status_code}: {answer.content!r}")

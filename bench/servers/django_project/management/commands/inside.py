@@ -1,6 +1,8 @@
-"""Calls to our gateway without HTTP. `share`: what the boundary takes of each, as JSON. `profile`: where its time goes.
+"""Calls to our gateway without HTTP. `share`: what the boundary takes of each, as JSON. `profile`:
+where its time goes.
 
-The boundary reads the message, judges the arguments and writes the answer; the rest is Django and REST framework.
+The boundary reads the message, judges the arguments and writes the answer; the rest is Django and
+REST framework.
 """
 
 import cProfile

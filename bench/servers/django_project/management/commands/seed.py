@@ -19,9 +19,13 @@ class Command(BaseCommand):
         for name in ("ann", "visitor", "limited"):
             Token.objects.create(key=f"token-of-{name}", user=User.objects.create(username=name))
         # All but one, so that a list which is not made for her can be told from one that is.
-        User.objects.get(username="ann").user_permissions.set(Permission.objects.exclude(codename="delete_contact"))
+        User.objects.get(username="ann").user_permissions.set(
+            Permission.objects.exclude(codename="delete_contact")
+        )
         company = Company.objects.create(id=uuid.UUID(int=1), name="Acme")
-        tags = [Tag.objects.create(id=uuid.UUID(int=number), title=f"Tag {number}") for number in (1, 2)]
+        tags = [
+            Tag.objects.create(id=uuid.UUID(int=number), title=f"Tag {number}") for number in (1, 2)
+        ]
         for number in range(ROWS):
             contact = Contact.objects.create(
                 id=uuid.UUID(int=number),

@@ -1,4 +1,6 @@
-"""Tables and a user for the generated project; the example has a `seed` of its own, which goes first."""
+"""Tables and a user for the generated project; the example has a `seed` of its own, which goes
+first.
+"""
 
 from typing import Any
 

@@ -48,16 +48,28 @@ class Command(BaseCommand):
     help = "Seed the example, show the calls of the incident, and serve it until Ctrl-C."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--once", action="store_true", help="Print everything and exit instead of serving.")
-        parser.add_argument("--port", type=int, default=8000, help="Another one is taken if it is in use.")
+        parser.add_argument(
+            "--once", action="store_true", help="Print everything and exit instead of serving."
+        )
+        parser.add_argument(
+            "--port", type=int, default=8000, help="Another one is taken if it is in use."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("seed", stdout=self.stdout)
         for number, (title, tool, sent) in enumerate(CALLS, 1):
             self._call(f"{number}. {title}", tool, sent)
-        self._update(f"{len(CALLS) + 1}. A wrapped update", Contact.objects.get(email=AGENT["email"]))
+        self._update(
+            f"{len(CALLS) + 1}. A wrapped update", Contact.objects.get(email=AGENT["email"])
+        )
         self._heading(f"{len(CALLS) + 2}. The blank rows of the incident, found and removed")
-        call_command("mcp_blank_rows", "sales.Contact", "--delete", stdout=self.stdout, no_color=options["no_color"])
+        call_command(
+            "mcp_blank_rows",
+            "sales.Contact",
+            "--delete",
+            stdout=self.stdout,
+            no_color=options["no_color"],
+        )
         port = _free(options["port"])
         self._connect(f"http://127.0.0.1:{port}")
         self.stdout.flush()
@@ -72,7 +84,9 @@ class Command(BaseCommand):
         self._told(tool, sent, result.text, failed=result.is_error)
         made = Contact.objects.exclude(pk__in=before)
         for row in made:
-            shown = f"{row.email!r}, {row.first_name!r}" + (f", at {row.company}" if row.company else "")
+            shown = f"{row.email!r}, {row.first_name!r}" + (
+                f", at {row.company}" if row.company else ""
+            )
             self.stdout.write(self.style.SUCCESS(f"  database  new row: {shown}"))
         if not made:
             self.stdout.write("  database  no new row")
@@ -97,11 +111,15 @@ class Command(BaseCommand):
     def _connect(self, url: str) -> None:
         header = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         self._heading("Connect a client")
-        self.stdout.write(f"  MCP   {url}/mcp/   (REST: {url}/api/; user {USER}, password {PASSWORD})")
+        self.stdout.write(
+            f"  MCP   {url}/mcp/   (REST: {url}/api/; user {USER}, password {PASSWORD})"
+        )
         self.stdout.write("  Into .mcp.json, for Claude Code:")
         made = json.dumps(configuration_for("claude-code", "crm", f"{url}/mcp/", header), indent=2)
         self.stdout.write("\n".join(f"  {line}" for line in made.splitlines()))
-        self.stdout.write("  Other clients: .venv/bin/python examples/crm/manage.py mcp_config --help")
+        self.stdout.write(
+            "  Other clients: .venv/bin/python examples/crm/manage.py mcp_config --help"
+        )
 
 
 def _free(port: int) -> int:

@@ -12,7 +12,10 @@ from sales.models import Company, Contact, Deal, Line, Note, Tag
 
 USER, PASSWORD = "ann", "demo"
 
-BLANK = [uuid.UUID(f"{start}-0000-4000-8000-000000000000") for start in ("6b7e67eb", "c123f361", "b1b58efa")]
+BLANK = [
+    uuid.UUID(f"{start}-0000-4000-8000-000000000000")
+    for start in ("6b7e67eb", "c123f361", "b1b58efa")
+]
 """Rows that an agent made before there was a guard: told "created", with nothing in them."""
 
 
@@ -24,10 +27,16 @@ class Command(BaseCommand):
         call_command("flush", interactive=False, verbosity=0)
         ann = User.objects.create_superuser(USER, "ann@example.org", PASSWORD)
         tags = [Tag.objects.create(slug=slug, title=title) for slug, title in TAGS.items()]
-        companies = {name: Company.objects.create(name=name, employees=people) for name, people in COMPANIES.items()}
+        companies = {
+            name: Company.objects.create(name=name, employees=people)
+            for name, people in COMPANIES.items()
+        }
         for first, last, name in PEOPLE:
             made = Contact.objects.create(
-                email=f"{first}.{last}@example.org".lower(), first_name=first, last_name=last, company=companies[name]
+                email=f"{first}.{last}@example.org".lower(),
+                first_name=first,
+                last_name=last,
+                company=companies[name],
             )
             made.tags.add(tags[len(first) % len(tags)])
         for blank in BLANK:
@@ -37,7 +46,9 @@ class Command(BaseCommand):
         )
         Line.objects.create(deal=deal, product="Assam 1 kg", quantity=12, price="19.50")
         Note.objects.create(owner=ann, title="Call back", body="After the holidays", pinned=True)
-        self.stdout.write(f"{Contact.objects.count()} contacts, {len(BLANK)} of them blank; user {USER}")
+        self.stdout.write(
+            f"{Contact.objects.count()} contacts, {len(BLANK)} of them blank; user {USER}"
+        )
 
 
 TAGS = {"vip": "Important", "newsletter": "Wants the newsletter"}

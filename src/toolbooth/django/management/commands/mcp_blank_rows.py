@@ -1,4 +1,5 @@
-"""`manage.py mcp_blank_rows sales.Contact --delete`: rows that were created with nothing in them, found and removed.
+"""`manage.py mcp_blank_rows sales.Contact --delete`: rows that were created with nothing in them,
+found and removed.
 
 They are what a create leaves behind whose fields came inside a wrapper that nobody read.
 """
@@ -29,8 +30,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("model", metavar="MODEL", help="sales.Contact, or Contact where there is only one")
-        parser.add_argument("--delete", action="store_true", help="Delete them, once they are listed.")
+        parser.add_argument(
+            "model", metavar="MODEL", help="sales.Contact, or Contact where there is only one"
+        )
+        parser.add_argument(
+            "--delete", action="store_true", help="Delete them, once they are listed."
+        )
         parser.add_argument("--database", default=DEFAULT_DB_ALIAS)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -53,10 +58,14 @@ class Command(BaseCommand):
 
 
 def blank_rows(model: type[Model], names: Iterable[str], database: str = DEFAULT_DB_ALIAS) -> Any:
-    """The rows in which these fields are all empty, and to which no other row refers. Raises CommandError."""
+    """The rows in which these fields are all empty, and to which no other row refers. Raises
+    CommandError.
+    """
     told = [condition for name in names if (condition := _is_empty(model, name)) is not None]
     if not told:
-        raise CommandError(f"no field of {model._meta.label} tells a blank row from another", returncode=2)
+        raise CommandError(
+            f"no field of {model._meta.label} tells a blank row from another", returncode=2
+        )
     unused = [Q(**{f"{each.name}__isnull": True}) for each in model._meta.related_objects]
     return model._base_manager.using(database).filter(*told, *unused).order_by("pk")
 
@@ -73,13 +82,17 @@ def _model(label: str) -> type[Model]:
     if len(found) == 1:
         return found[0]
     several = ", ".join(each._meta.label for each in found)
-    words = f"there is more than one {label!r}: {several}" if found else f"there is no model {label!r}"
+    words = (
+        f"there is more than one {label!r}: {several}" if found else f"there is no model {label!r}"
+    )
     raise CommandError(words, returncode=2)
 
 
 def _writable(model: type[Model]) -> Iterator[str]:
     """The model's fields that tools can set; where no tool sets any, those that a form could."""
-    sources = dict.fromkeys(source for serializer in _serializers(model) for source in _sources(serializer))
+    sources = dict.fromkeys(
+        source for serializer in _serializers(model) for source in _sources(serializer)
+    )
     known = [name for name in sources if _field(model, name) is not None]
     if known:
         yield from known
@@ -99,7 +112,10 @@ def _serializers(model: type[Model]) -> Iterator[Any]:
             except Unknowable:
                 continue
             serializer: Any = described and described.serializer
-            if isinstance(serializer, serializers.ModelSerializer) and cast("Any", serializer).Meta.model is model:
+            if (
+                isinstance(serializer, serializers.ModelSerializer)
+                and cast("Any", serializer).Meta.model is model
+            ):
                 yield serializer
 
 
@@ -123,7 +139,11 @@ def _is_empty(model: type[Model], name: str) -> Q | None:
         return Q(**{f"{name}__isnull": True})  # rows elsewhere
     column = cast("Any", field)
     given: Any = column.db_default
-    values = [column.get_default(), column.get_default()] if given is NOT_PROVIDED else [getattr(given, "value", given)]
+    values = (
+        [column.get_default(), column.get_default()]
+        if given is NOT_PROVIDED
+        else [getattr(given, "value", given)]
+    )
     if values[0] != values[-1] or hasattr(values[0], "resolve_expression"):
         return None  # a new one for every row: a key, the time
     if values[0] is not None and values[0] != "":

@@ -1,4 +1,6 @@
-"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: one call, as the wire would bring it."""
+"""`manage.py mcp_call contacts__create '{"email": "ann@x.org"}' --as ann`: one call, as the wire
+would bring it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Command(BaseCommand):
         parser.add_argument("arguments", metavar="ARGUMENTS", nargs="?", default="{}")
         add_user(parser, "the call comes from nobody in particular")
         parser.add_argument(
-            "--meta", action="store_true", help="Also print `_meta`: repairs, problems, the correction."
+            "--meta",
+            action="store_true",
+            help="Also print `_meta`: repairs, problems, the correction.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,7 +40,9 @@ class Command(BaseCommand):
         try:
             read_json(body, DEFAULT_LIMITS)
         except Unreadable as error:
-            if error.problem.code == "not-json":  # any other fault is answered as an agent's would be
+            if (
+                error.problem.code == "not-json"
+            ):  # any other fault is answered as an agent's would be
                 raise CommandError(f"ARGUMENTS: {error.problem.message}", returncode=2) from None
         with unlogged():
             result = agent_of(options["username"]).call(options["tool"], body)

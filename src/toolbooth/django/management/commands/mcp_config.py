@@ -41,7 +41,8 @@ def _typed(url: str, headers: Mapping[str, str]) -> Json:
 def _by_bridge(url: str, headers: Mapping[str, str]) -> Json:
     """A client that only starts programs reaches a URL through `mcp-remote`.
 
-    Its header has no space in it, since some systems split arguments there (geelen/mcp-remote, README).
+    Its header has no space in it, since some systems split arguments there (geelen/mcp-remote,
+    README).
     """
     arguments = ["-y", "mcp-remote", url, *(["--allow-http"] if url.startswith("http:") else [])]
     if not headers:
@@ -65,7 +66,9 @@ CLIENTS = {
         lambda url, headers: {"serverUrl": url, **_some(headers)},
     ),
     "gemini-cli": Client(
-        "~/.gemini/settings.json", "mcpServers", lambda url, headers: {"httpUrl": url, **_some(headers)}
+        "~/.gemini/settings.json",
+        "mcpServers",
+        lambda url, headers: {"httpUrl": url, **_some(headers)},
     ),
     "zed": Client("settings.json", "context_servers", _plain),
     "generic": Client("the configuration of the client", "mcpServers", _typed),
@@ -87,15 +90,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--client", choices=list(CLIENTS), default="generic")
         parser.add_argument(
-            "--url", default="http://localhost:8000", help="Where the project is served, e.g. %(default)s"
+            "--url",
+            default="http://localhost:8000",
+            help="Where the project is served, e.g. %(default)s",
         )
-        parser.add_argument("--token", help="Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'.")
-        parser.add_argument("--name", help="What the client calls the server; otherwise TOOLBOOTH['NAME'].")
+        parser.add_argument(
+            "--token", help="Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
+        )
+        parser.add_argument(
+            "--name", help="What the client calls the server; otherwise TOOLBOOTH['NAME']."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = catalogue().configuration.name
         made = configuration_for(
-            options["client"], options["name"] or known, _url(options["url"]), _authorization(options["token"])
+            options["client"],
+            options["name"] or known,
+            _url(options["url"]),
+            _authorization(options["token"]),
         )
         self.stderr.write(f"# for {CLIENTS[options['client']].file}", self.style.HTTP_INFO)
         self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))
@@ -104,7 +116,9 @@ class Command(BaseCommand):
 def _url(given: str) -> str:
     """The address of the endpoint; a host alone gets the project's own path."""
     if not WHOLE_URL.match(given):
-        raise CommandError(f"--url should begin with http:// or https://, not {given!r}", returncode=2)
+        raise CommandError(
+            f"--url should begin with http:// or https://, not {given!r}", returncode=2
+        )
     if WHOLE_URL.sub("", given).strip("/"):
         return given
     try:

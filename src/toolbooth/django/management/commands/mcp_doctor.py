@@ -1,4 +1,6 @@
-"""`manage.py mcp_doctor`: walks through what stands between an agent and the project's views, and says what to do."""
+"""`manage.py mcp_doctor`: walks through what stands between an agent and the project's views, and
+says what to do.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,18 @@ class Command(BaseCommand):
             for finding in findings(examine):
                 counts[finding.level] += 1
                 self._show(finding)
-        self.stdout.write(f"{_counted(counts['error'], 'error')}, {_counted(counts['warning'], 'warning')}")
+        self.stdout.write(
+            f"{_counted(counts['error'], 'error')}, {_counted(counts['warning'], 'warning')}"
+        )
         if counts["error"]:
             sys.exit(1)
 
     def _show(self, finding: Finding) -> None:
-        styles = {"ok": self.style.SUCCESS, "warning": self.style.WARNING, "error": self.style.ERROR}
+        styles = {
+            "ok": self.style.SUCCESS,
+            "warning": self.style.WARNING,
+            "error": self.style.ERROR,
+        }
         mark = f"{finding.level:>9}"
         self.stdout.write(f"{styles.get(finding.level, str)(mark)}  {finding.what}")
         if finding.remedy:

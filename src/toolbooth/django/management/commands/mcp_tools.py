@@ -21,9 +21,13 @@ class Command(BaseCommand):
     help = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="TOOL", nargs="?", help="Show this one as `tools/list` gives it.")
+        parser.add_argument(
+            "name", metavar="TOOL", nargs="?", help="Show this one as `tools/list` gives it."
+        )
         add_user(parser, "all tools are listed")
-        parser.add_argument("--json", action="store_true", dest="whole", help="Print all of them so.")
+        parser.add_argument(
+            "--json", action="store_true", dest="whole", help="Print all of them so."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         name, username = options["name"], options["username"]
@@ -60,7 +64,11 @@ class Command(BaseCommand):
             self._heading(_tokens(members), group or "(by themselves)")
             for tool in members:
                 name = tool.name.removeprefix(f"{group}__")
-                self._branch(f"{name}  {self.style.HTTP_INFO(_first(tool))}", tool.tokens, last=tool is members[-1])
+                self._branch(
+                    f"{name}  {self.style.HTTP_INFO(_first(tool))}",
+                    tool.tokens,
+                    last=tool is members[-1],
+                )
         every = [*dispatchers, *(tool for members in groups.values() for tool in members)]
         more = f", with {behind:,} more behind" if behind else ""
         counted = f"{len(every):,} tool{'' if len(every) == 1 else 's'}"
@@ -98,7 +106,9 @@ def _behind(name: str, username: str | None) -> dict[str, Any]:
     """A tool that stands behind a dispatcher, as `tools/list` would show it. Raises CommandError."""
     found = catalogue().registry.hidden.get(name)
     if found is None or (username is not None and not shown_to(username)(found)):
-        raise CommandError(f"there is no tool {name!r}; without a name all are listed", returncode=2)
+        raise CommandError(
+            f"there is no tool {name!r}; without a name all are listed", returncode=2
+        )
     return found.listing()
 
 
