@@ -10,7 +10,7 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 from typing_extensions import TypeIs
@@ -34,6 +34,15 @@ write_json = json.JSONEncoder(ensure_ascii=False).encode
 """JSON as people read it. `json.dumps` would make a new encoder each time."""
 
 
+def json_bytes(value: Any) -> bytes:
+    """Parsed JSON as the bytes it came from. Raises TypeError if it is not JSON."""
+    try:
+        return json.dumps(value, separators=(",", ":")).encode()
+    except RecursionError:
+        # Deeper than Python itself goes: the reader refuses these brackets as nested too deep.
+        return b"[" * 300
+
+
 # --- types --------------------------------------------------------------------------------------
 
 
@@ -48,7 +57,9 @@ def is_array(value: Any) -> TypeIs[list[Any]]:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are not."""
+    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are
+    not.
+    """
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if is_object(one) and is_object(other):
@@ -63,7 +74,9 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def path_text(path: Iterable[str | int], start: str = "$") -> str:
-    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are quoted."""
+    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are
+    quoted.
+    """
     for step in path:
         if isinstance(step, int):
             start += f"[{step}]"
@@ -81,7 +94,8 @@ def path_from_text(text: str) -> JsonPath:
     decoder = json.JSONDecoder()
     while rest:
         if rest.startswith('["'):
-            key, end = cast("tuple[str, int]", decoder.raw_decode(rest, 1))
+            decoded: tuple[str, int] = decoder.raw_decode(rest, 1)
+            key, end = decoded
             steps.append(key)
             rest = rest[end + 1 :]
         elif rest.startswith("["):
@@ -158,7 +172,9 @@ anything.
 
 
 def recased(name: str) -> str:
-    """A name without case and separators, the same for `firstName`, `first-name` and `first_name`."""
+    """A name without case and separators: the same for `firstName`, `first-name` and
+    `first_name`.
+    """
     return name.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 

@@ -18,9 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, cast
 
-from toolbooth.boundary.handle import encode
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.server import revisions
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
@@ -173,7 +172,7 @@ class Served:
 
     async def _exchange(self, method: str, params: Json, arguments: bytes | Any = b"") -> Json:
         body = _message(
-            method, params, arguments if isinstance(arguments, bytes) else encode(arguments)
+            method, params, arguments if isinstance(arguments, bytes) else json_bytes(arguments)
         )
         if self._running is not None:
             return await self._running[0](body)
@@ -198,9 +197,9 @@ class Served:
 
 def _message(method: str, params: Json, arguments: bytes) -> bytes:
     """The JSON-RPC message; `arguments` go in as the bytes that they are."""
-    head = encode({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
+    head = json_bytes({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
     sent = b',"arguments":' + arguments if arguments else b""
-    return head + b',"params":' + encode({"_meta": _META, **params})[:-1] + sent + b"}}"
+    return head + b',"params":' + json_bytes({"_meta": _META, **params})[:-1] + sent + b"}}"
 
 
 @asynccontextmanager

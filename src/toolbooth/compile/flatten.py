@@ -9,11 +9,10 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from toolbooth.shape import Field, Group, ObjectShape, Shape
+from toolbooth.shape import Field, Group, ObjectShape, Shape, shapes_above, shapes_in_object, walk
 
 Absent = Literal["empty", "null", "omit"]
 
@@ -77,48 +76,13 @@ def collision(key: str, taken: Field, owner: str) -> str:
     return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 
-def mark_deep(shape: Shape) -> None:
-    """Mark the objects with something hoisted below them; all others are never walked."""
-    below = {id(form): (form, list(_forms_below(form))) for form in _all_forms(shape)}
-    settled = False
-    while not settled:  # recursion: until nothing changes any more
-        settled = True
-        for form, inner in below.values():
-            if not form.flattened_below and any(
-                each.flattened or each.flattened_below for each in inner
-            ):
-                form.flattened_below, settled = True, False
+def mark_flattened_below(root: Shape) -> None:
+    """Mark the objects with something flattened below them; all others are never walked."""
+    flattened = shapes_above(root, _is_flattened)
+    for shape in walk(root):
+        for form in shape.objects:
+            form.flattened_below = any(id(part) in flattened for part in shapes_in_object(form))
 
 
-def _all_forms(shape: Shape) -> Iterable[ObjectShape]:
-    found: dict[int, ObjectShape] = {}
-    waiting = list(_forms_in(shape))
-    while waiting:
-        form = waiting.pop()
-        if id(form) not in found:
-            found[id(form)] = form
-            waiting += _forms_below(form)
-    return found.values()
-
-
-def _forms_below(form: ObjectShape) -> Iterable[ObjectShape]:
-    for field in form.fields.values():
-        yield from _forms_in(field.shape)
-    if form.additional is not None:
-        yield from _forms_in(form.additional)
-
-
-def _forms_in(shape: Shape) -> Iterable[ObjectShape]:
-    """The objects that may stand at a place, or in the arrays that may stand there."""
-    waiting, seen = [shape], set[int]()
-    while waiting:
-        each = waiting.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
-            yield from each.objects
-            waiting += [
-                part
-                for form in each.arrays
-                for part in (*form.prefix, form.items)
-                if part is not None
-            ]
+def _is_flattened(shape: Shape) -> bool:
+    return any(form.flattened for form in shape.objects)

@@ -21,7 +21,7 @@ from pydantic.errors import PydanticErrorMixin, PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
 
-from toolbooth.compile.flatten import mark_deep
+from toolbooth.compile.flatten import mark_flattened_below
 from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
 from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, Node
@@ -316,7 +316,7 @@ def _pydantic_says(error: PydanticErrorMixin) -> str:
 
 def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict[str, Any]:
     builder.shapes.finish(shape)
-    mark_deep(shape)
+    mark_flattened_below(shape)
     mistakes = [*dict.fromkeys(builder.mistakes), *name_mistakes(shape.objects[0])]
     mistakes += type_mistakes(shape, builder.json_texts)
     if mistakes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolbooth.jsonvalue import json_bytes
 from toolbooth.adapters.sdk.original_request import (
     NOTHING_SENT,
     Json,
@@ -16,7 +17,6 @@ from toolbooth.adapters.sdk.original_request import (
 )
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Reading, Unreadable, read_json
 from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.validate import values_of
@@ -104,12 +104,12 @@ def _headers_repeat(contract: Contract) -> bool:
     ctx = request_under_way()
     if ctx.request is None or VERSION_KEY not in (ctx.params.get("_meta") or ()):
         return False
-    return b'"x-mcp-header"' in encode(input_schema(contract))
+    return b'"x-mcp-header"' in json_bytes(input_schema(contract))
 
 
 def _encoded(arguments: Json) -> bytes | None:
     try:
-        return encode(arguments)
+        return json_bytes(arguments)
     except TypeError:  # from a call within the process: nothing has been on a wire
         return None
 

@@ -22,10 +22,9 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Reading, Unreadable, read_json, read_leniently
 from toolbooth.contract import DEFAULT_LIMITS, Contract
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, json_bytes
 
 _MARK = token_hex(16)
 """Begins the text that stands for `arguments` in a carried call. New in every process: nobody can
@@ -79,7 +78,7 @@ def _unusual(given: Any, body: bytes | None) -> tuple[bytes, Any]:
     if isinstance(given, str) and given.startswith(_MARK):
         line = given.removeprefix(_MARK).encode("latin-1")
         return line, _arguments(read_leniently(line))
-    return body or encode({"params": {"arguments": given}}), given
+    return body or json_bytes({"params": {"arguments": given}}), given
 
 
 def carried(line: bytes) -> bytes:
@@ -166,4 +165,4 @@ def _text(arguments: Any) -> bytes:
     try:
         return orjson.dumps(arguments)
     except TypeError:  # integers beyond 64 bits, half a surrogate pair
-        return encode(arguments)
+        return json_bytes(arguments)
