@@ -40,7 +40,8 @@ from toolbooth.boundary.render import refusal_text
 from toolbooth.boundary.run import is_async
 from toolbooth.boundary.validate import values_of
 from toolbooth.compile.hints import Hints, Unresolved
-from toolbooth.compile.signature import ReadParam, compile_params, is_context, read_params
+from toolbooth.compile.params import ReadParam, is_context, read_params
+from toolbooth.compile.signature import compile_params
 from toolbooth.context import Context
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import ContractError, ToolInputError

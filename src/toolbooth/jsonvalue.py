@@ -51,6 +51,11 @@ def is_object(value: Any) -> TypeIs[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    """Whether a value is a JSON object, or another mapping that an author wrote instead of one."""
+    return isinstance(value, Mapping)
+
+
 def is_array(value: Any) -> TypeIs[list[Any]]:
     """Whether a value is a JSON array."""
     return isinstance(value, list)

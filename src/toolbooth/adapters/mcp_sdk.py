@@ -39,7 +39,8 @@ from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.run import bound_call, is_async
 from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.compile.json_schema import compile_json_schema
-from toolbooth.compile.signature import compile_function, is_context
+from toolbooth.compile.params import is_context
+from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError

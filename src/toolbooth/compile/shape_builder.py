@@ -19,7 +19,7 @@ Fill = Callable[[Shape, list[Shape]], None]
 
 
 def free_shape() -> Shape:
-    """Anything goes here, unexamined."""
+    """Anything may be sent here, unexamined."""
     return Shape(types=EVERY_TYPE, opaque=True)
 
 
@@ -114,8 +114,8 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _fill_both(shape: Shape, parts: list[Shape]) -> None:
-    said = [part for part in parts if not part.opaque] or parts[:1]
-    first, *others = said
+    checked = [part for part in parts if not part.opaque] or parts[:1]
+    first, *others = checked
     shape.opaque, shape.types = first.opaque, first.types
     shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
     for other in others:

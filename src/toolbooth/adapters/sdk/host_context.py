@@ -16,7 +16,7 @@ from anyio.lowlevel import current_token
 
 from toolbooth.adapters.sdk.original_request import request_under_way
 from toolbooth.compile.hints import Hints
-from toolbooth.compile.signature import is_context
+from toolbooth.compile.params import is_context
 from toolbooth.context import Context
 
 T = TypeVar("T")
