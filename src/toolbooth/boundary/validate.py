@@ -29,14 +29,16 @@ def values_of(contract: Contract, decoded: Json) -> Any:
     if not contract.flattened:
         return contract.validate(decoded)
     form = contract.shape.objects[0]
-    return contract.validate(_arranged(form, decoded) if form.flattened else _below(form, decoded))
+    return contract.validate(
+        _put_back(form, decoded) if form.flattened else _put_back_below(form, decoded)
+    )
 
 
-def _below(form: ObjectShape, value: Json) -> Json:
+def _put_back_below(form: ObjectShape, value: Json) -> Json:
     """Nothing was flattened at this level; something may have been further down."""
     if not form.flattened_below:
         return value
-    return {key: _value(_shape_under(form, key), each) for key, each in value.items()}
+    return {key: _put_back_value(_shape_under(form, key), each) for key, each in value.items()}
 
 
 def _shape_under(form: ObjectShape, key: str) -> Shape | None:
@@ -44,7 +46,7 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
     return form.additional if declared is None else declared.shape
 
 
-def _arranged(form: ObjectShape, value: Json) -> Json:
+def _put_back(form: ObjectShape, value: Json) -> Json:
     """The same values, each at the place where the author's model has it."""
     made: Json = {}
     for group in form.groups:
@@ -53,7 +55,7 @@ def _arranged(form: ObjectShape, value: Json) -> Json:
     for key, each in value.items():
         declared = form.fields.get(key)
         place = (*form.additional_path, key) if declared is None else declared.model_path or (key,)
-        _put(made, place, _value(_shape_under(form, key), each))
+        _put(made, place, _put_back_value(_shape_under(form, key), each))
     return made
 
 
@@ -67,21 +69,23 @@ def _put(made: Json, place: tuple[str, ...], value: Any) -> None:
     made[last] = value
 
 
-def _value(shape: Shape | None, value: Any) -> Any:
+def _put_back_value(shape: Shape | None, value: Any) -> Any:
     if shape is None or shape.opaque:
         return value
     if is_object(value):
         form = fitting_form(shape, value)
         if isinstance(form, ObjectShape):
-            return _arranged(form, value) if form.flattened else _below(form, value)
+            return _put_back(form, value) if form.flattened else _put_back_below(form, value)
     elif is_array(value):
         form = fitting_form(shape, value)
         if isinstance(form, ArrayShape):
-            return [_value(item_shape(form, index), each) for index, each in enumerate(value)]
+            return [
+                _put_back_value(item_shape(form, index), each) for index, each in enumerate(value)
+            ]
     return value
 
 
-class Located(NamedTuple):
+class WireLocation(NamedTuple):
     """Where on the wire an objection belongs: its path, the shape there, and the branch of a union
     that it came from.
     """
@@ -94,13 +98,13 @@ class Located(NamedTuple):
     """
 
 
-Explained = Callable[[Located, Objection], bool]
+IsExplained = Callable[[WireLocation, Objection], bool]
 """Whether an objection only repeats what the examination has found."""
 
 
 def problems_of(
-    error: InvalidValues, shape: Shape, arguments: Any, explained: Explained | None = None
-) -> list[tuple[Located, Problem]]:
+    error: InvalidValues, shape: Shape, arguments: Any, explained: IsExplained | None = None
+) -> list[tuple[WireLocation, Problem]]:
     """The objections of the author's validation as problems, in wire names, one for each path;
     without those that are `explained` already.
     """
@@ -108,7 +112,7 @@ def problems_of(
         (locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each)
         for each in _without_consequences(error.objections)
     ]
-    by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
+    by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
         by_path.setdefault((each.path, each.group), []).append((each, objection))
     found = [
@@ -135,7 +139,7 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
 
 
 def _is_inside_a_wrapper(
-    each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any
+    each: tuple[WireLocation, Problem], found: list[tuple[WireLocation, Problem]], arguments: Any
 ) -> bool:
     """Whether a field is only missing because a wrapper beside it contains it."""
     path = each[0].path
@@ -150,8 +154,8 @@ def _is_inside_a_wrapper(
 
 
 def _of_nearest_branches(
-    located: list[tuple[Located, Objection]],
-) -> list[tuple[Located, Objection]]:
+    located: list[tuple[WireLocation, Objection]],
+) -> list[tuple[WireLocation, Objection]]:
     """The objections without those of the branches of a union that have more of them than
     another.
     """
@@ -168,7 +172,9 @@ def _of_nearest_branches(
     return [each for each in located if each[0].branch in kept]
 
 
-def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool) -> Located:
+def locate(
+    shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool
+) -> WireLocation:
     """The wire path of a place in the author's model. Labels of union branches are left out; the
     first one is kept in `branch`.
 
@@ -193,7 +199,7 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
             group = _group_keys(shape, place[:taken]) if name is None else ()
             path += [name] if name is not None else []
             shape, place = below, place[taken:]
-    return Located(tuple(path), shape, branch, group)
+    return WireLocation(tuple(path), shape, branch, group)
 
 
 def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
@@ -227,14 +233,14 @@ def _step(
     return 1, step if extra and len(place) == 1 else None, shape
 
 
-def _problem(objections: list[tuple[Located, Objection]], arguments: Any) -> Problem:
+def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -> Problem:
     found, first = objections[0]
     path, shape = found.path, found.shape
     if first.kind == "missing":
         return Problem(code="missing", path=path, message=messages.MISSING)
     sent = look_up(arguments, path)
     if first.kind == "extra_forbidden":
-        return _undeclared(path, sent)
+        return _undeclared_key(path, sent)
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.place[-1:] == ("[key]",):
@@ -249,7 +255,7 @@ def _problem(objections: list[tuple[Located, Objection]], arguments: Any) -> Pro
     return Problem(code="invalid", path=path, message=message)
 
 
-def _undeclared(path: JsonPath, sent: Any) -> Problem:
+def _undeclared_key(path: JsonPath, sent: Any) -> Problem:
     """A key that the author's model does not declare."""
     key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
