@@ -1,7 +1,6 @@
 """JSON values: their types, paths into them, names for people to read, and names that are alike.
 
-Everything that several layers need to say about JSON is here once. Reading JSON text is
-`boundary/read.py`.
+Several layers share these functions. Reading JSON text is in `boundary/read.py`.
 """
 
 from __future__ import annotations

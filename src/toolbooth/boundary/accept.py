@@ -14,10 +14,11 @@ from toolbooth.boundary.correct import correct
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.integers import whole_integers
 from toolbooth.boundary.mend import mend
+from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
-from toolbooth.boundary.validate import IsExplained, WireLocation, problems_of, values_of
+from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
 from toolbooth.jsonvalue import Json
