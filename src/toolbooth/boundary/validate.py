@@ -130,23 +130,29 @@ def problems_of(
         for said in by_place.values()
         if explained is None or not explained(*said[0])
     ]
-    return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
+    wrapped = _names_in_wrappers(found, arguments)
+    return [each for each in found if not _inside_a_wrapper(each, wrapped)]
 
 
-def _inside_a_wrapper(
-    each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any
-) -> bool:
+def _names_in_wrappers(
+    found: list[tuple[Located, Problem]], arguments: Any
+) -> dict[JsonPath, set[str]]:
+    """The names inside the wrappers that were found, by the path of the object they are in."""
+    wrapped: dict[JsonPath, set[str]] = {}
+    for place, problem in found:
+        if problem.code == "nested-wrapper":
+            wrapper = text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {}
+            names = wrapped.setdefault(place.path[:-1], set())
+            names.update(refusals.names_inside(wrapper))
+    return wrapped
+
+
+def _inside_a_wrapper(each: tuple[Located, Problem], wrapped: dict[JsonPath, set[str]]) -> bool:
     """Whether a field is only missing because a wrapper beside it holds it."""
-    path = each[0].path
-    return each[1].code == "missing" and any(
-        problem.code == "nested-wrapper"
-        and place.path[:-1] == path[:-1]
-        and path[-1]
-        in refusals.names_inside(
-            text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {}
-        )
-        for place, problem in found
-    )
+    place, problem = each
+    if not wrapped or problem.code != "missing":
+        return False
+    return place.path[-1] in wrapped.get(place.path[:-1], ())
 
 
 def _of_nearest_branches(
