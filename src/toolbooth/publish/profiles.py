@@ -93,7 +93,7 @@ def choose_profile(choice: Any) -> Profile:
     """The profile for a `ProfileChoice`, or for anything else that an author passed as one.
 
     Raises:
-        ValueError: if there is no such profile.
+        ValueError: for an unknown profile.
     """
     if isinstance(choice, Profile):
         return choice
@@ -112,7 +112,7 @@ def input_schema(contract: Contract, profile: ProfileChoice = "portable") -> dic
     """The JSON Schema to publish as a tool's `inputSchema`.
 
     Raises:
-        ValueError: if there is no such profile.
+        ValueError: for an unknown profile.
     """
     return choose_profile(profile).input_schema(contract)
 
