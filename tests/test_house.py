@@ -17,12 +17,13 @@ from importlinter.cli import lint_imports
 
 import density
 import toolbooth
+import toolbooth.publish
 import toolbooth.testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = [toolbooth, toolbooth.testing]
+PUBLIC = [toolbooth, toolbooth.publish, toolbooth.testing]
 """The packages that users import names from; every other one is imported by module."""
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}

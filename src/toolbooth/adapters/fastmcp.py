@@ -65,7 +65,7 @@ from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolError, ToolInputError
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 logger = logging.getLogger("toolbooth.adapters.fastmcp")
 
@@ -73,29 +73,32 @@ Server = TypeVar("Server", bound=FastMCP[Any])
 Run = Callable[[Any], Awaitable[ToolResult]]
 
 
-def protect(server: Server) -> Server:
+def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted
     later.
 
-    Mounted servers are protected themselves. Protecting twice is harmless. What FastMCP refuses to
-    register (positional-only parameters, `*args`, types it has no schema for) never gets here, and
-    tools that a `ToolInjectionMiddleware` adds pass by every transform; both are out of reach.
+    Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
+    are written: by name, or a `Profile` of your own. Protecting twice is harmless; the first
+    profile stays. What FastMCP refuses to register (positional-only parameters, `*args`, types it
+    has no schema for) never gets here, and tools that a `ToolInjectionMiddleware` adds pass by
+    every transform; both are out of reach.
 
     Raises:
         TypeError: if this is not a FastMCP server.
+        ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
     if not isinstance(cast("object", server), FastMCP):
         raise wrong_server(server, FASTMCP)
-    _install(server, server.name)
+    _install(server, server.name, choose_profile(profile))
     return server
 
 
-def _install(root: Provider, owner: str) -> None:
+def _install(root: Provider, owner: str, profile: Profile) -> None:
     reachable = list(_reachable(root))
     mistakes: list[str] = []
     stores = [
-        (each, _guarded_all(each, mistakes))
+        (each, _guarded_all(each, mistakes, profile))
         for each in reachable
         if isinstance(each, LocalProvider)
     ]
@@ -106,9 +109,9 @@ def _install(root: Provider, owner: str) -> None:
         provider._components = components  # pyright: ignore[reportPrivateUsage]
     for each in reachable:
         if isinstance(each, FastMCP):
-            _install_lists(cast("FastMCP[Any]", each))
+            _install_lists(cast("FastMCP[Any]", each), profile)
         elif isinstance(each, AggregateProvider) and not isinstance(each.providers, _Providers):
-            each.providers = _Providers(each.providers)
+            each.providers = _Providers(each.providers, profile)
 
 
 def _reachable(provider: Provider) -> Iterator[Provider]:
@@ -129,10 +132,13 @@ def _reachable(provider: Provider) -> Iterator[Provider]:
         yield from _reachable(each)
 
 
-def _guarded_all(provider: LocalProvider, mistakes: list[str]) -> _Components:
-    made = _Components()
+def _guarded_all(provider: LocalProvider, mistakes: list[str], profile: Profile) -> _Components:
     # As in `_install`.
-    for key, component in provider._components.items():  # pyright: ignore[reportPrivateUsage]
+    held = provider._components  # pyright: ignore[reportPrivateUsage]
+    if isinstance(held, _Components):  # protected before, maybe with another profile
+        return held
+    made = _Components(profile)
+    for key, component in held.items():
         try:
             made[key] = component
         except ContractError as error:
@@ -146,21 +152,31 @@ def _guarded_all(provider: LocalProvider, mistakes: list[str]) -> _Components:
 class _Components(dict[str, FastMCPComponent]):
     """What a local provider holds."""
 
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+
     def __setitem__(self, key: str, component: FastMCPComponent) -> None:
         if isinstance(component, Tool) and not isinstance(component, GuardedTool):
-            component = guarded(component)
+            component = guarded(component, self.profile)
         super().__setitem__(key, component)
 
 
 class _Providers(list[Provider]):
     """What a server or an aggregate draws from."""
 
-    def __init__(self, providers: Iterable[Provider], server: FastMCP[Any] | None = None) -> None:
+    def __init__(
+        self,
+        providers: Iterable[Provider],
+        profile: Profile,
+        server: FastMCP[Any] | None = None,
+    ) -> None:
         super().__init__(providers)
+        self.profile = profile
         self.server = server
 
     def append(self, provider: Provider) -> None:
-        _install(provider, repr(provider))
+        _install(provider, repr(provider), self.profile)
         super().append(provider)
         if self.server is not None:
             _set_schema_lookup(self.server)
@@ -169,8 +185,10 @@ class _Providers(list[Provider]):
 class _Transforms(list[Transform]):
     """A server's transforms, with the guard kept last: it sees what clients would."""
 
-    def __init__(self, transforms: Iterable[Transform], server: FastMCP[Any]) -> None:
-        super().__init__([*transforms, _Guard()])
+    def __init__(
+        self, transforms: Iterable[Transform], profile: Profile, server: FastMCP[Any]
+    ) -> None:
+        super().__init__([*transforms, _Guard(profile)])
         self.server = server
 
     def append(self, transform: Transform) -> None:
@@ -178,12 +196,14 @@ class _Transforms(list[Transform]):
         _set_schema_lookup(self.server)
 
 
-def _install_lists(server: FastMCP[Any]) -> None:
+def _install_lists(server: FastMCP[Any], profile: Profile) -> None:
     if is_protected(server):
         return
-    server.providers = _Providers(server.providers, server)
+    server.providers = _Providers(server.providers, profile, server)
     # `add_transform` appends; nothing else keeps a transform last.
-    server._transforms = _Transforms(server._transforms, server)  # pyright: ignore[reportPrivateUsage]
+    host_transforms = server._transforms  # pyright: ignore[reportPrivateUsage]
+    transforms = _Transforms(host_transforms, profile, server)
+    server._transforms = transforms  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
     # FastMCP has no public way to the SDK's server that it stands on, which alone is given the
     # request of a call.
@@ -224,10 +244,10 @@ def _set_schema_lookup(server: FastMCP[Any]) -> None:
 class _Guard(Transform):
     """Guards every tool that comes by unguarded."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile) -> None:
         # Providers make their tools anew for each call: what is compiled is kept by what it is
         # compiled from.
-        self._compiled = lru_cache(maxsize=1024)(_compiled)
+        self._compiled = lru_cache(maxsize=1024)(partial(_compiled, profile))
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         return [self._guarded(tool) for tool in tools]
@@ -385,13 +405,14 @@ class QueuedTool(GuardedTool):
         return await self._run_admitted(partial(admit_queued, self.contract, arguments), self.name)
 
 
-def guarded(tool: Tool) -> GuardedTool:
+def guarded(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     """Put one tool behind the boundary.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
     """
-    return GuardedTool.around(tool, *_compiled(_function_of(tool), json.dumps(tool.parameters)))
+    compiled = _compiled(profile, _function_of(tool), json.dumps(tool.parameters))
+    return GuardedTool.around(tool, *compiled)
 
 
 def _function_of(tool: Tool) -> Callable[..., Any] | None:
@@ -402,7 +423,7 @@ def _function_of(tool: Tool) -> Callable[..., Any] | None:
 
 
 def _compiled(
-    function: Callable[..., Any] | None, parameters: str
+    profile: Profile, function: Callable[..., Any] | None, parameters: str
 ) -> tuple[Contract, dict[str, Any]]:
     """The contract of a tool, and the schema to publish."""
     schema = json.loads(parameters)
@@ -415,7 +436,7 @@ def _compiled(
         contract = replace(contract, describe=partial(_described, contract.schema, schema))
     # A schema that somebody wrote is published in their words; `toolbooth lint` knows which clients
     # choke on them.
-    return contract, schema if function is None else input_schema(contract)
+    return contract, schema if function is None else profile.input_schema(contract)
 
 
 def _described(schema: Mapping[str, Any], hosts: Mapping[str, Any]) -> dict[str, Any]:

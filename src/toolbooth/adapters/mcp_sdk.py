@@ -43,7 +43,7 @@ from toolbooth.compile.signature import compile_function, is_context
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
@@ -59,23 +59,28 @@ _REJECTIONS = (
 """What the SDK says of a function whose arguments it cannot describe."""
 
 
-def protect(server: Server) -> Server:
+def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
-    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type
-    without a schema) can be registered once the server is protected.
+    `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
+    your own. Protecting twice is harmless; the first profile stays. Functions that the SDK itself
+    rejects (a parameter `_x`, a type without a schema) can be registered once the server is
+    protected.
 
     Raises:
         TypeError: if this is not an MCPServer.
+        ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
     if not isinstance(cast("object", server), MCPServer):
         raise wrong_server(server, MCP_SDK)
+    chosen = choose_profile(profile)
     if not is_protected(server):
         # The one place through which every registration and every call goes; the SDK offers no hook
         # there.
-        tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-        server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
+        host_tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
+        tools = _Tools(server.name, host_tools, chosen)
+        server._tool_manager = tools  # pyright: ignore[reportPrivateUsage]
         server.middleware.append(keep_sent)
         cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
     return server
@@ -90,9 +95,9 @@ def is_protected(server: MCPServer[Any]) -> bool:
 class _Tools(ToolManager):
     """The SDK's tool manager, holding guarded tools only."""
 
-    def __init__(self, owner: str, tools: ToolManager) -> None:
+    def __init__(self, owner: str, tools: ToolManager, profile: Profile) -> None:
         super().__init__(tools.warn_on_duplicate_tools)
-        self._tools: dict[str, Tool] = _Table()
+        self._tools: dict[str, Tool] = _Table(profile)
         mistakes: list[str] = []
         for tool in tools.list_tools():
             try:
@@ -117,8 +122,13 @@ class _Tools(ToolManager):
 
 
 class _Table(dict[str, Tool]):
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+
     def __setitem__(self, name: str, tool: Tool) -> None:
-        super().__setitem__(name, tool if isinstance(tool, GuardedTool) else guarded(tool))
+        guard = tool if isinstance(tool, GuardedTool) else guarded(tool, self.profile)
+        super().__setitem__(name, guard)
 
 
 class GuardedTool(Tool):
@@ -129,13 +139,13 @@ class GuardedTool(Tool):
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
-    def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
+    def around(cls, tool: Tool, contract: Contract, profile: Profile) -> GuardedTool:
         """The same tool to the SDK, but for its parameters and the way they are validated."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         if (
             contract.function is not None
         ):  # a schema that somebody wrote is published in their words
-            same["parameters"] = input_schema(contract)
+            same["parameters"] = profile.input_schema(contract)
             same["fn"] = contract.function
             same["is_async"] = is_async(contract.function)
             same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
@@ -171,7 +181,7 @@ class GuardedTool(Tool):
             raise UnexpectedToolError(f"Error executing tool {self.name}") from error
 
 
-def guarded(tool: Tool) -> GuardedTool:
+def guarded(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     """Put one tool behind the boundary.
 
     Raises:
@@ -179,12 +189,13 @@ def guarded(tool: Tool) -> GuardedTool:
     """
     if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
         # It has its own way with arguments, and only its schema tells what it takes.
-        return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
+        contract = compile_json_schema(tool.parameters, name=tool.name)
+        return GuardedTool.around(tool, contract, profile)
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(
         tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
     )
-    made = GuardedTool.around(tool, contract)
+    made = GuardedTool.around(tool, contract, profile)
     # The SDK has looked at what it could describe itself, which a stand-in hides from it.
     if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
         raise ContractError(tool.name, [f"invalid x-mcp-header: {reason}"])

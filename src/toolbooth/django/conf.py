@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from django.conf import settings
 
 from toolbooth.jsonvalue import near_name
+from toolbooth.publish import PROFILES, ProfileChoice, choose_profile
 from toolbooth.server.registry import TOOL_NAME
 from toolbooth.server.results.arguments import misnamed
 
@@ -50,6 +51,8 @@ class Configuration:
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for protocol arguments; None switches one off."""
+    profile: ProfileChoice = "portable"
+    """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
@@ -93,6 +96,8 @@ def _expected(key: str, value: Any) -> str | None:
 _LEAST_RESULT = 4_000
 """Bytes: less would hold little but what is said of a page."""
 
+_PROFILE = f"{', '.join(map(repr, PROFILES))} or a Profile"
+
 _DISPATCH = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 )
@@ -104,6 +109,14 @@ def _is_dispatch(value: Any) -> bool:
     groups = cast("Mapping[Any, Any]", value)
     named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in groups)
     return named and all(_is_texts(patterns) and patterns for patterns in groups.values())
+
+
+def _is_profile(value: Any) -> bool:
+    try:
+        choose_profile(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(value: Any) -> bool:
@@ -156,6 +169,7 @@ _RULES: Mapping[str, Rule] = {
         lambda value: _is_number(value) and value >= _LEAST_RESULT,
         _always(f"a number from {_LEAST_RESULT:,}"),
     ),
+    "PROFILE": (_is_profile, _always(_PROFILE)),
     "MAX_BODY": _POSITIVE,
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeVar, cast, get_args, overload
 
 import orjson
@@ -16,6 +17,7 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import near_name
+from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import actions_in, dispatch_of, dispatcher, name_of, narrowed
 from toolbooth.server.dispatch.variants import helped
@@ -41,7 +43,8 @@ class ToolRegistry:
     JSON-RPC -32602.
 
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
-    calling it.
+    calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
+    your own.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class ToolRegistry:
         timeout: float | None = None,
         page_size: int = 1000,
         help: str | None = None,
+        profile: ProfileChoice = "portable",
     ) -> None:
         if errors not in get_args(Errors):
             raise ValueError(
@@ -66,6 +70,7 @@ class ToolRegistry:
         self.timeout = timeout
         self.page_size = page_size
         self.help = help
+        self.profile = choose_profile(profile)
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
@@ -151,6 +156,7 @@ class ToolRegistry:
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
+            profile=self.profile,
             withheld=withheld,
             form=form,
             about=about,
@@ -225,7 +231,8 @@ class ToolRegistry:
             )
         dispatch = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
         hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
-        return self._register(dispatcher(name, dispatch, description, title), hidden)
+        made = replace(dispatcher(name, dispatch, description, title), profile=self.profile)
+        return self._register(made, hidden)
 
     def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
         contract = made.contract

@@ -166,7 +166,9 @@ class _Building:
     def __post_init__(self) -> None:
         chosen = self.chosen
         said = chosen.instructions or instructions(chosen.arguments) or None
-        self.registry = ToolRegistry(chosen.name, instructions=said, errors=chosen.errors)
+        self.registry = ToolRegistry(
+            chosen.name, instructions=said, errors=chosen.errors, profile=chosen.profile
+        )
 
     def includes(self, name: str) -> bool:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
