@@ -17,9 +17,8 @@ from django.core.signals import setting_changed
 from django.urls import NoReverseMatch, reverse
 from rest_framework.test import APIClient
 
-from toolbooth.boundary.handle import encode
 from toolbooth.django.describe.catalogue import forget
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.server import revisions
 from toolbooth.server.wire_result import WireResult, read_result
 
@@ -50,7 +49,7 @@ class Agent:
         body = (
             arguments
             if isinstance(arguments, bytes)
-            else encode(fields if arguments is None else arguments)
+            else json_bytes(fields if arguments is None else arguments)
         )
         return _seen(*self._post("tools/call", {"name": tool, "arguments": orjson.Fragment(body)}))
 

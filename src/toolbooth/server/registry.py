@@ -10,13 +10,12 @@ from typing import Any, Literal, TypeVar, cast, get_args, overload
 
 import orjson
 
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import near_name
+from toolbooth.jsonvalue import json_bytes, near_name
 from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import actions_in, dispatch_of, dispatcher, name_of, narrowed
@@ -265,7 +264,7 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return self.dispatch_bytes(name, encode(arguments), context=context)
+        return self.dispatch_bytes(name, json_bytes(arguments), context=context)
 
     def dispatch_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
@@ -284,7 +283,7 @@ class ToolRegistry:
         """`dispatch` for async tools; sync ones run off the event loop."""
         tool = self.find(name)
         try:
-            reading = read_json(encode(arguments), tool.contract.limits)
+            reading = read_json(json_bytes(arguments), tool.contract.limits)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)

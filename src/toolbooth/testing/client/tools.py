@@ -87,7 +87,7 @@ def _agreed(there: Served, hosts: Any, name: str, published: Json) -> Contract:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever could act on it is not here
-            own: Contract = adapter.guarded(hosts).contract
+            own: Contract = adapter.guard_tool(hosts).contract
     except (ContractError, TypeError, AttributeError):
         return told
     same = _names(own) == _names(told)
