@@ -151,10 +151,9 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 def _index(step: str) -> int:
     """The index that a step of a JSON pointer names: digits without a sign, space or leading zero."""
-    number = int(step) if step.isdecimal() and len(step) <= _LONGEST_INDEX else -1
-    if str(number) != step:
+    if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
         raise IndexError(step)
-    return number
+    return int(step)
 
 
 # --- names for people to read -------------------------------------------------------------------
