@@ -17,6 +17,7 @@ Place = Literal["root", "property", "items", "values", "option", "definition", "
 `not`, `if`).
 """
 
+REFERENCES = ("$ref", "$dynamicRef")
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
 
 _ONE: dict[str, tuple[Place, str]] = {
@@ -154,6 +155,15 @@ def _child(node: Node, schema: Any, place: Place, step: str, pointer: str, name:
         depth=node.depth + deeper,
         name=name,
     )
+
+
+def outside_references(schema: Any) -> Iterator[tuple[Node, str]]:
+    """Every `$ref` to a file, a URL or another document, with its node."""
+    for node in nodes(schema):
+        for key in REFERENCES:
+            target = node.keywords.get(key)
+            if isinstance(target, str) and not target.startswith("#"):
+                yield node, target
 
 
 def escaped(step: str) -> str:

@@ -39,8 +39,9 @@ def invalid_schema(tool: Tool) -> Iterator[Fault]:
 
 @cache
 def _meta_schema() -> jsonschema_rs.Draft202012Validator:
+    # The meta-schema is part of jsonschema-rs: nothing is fetched.
     return jsonschema_rs.Draft202012Validator(
-        {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"}, offline=True
     )
 
 

@@ -9,7 +9,7 @@ from toolbooth.jsonvalue import NoSuchPart, resolve_pointer
 from toolbooth.lint.fixes import as_portable
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list
+from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list, outside_references
 
 _HAS_TYPE = ("type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "const")
 
@@ -256,10 +256,8 @@ def external_reference(tool: Tool) -> Iterator[Fault]:
 
     Copy what it points to. The specification forbids clients to fetch it unasked.
     """
-    for node in tool.nodes:
-        ref = node.keywords.get("$ref")
-        if isinstance(ref, str) and not ref.startswith("#"):
-            yield fault(node, f"refers to {ref}")
+    for node, target in outside_references(tool.schema):
+        yield fault(node, f"refers to {target}")
 
 
 @tool_rule(fix=as_portable)

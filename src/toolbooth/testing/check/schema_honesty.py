@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-import jsonschema_rs
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
@@ -35,6 +34,7 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.testing.check.verdict import is_refused
 from toolbooth.testing.client.call import WireResult, call_over_wire_async
 from toolbooth.testing.client.tools import ServedTool, tools_of
+from toolbooth.testing.offline_schema import offline_validator
 from toolbooth.testing.shapes.call_places import changed, form_of, look, without
 from toolbooth.testing.shapes.generate import arguments_for
 
@@ -184,8 +184,8 @@ class _Judge:
 
     def __init__(self, contract: Contract, published: Schema) -> None:
         self.contract = contract
-        self.exact = jsonschema_rs.validator_for(closed(contract.schema))
-        self.published = jsonschema_rs.validator_for(_with_null(published))
+        self.exact = offline_validator(closed(contract.schema), contract.name)
+        self.published = offline_validator(_with_null(published), contract.name)
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
         """Accepted as it is, or refused by the author. What the portable form alone admits is for
@@ -334,7 +334,7 @@ class _HostJudge:
     """Holds an unprotected tool to the schema that its host publishes."""
 
     def __init__(self, published: Schema, call: Callable[[Any], WireResult]) -> None:
-        self.schema = jsonschema_rs.validator_for(closed(published))
+        self.schema = offline_validator(closed(published))
         self.call = call
 
     def of_admitted(self, arguments: Any) -> Verdict | None:

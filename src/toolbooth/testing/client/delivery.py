@@ -23,6 +23,7 @@ from toolbooth.jsonvalue import JsonPath, path_text
 from toolbooth.publish import input_schema
 from toolbooth.testing.client.javascript import UNDEFINED, stringified
 from toolbooth.testing.client.strict import filled
+from toolbooth.testing.offline_schema import refuse_outside_references
 
 Host = Literal["json", "js"]
 Fill = Literal["openai-strict"]
@@ -56,6 +57,7 @@ def wire(
     Raises:
         NotJson: with every value that JSON cannot carry, where it stands, and what a client sends
         instead.
+        ContractError: the schema refers to a file or URL.
     """
     if host not in ("json", "js"):
         raise ValueError(f"host={host!r}: there is 'json' and 'js'")
@@ -82,7 +84,10 @@ def _published(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]
         raise ValueError(
             "fill needs the schema that the model was shown: schema=, an inputSchema or a Contract"
         )
-    return input_schema(schema) if isinstance(schema, Contract) else schema
+    if isinstance(schema, Contract):
+        refuse_outside_references(schema.schema, schema.name)
+        return input_schema(schema)
+    return schema
 
 
 class _Reader:

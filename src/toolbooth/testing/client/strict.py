@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-import jsonschema_rs
-
 from toolbooth.jsonvalue import NoSuchPart, Schema, resolve_pointer
+from toolbooth.testing.offline_schema import offline_validator, refuse_outside_references
 
 
 def filled(value: Any, schema: Schema) -> Any:
-    """The value with every key that the schema declares for its objects, at every depth."""
+    """The value with every key that the schema declares for its objects, at every depth.
+
+    Raises:
+        ContractError: the schema refers to a file or URL.
+    """
+    refuse_outside_references(schema)
     return _Filler(schema).fill(value, schema)
 
 
@@ -78,7 +82,7 @@ class _Filler:
         return next(fitting, of_kind[0] if of_kind else None)
 
     def _fits(self, value: Any, branch: Schema) -> bool:
-        return jsonschema_rs.is_valid({**branch, **self.definitions}, value)
+        return offline_validator({**branch, **self.definitions}).is_valid(value)
 
     def _referred(self, pointer: str) -> Any:
         try:

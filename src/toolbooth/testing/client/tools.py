@@ -16,6 +16,7 @@ from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json
 from toolbooth.publish import portable
 from toolbooth.server.tool import Dispatch, Tool
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.shapes.expected import AgentShape
 
 
@@ -42,7 +43,11 @@ class ServedTool:
 
 
 async def tools_of(there: Served) -> list[ServedTool]:
-    """Every tool, a dispatcher's once for each action."""
+    """Every tool, a dispatcher's once for each action.
+
+    Raises:
+        ContractError: the schema of a tool refers to a file or URL.
+    """
     found: list[ServedTool] = []
     for listed in await there.tools():
         name, published = listed["name"], listed["inputSchema"]
@@ -59,6 +64,9 @@ async def tools_of(there: Served) -> list[ServedTool]:
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
         )
+    for tool in found:
+        refuse_outside_references(tool.contract.schema, tool.label)
+        refuse_outside_references(tool.published, tool.label)
     return found
 
 

@@ -69,6 +69,7 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     Raises:
         BadRecording: the file is no recording, or holds no calls.
         NotProtected: no tool of `server` is behind the boundary.
+        ContractError: the schema of a tool refers to a file or URL.
     """
     calls = read_calls(path)
     judge = Judge(server)

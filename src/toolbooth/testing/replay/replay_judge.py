@@ -23,6 +23,7 @@ from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 from toolbooth.server.wire_result import boundary_meta, problems_in, repairs_in
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.replay.record import Recorded
 
 
@@ -81,6 +82,7 @@ class Judge:
 
     def _idle(self, tool: Tool) -> Tool:
         subs = None if tool.dispatch is None else tool.dispatch.mapped(self._idle)
+        refuse_outside_references(tool.contract.schema, tool.name)
         return replace(tool, function=self._taking(tool.contract), timeout=None, dispatch=subs)
 
     def _taking(self, contract: Contract) -> Callable[..., str]:

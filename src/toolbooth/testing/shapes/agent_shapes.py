@@ -17,6 +17,7 @@ from toolbooth.contract import Contract
 from toolbooth.jsonvalue import path_text
 from toolbooth.shape import ObjectShape
 from toolbooth.testing.client.delivery import wire
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.shapes.call_places import changed, look
 from toolbooth.testing.shapes.examples import example_arguments
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
@@ -35,7 +36,9 @@ def agent_shapes(
     Raises:
         NotJson: the arguments hold what no client can send.
         NoExample: no correct call could be made.
+        ContractError: the schema refers to a file or URL.
     """
+    refuse_outside_references(contract.schema, contract.name)
     correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
     draft = Draft(contract, correct)
     every = [*_whole_call(draft), *value_faults(draft), *key_faults(draft)]

@@ -18,6 +18,7 @@ from toolbooth.boundary.accept import accept_bytes
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolInputError
 from toolbooth.server.dispatch.example import scalar
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.shapes.generate import Document, arguments_for, both
 
 _SEARCH = settings(
@@ -47,7 +48,9 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
     Raises:
         NoExample: the author's validation refused whatever was made; the author must give an
         example.
+        ContractError: the schema refers to a file or URL.
     """
+    refuse_outside_references(contract.schema, contract.name)
     refused = ""
     for candidate in _candidates(contract):
         refused = refusal_of(contract, candidate)

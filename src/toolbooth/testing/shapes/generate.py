@@ -16,11 +16,11 @@ from datetime import UTC
 from functools import partial
 from typing import Any, cast
 
-import jsonschema_rs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from toolbooth.jsonvalue import Schema, resolve_pointer
+from toolbooth.testing.offline_schema import offline_validator
 
 Values = SearchStrategy[Any]
 
@@ -71,9 +71,13 @@ _FORMATS: dict[str, SearchStrategy[str]] = {
 
 
 def arguments_for(schema: Schema, *, whole: bool = False) -> SearchStrategy[dict[str, Any]]:
-    """Arguments that the schema admits; `whole`: with every field that it declares."""
+    """Arguments that the schema admits; `whole`: with every field that it declares.
+
+    Raises:
+        ContractError: the schema refers to a file or URL, or is not a JSON Schema.
+    """
     maker = _Maker(Document(schema), whole=whole)
-    admits = jsonschema_rs.validator_for(dict(schema)).is_valid
+    admits = offline_validator(schema).is_valid
     made = maker.make({"type": "object", **schema, **({} if _is_open(schema) else _CLOSED)}, 0)
     return made.filter(lambda value: isinstance(value, dict) and admits(value))
 
@@ -126,7 +130,7 @@ class _Maker:
                     ]
                 )
         if "const" in written or "enum" in written:
-            fits = jsonschema_rs.validator_for(
+            fits = offline_validator(
                 {**written, "$defs": self.document.root.get("$defs", {})}
             ).is_valid
             choices = [each for each in written.get("enum", [written.get("const")]) if fits(each)]
