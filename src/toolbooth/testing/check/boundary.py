@@ -204,7 +204,7 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
     return list(GRADES).index(deviation.grade), -deviation.lost
 
 
-# --- what the author reads --------------------------------------------------------------------------------------
+# --- what the author reads ----------------------------------------------------------------------
 
 
 def told(report: Report) -> str:

@@ -172,7 +172,7 @@ class Search:
             return
 
 
-# --- a contract's own answer ------------------------------------------------------------------------------------
+# --- a contract's own answer --------------------------------------------------------------------
 
 
 def _is_below(path: JsonPath, places: list[JsonPath]) -> bool:
@@ -327,7 +327,7 @@ def _in_published_names(shape: Shape | None, value: Any) -> Any:
     return cast("Any", value)
 
 
-# --- a host's answer --------------------------------------------------------------------------------------------
+# --- a host's answer ----------------------------------------------------------------------------
 
 
 class _HostJudge:
@@ -386,7 +386,7 @@ def _closed(schema: Any) -> Any:
 _IN_PLACE = {"anyOf", "oneOf", "if", "then", "else"}
 
 
-# --- calls that went wrong at random ----------------------------------------------------------------------------
+# --- calls that went wrong at random ------------------------------------------------------------
 
 _replacements = st.sampled_from(
     [

@@ -112,7 +112,7 @@ def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath
     )
 
 
-# --- comparing --------------------------------------------------------------------------------------------------
+# --- comparing ----------------------------------------------------------------------------------
 
 
 def _compared(line: int, call: Recorded, today: Judged, hidden: list[JsonPath]) -> Change | None:
@@ -264,7 +264,7 @@ def _within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
     return any(path[: len(place)] == place for place in places)
 
 
-# --- the report -------------------------------------------------------------------------------------------------
+# --- the report ---------------------------------------------------------------------------------
 
 
 def _report(made: Replay) -> Iterator[str]:

@@ -121,7 +121,7 @@ def _tags(forms: Sequence[ObjectShape]) -> set[str]:
     return set[str].intersection(*named)
 
 
-# --- a call with one thing changed ------------------------------------------------------------------------------
+# --- a call with one thing changed --------------------------------------------------------------
 
 
 def changed(arguments: Any, path: JsonPath, value: Any) -> Any:

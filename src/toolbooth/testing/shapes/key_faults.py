@@ -68,7 +68,7 @@ def is_near(name: str, names: Iterable[str]) -> bool:
     return any(likeness(_plain(name), _plain(each)) >= 0.7 for each in names)
 
 
-# --- keys added and left out ------------------------------------------------------------------------------------
+# --- keys added and left out --------------------------------------------------------------------
 
 
 def _added(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape]:
@@ -125,7 +125,7 @@ def _missing(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentSha
             )
 
 
-# --- wrappers ---------------------------------------------------------------------------------------------------
+# --- wrappers -----------------------------------------------------------------------------------
 
 
 def _wrapped(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape]:
@@ -206,7 +206,7 @@ def _items_wrapped(draft: Draft, place: Place, form: ArrayShape) -> Iterator[Age
     yield draft.refused("item-envelope", place.path, sent, problems, corrected=None)
 
 
-# --- names ------------------------------------------------------------------------------------------------------
+# --- names --------------------------------------------------------------------------------------
 
 
 def _renamed(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape]:
@@ -352,7 +352,7 @@ def _twice(draft: Draft, place: Place, key: str) -> Iterator[AgentShape]:
     )
 
 
-# --- levels -----------------------------------------------------------------------------------------------------
+# --- levels -------------------------------------------------------------------------------------
 
 
 def _moved(draft: Draft, place: Place, form: ObjectShape) -> Iterator[AgentShape]:
