@@ -5,13 +5,20 @@ A `$ref` to a file or URL is a `ContractError`, as it is when such a schema is c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema_rs
+from typing_extensions import TypeIs
 
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Schema
 from toolbooth.lint.schemas import outside_references
+
+
+def is_schema(value: Any) -> TypeIs[Schema]:
+    """Whether a schema has keywords, which `true` and `false` do not."""
+    return isinstance(value, Mapping)
 
 
 def offline_validator(schema: Schema, owner: str = "") -> jsonschema_rs.Validator:
