@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 from django.conf import settings
 
 from toolbooth.jsonvalue import near_name
+from toolbooth.server.controls import naming_mistakes
 from toolbooth.server.registry import TOOL_NAME
-from toolbooth.server.results.arguments import misnamed
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
@@ -49,7 +49,7 @@ class Configuration:
     with `*`.
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Other names for protocol arguments; None switches one off."""
+    """Other names for control arguments; None switches one off."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
@@ -74,7 +74,7 @@ def mistakes() -> Iterator[tuple[str, str]]:
             meant = f"{near!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
             yield key, f"there is no such setting; {meant}"
         elif key == "ARGUMENTS":
-            yield from ((key, what) for what in misnamed(value))
+            yield from ((key, what) for what in naming_mistakes(value))
         elif (expected := _expected(key, value)) is not None:
             yield key, f"must be {expected}, not {value!r}"
 

@@ -169,13 +169,13 @@ class _Watch:
         """The values to call with; from here on `tool` is the one that they are for. Raises
         ToolInputError.
         """
-        if self.tool.dispatch is not None:
+        if self.tool.table is not None:
             self.routed = route(self.tool, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
             if self.registry.observers:
                 self._keep(reading)
-        if self.tool.form is not None:
-            self.tool = self.tool.form(reading[0]) or self.tool
+        if self.tool.variant is not None:
+            self.tool = self.tool.variant(reading[0]) or self.tool
         values, repairs = accept_reading(self.tool.contract, reading)
         if self.routed is None:
             self.repairs = repairs
@@ -206,8 +206,8 @@ class _Watch:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
             return self._ran_to_its_end("cannot be sent")
         if (
-            self.tool.breaks is not None
-            and (how := self._broken(result, self.tool.breaks)) is not None
+            self.tool.output_check is not None
+            and (how := self._broken(result, self.tool.output_check)) is not None
         ):
             # A client holds the result to the published schema, and would show the agent nothing
             # but that it failed.
@@ -216,9 +216,9 @@ class _Watch:
         self._tell("repaired" if self.repairs else "passed", ())
         return result
 
-    def _broken(self, result: Result, breaks: Callable[[str], str | None]) -> str | None:
+    def _broken(self, result: Result, check: Callable[[str], str | None]) -> str | None:
         return (
-            breaks(result["content"][0]["text"])
+            check(result["content"][0]["text"])
             if "structuredContent" in result
             else "it is no object"
         )
@@ -241,8 +241,8 @@ class _Watch:
         raise error
 
     def failed(self, error: BaseException) -> Result:
-        if isinstance(error, ToolInputError) and self.tool.withheld is not None:
-            error = self.tool.withheld() or error
+        if isinstance(error, ToolInputError) and self.tool.access_check is not None:
+            error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
             error = error if self.routed is None else self.routed.told(error)
             self._tell("refused", tuple(problem.code for problem in error.problems))
@@ -277,7 +277,7 @@ class _Watch:
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
-    if tool.dispatch is not None and tool.has_secret:
+    if tool.table is not None and tool.has_secret:
         return as_text(
             HIDDEN
         )  # not known yet which of the actions is meant, so neither what is a secret

@@ -18,9 +18,9 @@ from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import near_name
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import actions_in, dispatch_of, dispatcher, name_of, narrowed
-from toolbooth.server.dispatch.variants import helped
+from toolbooth.server.dispatch.variants import with_help
 from toolbooth.server.observe import Arguments, Observer
-from toolbooth.server.tool import Shows, Tool
+from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -132,15 +132,15 @@ class ToolRegistry:
         title: str | None = None,
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
-        withheld: Callable[[], Exception | None] | None = None,
-        form: Callable[[Any], Tool | None] | None = None,
-        about: Callable[[], Mapping[str, Any]] | None = None,
+        access_check: AccessCheck | None = None,
+        variant: Variant | None = None,
+        extra_help: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
-        `withheld` says what a caller who may not call the tool is told instead of a refusal; None:
-        this one may. `form` finds another form of the tool, where the arguments as sent ask for it.
-        `about` adds to its help.
+        `access_check` returns the error for a caller who may not call the tool, None for one who
+        may. `variant` finds another tool to run, if the arguments ask for it. `extra_help` adds to
+        its help.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -151,11 +151,11 @@ class ToolRegistry:
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
-            withheld=withheld,
-            form=form,
-            about=about,
+            access_check=access_check,
+            variant=variant,
+            extra_help=extra_help,
         )
-        return self._register(made if self.help is None else helped(made, self.help, self.find))
+        return self._register(made if self.help is None else with_help(made, self.help, self.find))
 
     @overload
     def dispatcher(
@@ -223,9 +223,9 @@ class ToolRegistry:
                 name,
                 ["actions= maps each action to the name of a tool, or each resource to such a map"],
             )
-        dispatch = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
-        hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
-        return self._register(dispatcher(name, dispatch, description, title), hidden)
+        table = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
+        hidden = frozenset(sub.name for _, sub in table.subs()) if hide else frozenset[str]()
+        return self._register(dispatcher(name, table, description, title), hidden)
 
     def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
         contract = made.contract

@@ -21,17 +21,24 @@ from toolbooth.compile.hints import Hints
 from toolbooth.content import Content
 from toolbooth.contract import Contract
 from toolbooth.publish import input_schema
+from toolbooth.server.controls import HELP_KEY
 from toolbooth.shape import json_schema
 
 Shows = Callable[["Tool"], bool]
 """Which tools the caller is shown."""
+
+Variant = Callable[[Any], "Tool | None"]
+"""Finds the tool to run for these arguments; None: the tool itself."""
+
+AccessCheck = Callable[[], Exception | None]
+"""The error for a caller who may not call a tool; None: may call."""
 
 PARAMS = "params"
 """Where the fields of an action may stand, instead of beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatch:
+class ActionTable:
     """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a
     single one, "".
     """
@@ -76,7 +83,7 @@ class Dispatch:
                     tool,
                 )
 
-    def mapped(self, change: Callable[[Tool], Tool | None]) -> Dispatch:
+    def mapped(self, change: Callable[[Tool], Tool | None]) -> ActionTable:
         """The same with other sub-tools; None leaves one out."""
         made = {
             resource: {
@@ -100,40 +107,36 @@ class Tool:
     title: str | None = None
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
-    dispatch: Dispatch | None = None
+    table: ActionTable | None = None
     """Of a dispatcher: its sub-tools."""
-    about: Callable[[], Mapping[str, Any]] | None = None
-    """What help tells of the tool beside its fields."""
-    form: Callable[[Any], Tool | None] | None = None
-    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once,
-    for example.
-    """
-    withheld: Callable[[], Exception | None] | None = None
-    """What a caller who may not call the tool is told instead of a refusal, which names its fields;
-    None: may call.
+    extra_help: Callable[[], Mapping[str, Any]] | None = None
+    """What help adds to the tool's fields."""
+    variant: Variant | None = None
+    """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
+    access_check: AccessCheck | None = None
+    """The error for a caller who may not call the tool. It replaces a refusal, which would name
+    the tool's fields.
     """
 
     @property
     def is_dispatcher(self) -> bool:
         """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
-        return self.dispatch is not None
+        return self.table is not None
 
     @property
     def name(self) -> str:
         return self.contract.name
 
     @property
-    def protocol(self) -> Mapping[str, Any]:
-        """The arguments that ask something of the server, rather than being the tool's own, and
-        what they mean.
-        """
-        return {} if self.about is None else self.about().get("protocol", {})
+    def controls(self) -> Mapping[str, Any]:
+        """The control arguments that the tool takes, and what each means."""
+        return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
         """Whether a key is a field of the tool's own."""
         return (
             any(key in form.fields for form in self.contract.shape.objects)
-            and key not in self.protocol
+            and key not in self.controls
         )
 
     @cached_property
@@ -157,7 +160,7 @@ class Tool:
 
     @property
     def _below(self) -> list[Tool]:
-        return [] if self.dispatch is None else [sub for _, sub in self.dispatch.subs()]
+        return [] if self.table is None else [sub for _, sub in self.table.subs()]
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
@@ -184,20 +187,18 @@ class Tool:
             return _result_schema.__wrapped__(hint)
 
     @cached_property
-    def breaks(self) -> Callable[[str], str | None] | None:
-        """Says how a result in JSON breaks the output schema; None where there is none that it
-        could break.
-        """
+    def output_check(self) -> Callable[[str], str | None] | None:
+        """Says how a result in JSON breaks the output schema. None if there is no schema to break."""
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
             return None
         validator = json_schema().validator_for(schema)
 
-        def breaks(text: str) -> str | None:
+        def check(text: str) -> str | None:
             found = orjson.loads(text)
             return None if validator.is_valid(found) else next(validator.iter_errors(found)).message
 
-        return breaks
+        return check
 
     def listing(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""

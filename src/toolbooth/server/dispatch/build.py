@@ -11,7 +11,7 @@ from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +58,7 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
         yield options.pop("name", None) or name, method, options
 
 
-def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch:
+def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> ActionTable:
     """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises
     ContractError.
     """
@@ -85,7 +85,7 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
     if len(resources) == 1:
         ((only, actions),) = resources.items()
         resources = {"": actions}
-    made = Dispatch(resources=resources, help=help_word, only=only)
+    made = ActionTable(resources=resources, help=help_word, only=only)
     nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
     if nested:
         raise ContractError(
@@ -94,49 +94,49 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
     return made
 
 
-def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | None) -> Tool:
+def dispatcher(name: str, table: ActionTable, description: str, title: str | None) -> Tool:
     """The tool that stands for all of these."""
     # Which names there are is for `route` to say: it knows what may be meant.
     taken: Json = {
-        **{key: {"type": "string"} for key in dispatch.keys},
+        **{key: {"type": "string"} for key in table.keys},
         PARAMS: {"type": "object", "additionalProperties": True},
-        dispatch.help: {"type": "boolean"},
+        table.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
-    usage = f"Fields go beside action, or in {PARAMS}; action={dispatch.help_action} tells them."
+    usage = f"Fields go beside action, or in {PARAMS}; action={table.help_action} tells them."
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
-    return _published(Tool(contract=contract, function=dict, title=title), dispatch)
+    return _published(Tool(contract=contract, function=dict, title=title), table)
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
     """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None:
     nothing.
     """
-    if tool.dispatch is None:
+    if tool.table is None:
         return tool if shows(tool) else None
-    left = tool.dispatch.mapped(lambda sub: sub if shows(sub) else None)
+    left = tool.table.mapped(lambda sub: sub if shows(sub) else None)
     if not left.resources:
         return None
-    whole = sum(1 for _ in left.subs()) == sum(1 for _ in tool.dispatch.subs())
+    whole = sum(1 for _ in left.subs()) == sum(1 for _ in tool.table.subs())
     return tool if whole else _published(tool, left)
 
 
-def _published(tool: Tool, dispatch: Dispatch) -> Tool:
+def _published(tool: Tool, table: ActionTable) -> Tool:
     """A dispatcher as the list shows it where it leads to these."""
-    contract: Contract = replace(tool.contract, describe=lambda: _schema(dispatch))
-    return replace(tool, contract=contract, dispatch=dispatch, annotations=_hints(dispatch))
+    contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
+    return replace(tool, contract=contract, table=table, annotations=_hints(table))
 
 
-def _schema(dispatch: Dispatch) -> Json:
-    actions = dict.fromkeys(action for way, _ in dispatch.subs() for action in [way["action"]])
-    properties: Json = {"action": _names([*actions, dispatch.help_action])}
-    if "" not in dispatch.resources:
-        properties = {"resource": _names(dispatch.resources), **properties}
+def _schema(table: ActionTable) -> Json:
+    actions = dict.fromkeys(action for way, _ in table.subs() for action in [way["action"]])
+    properties: Json = {"action": _names([*actions, table.help_action])}
+    if "" not in table.resources:
+        properties = {"resource": _names(table.resources), **properties}
     # As text: clients that send nothing but what is declared send an open object empty, others
     # refuse it (lint knows).
     fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
-    flags = {PARAMS: fields, dispatch.help: {"type": "boolean"}}
+    flags = {PARAMS: fields, table.help: {"type": "boolean"}}
     return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
 
 
@@ -148,9 +148,9 @@ def _names(names: Iterable[str]) -> Json:
     return {"type": "string", "description": f"{shown} … {len(every)} in all: see help"}
 
 
-def _hints(dispatch: Dispatch) -> Mapping[str, Any] | None:
+def _hints(table: ActionTable) -> Mapping[str, Any] | None:
     """What holds of a call whatever its action is; None where nothing is known of some."""
-    every = [tool.annotations for _, tool in dispatch.subs()]
+    every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]
     if len(known) < len(every):
         return None

@@ -5,7 +5,7 @@ at a time.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, cast
@@ -15,14 +15,17 @@ import orjson
 from toolbooth.boundary.messages import echo
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, listed, near_name, quoted, shorten
 from toolbooth.publish import portable
+from toolbooth.server.controls import BOOLEAN, HELP_KEY
 from toolbooth.server.dispatch.example import example_of
-from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool
 
 PAGE = 4_000
 """Bytes of one page of help, about a thousand tokens."""
+
+_NOTHING_CALLED = "nothing: help was asked for"
 
 _SAID = 120
 """Characters of a description where many are told."""
@@ -39,21 +42,21 @@ def help_of(tool: Tool) -> Json:
     }
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
-    about: Mapping[str, Any] = {} if tool.about is None else tool.about()
+    extra: Mapping[str, Any] = {} if tool.extra_help is None else tool.extra_help()
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
     own = {
-        name: each for name, each in made["fields"].items() if name not in about.get("protocol", {})
+        name: each for name, each in made["fields"].items() if name not in extra.get(HELP_KEY, {})
     }
     made["example"] = example_of({**schema, "properties": own}, bare=reads)
-    return {**made, **about}
+    return {**made, **extra}
 
 
-def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
+def _behind(table: ActionTable, way: Mapping[str, str], tool: Tool) -> Json:
     """The whole contract of a tool, in the words of the dispatcher that leads to it."""
     made = help_of(tool)
-    made["example"] = dispatch.call(way, made["example"])
-    protocol = made.get("protocol", {})  # asks here what it asks there
-    if own := [name for name in made["fields"] if name in dispatch.own and name not in protocol]:
+    made["example"] = table.call(way, made["example"])
+    controls = made.get(HELP_KEY, {})  # these mean the same in the dispatcher's call
+    if own := [name for name in made["fields"] if name in table.own and name not in controls]:
         made["note"] = (
             f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
         )
@@ -66,14 +69,44 @@ def help_tool(
     """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`:
     of that one.
     """
-    dispatch = cast("Dispatch", dispatcher.dispatch)
+    table = cast("ActionTable", dispatcher.table)
     if sub is not None:
         contract = replace(_anything(), name=sub.name)
         return Tool(
-            contract=contract, function=partial(_of_one, dispatch, way, sub), withheld=sub.withheld
+            contract=contract,
+            function=partial(_of_one, table, way, sub),
+            access_check=sub.access_check,
         )
-    told = _Help(dispatch, shows, way)
+    told = _Help(table, shows, way)
     return Tool(contract=replace(_asked(), name=dispatcher.name), function=told.told)
+
+
+def help_of_one(
+    name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
+) -> Tool:
+    """The tool that answers a call with `help: true` of one tool; `name` is what `help` is called."""
+    schema = {"type": "object", "properties": {name: BOOLEAN}, "additionalProperties": True}
+
+    def answer(sent: Json) -> Json:
+        _check_access(access_check)
+        found = find(tool)
+        made = help_of(found)
+        if len(sent) > 1:
+            made["called"] = _NOTHING_CALLED
+        if found.output_check is not None:
+            # A client holds every answer but an error to the declared output schema.
+            raise ToolError(orjson.dumps(made).decode())
+        return made
+
+    contract = compile_json_schema(schema, name=tool)
+    return Tool(contract=contract, function=answer, access_check=access_check)
+
+
+def _check_access(access_check: AccessCheck | None) -> None:
+    """Raise the error for a caller who may not call the tool: they do not learn its fields either."""
+    refused = None if access_check is None else access_check()
+    if refused is not None:
+        raise refused
 
 
 @cache  # made when first asked for: a server starts without
@@ -91,28 +124,20 @@ def _asked() -> Contract:
     )
 
 
-def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
-    refused = None if sub.withheld is None else sub.withheld()
-    if refused is not None:  # who may not call a tool does not learn its fields either
-        raise refused
-    asked = {**way, "action": dispatch.help_action}
-    made = _paged(
-        _behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}}
-    )
-    return (
-        {**made, "called": "nothing: help was asked for"} if sent.keys() - {dispatch.help} else made
-    )
+def _of_one(table: ActionTable, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
+    _check_access(sub.access_check)
+    again = {**way, "action": table.help_action, PARAMS: {"action": way["action"]}}
+    made = _paged(_behind(table, way, sub), "fields", 1, again)
+    return {**made, "called": _NOTHING_CALLED} if sent.keys() - {table.help} else made
 
 
 class _Help:
     """One question about a dispatcher."""
 
-    def __init__(self, dispatch: Dispatch, shows: Shows | None, way: Mapping[str, str]) -> None:
-        self.dispatch = dispatch
+    def __init__(self, table: ActionTable, shows: Shows | None, way: Mapping[str, str]) -> None:
+        self.table = table
         self.shown = (
-            dispatch
-            if shows is None
-            else dispatch.mapped(lambda tool: tool if shows(tool) else None)
+            table if shows is None else table.mapped(lambda tool: tool if shows(tool) else None)
         )
         self.way = way
 
@@ -122,7 +147,7 @@ class _Help:
         page = asked.get("page", 1)
         if "action" in asked:
             made, key = self._action(resource, asked["action"]), "fields"
-        elif resource or "" in self.dispatch.resources:
+        elif resource or "" in self.table.resources:
             made, key = self._resource(resource), "actions"
         else:
             made, key = self._tree(), "resources"
@@ -133,7 +158,7 @@ class _Help:
         return _paged(made, key, page, again)
 
     def _tree(self) -> Json:
-        ask = {"action": self.dispatch.help_action, "resource": "…"}
+        ask = {"action": self.table.help_action, "resource": "…"}
         return {
             "resources": {
                 resource: list(actions) for resource, actions in self.shown.resources.items()
@@ -143,7 +168,7 @@ class _Help:
 
     def _resource(self, resource: str) -> Json:
         way = {"resource": resource} if resource else {}
-        ask = {**way, "action": "…", self.dispatch.help: True}
+        ask = {**way, "action": "…", self.table.help: True}
         return {
             **way,
             "actions": {
@@ -154,7 +179,7 @@ class _Help:
         }
 
     def _action(self, resource: str, action: str) -> Json:
-        if not resource and "" not in self.dispatch.resources:
+        if not resource and "" not in self.table.resources:
             message = "is required: actions of one name may take other fields elsewhere"
             raise ToolInputError([Problem(code="missing", path=("resource",), message=message)])
         actions = self.shown.resources.get(resource, {})
@@ -166,7 +191,7 @@ class _Help:
             )
             raise ToolInputError([Problem(code="invalid", path=("action",), message=message)])
         way = {"resource": resource, "action": action} if resource else {"action": action}
-        return _behind(self.dispatch, way, actions[action])
+        return _behind(self.table, way, actions[action])
 
 
 def _outline(tool: Tool) -> Json:

@@ -22,7 +22,7 @@ from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, listed, near_name, path_text, quoted, same_name
 from toolbooth.server.dispatch.help import help_tool
-from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 
 _AS_PUBLISHED = Repair(code="json-text", path=(PARAMS,))
 """`params` are declared as JSON text, and taken as an object as well."""
@@ -37,7 +37,7 @@ _LONGEST = 128
 class Routed:
     """One call on its way through a dispatcher."""
 
-    dispatch: Dispatch
+    table: ActionTable
     tool: Tool
     """The sub-tool."""
     reading: Reading
@@ -62,11 +62,11 @@ class Routed:
         """A refusal of the sub-tool's, as one of the dispatcher's call."""
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
-        if declared and self.way["action"] == self.dispatch.help_action:
-            declared = {(): (*self.dispatch.keys, PARAMS, "page")}
+        if declared and self.way["action"] == self.table.help_action:
+            declared = {(): (*self.table.keys, PARAMS, "page")}
         corrected = moved.corrected
         if corrected is not None:
-            corrected = self.dispatch.call(self.way, corrected)
+            corrected = self.table.call(self.way, corrected)
         return moved.replaced(
             problems=(*self.slips, *moved.problems),
             tool=moved.tool or self.tool.name,
@@ -93,35 +93,35 @@ def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
 
 def route(dispatcher: Tool, reading: Reading, shows: Shows | None) -> Routed:
     """Where a call leads. Raises ToolInputError where that cannot be said."""
-    dispatch = cast("Dispatch", dispatcher.dispatch)
+    table = cast("ActionTable", dispatcher.table)
     found = (
-        _directly(dispatch, cast("Json", reading[0]), reading) if type(reading[0]) is dict else None
+        _directly(table, cast("Json", reading[0]), reading) if type(reading[0]) is dict else None
     )
-    return found or _Search(dispatcher, dispatch, shows).routed(reading)
+    return found or _Search(dispatcher, table, shows).routed(reading)
 
 
-def _directly(dispatch: Dispatch, sent: Json, reading: Reading) -> Routed | None:
+def _directly(table: ActionTable, sent: Json, reading: Reading) -> Routed | None:
     """The short way, for a call that simply says where it leads."""
-    tool = _exactly(dispatch, sent)
+    tool = _exactly(table, sent)
     inner: Any = sent.get(PARAMS, _NO_PARAMS)
     if (
         tool is None
-        or dispatch.help in sent
+        or table.help in sent
         or type(inner) is not dict
-        or (dispatch.only and "resource" in sent)
+        or (table.only and "resource" in sent)
     ):
         return None
-    own = dispatch.own
+    own = table.own
     beside = {key: value for key, value in sent.items() if key not in own}
     inside = cast("Json", inner)
-    if not beside.keys().isdisjoint(inside) or dispatch.help in inside:
+    if not beside.keys().isdisjoint(inside) or table.help in inside:
         return None
     if inside is not _NO_PARAMS and _is_field(tool, inside):
         return None
     fields = {**beside, **inside} if inside else beside
-    way = {key: sent[key] for key in dispatch.keys}
+    way = {key: sent[key] for key in table.keys}
     return Routed(
-        dispatch, tool, (fields, reading[1], reading[2]), way, dict.fromkeys(inside, (PARAMS,))
+        table, tool, (fields, reading[1], reading[2]), way, dict.fromkeys(inside, (PARAMS,))
     )
 
 
@@ -138,20 +138,20 @@ def _is_field(tool: Tool, params: Any) -> bool:
     return not any(key in form.fields for form in tool.contract.shape.objects for key in inner)
 
 
-def _exactly(dispatch: Dispatch, sent: Mapping[str, Any]) -> Tool | None:
+def _exactly(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
     action = sent.get("action")
-    resource = "" if "" in dispatch.resources else sent.get("resource")
+    resource = "" if "" in table.resources else sent.get("resource")
     if type(action) is not str or type(resource) is not str:
         return None
-    return dispatch.resources.get(resource, {}).get(action)
+    return table.resources.get(resource, {}).get(action)
 
 
 class _Search:
     """Finds out what a call means that does not simply say it."""
 
-    def __init__(self, dispatcher: Tool, dispatch: Dispatch, shows: Shows | None) -> None:
+    def __init__(self, dispatcher: Tool, table: ActionTable, shows: Shows | None) -> None:
         self.dispatcher = dispatcher
-        self.dispatch = dispatch
+        self.table = table
         self.shows = shows
         self.slips: list[Problem] = []
         self.wrapped: dict[str, JsonPath] = {}
@@ -168,7 +168,7 @@ class _Search:
         strays = self._strays(sent)
         sent = {key: value for key, value in sent.items() if key not in strays}
         try:
-            own = {key: value for key, value in sent.items() if key in self.dispatch.own}
+            own = {key: value for key, value in sent.items() if key in self.table.own}
             arguments, repairs = accept_reading(contract, (own, *opened[1:]))
         except ToolInputError as error:
             moved = error.moved(partial(sent_at, self.wrapped))
@@ -177,7 +177,7 @@ class _Search:
         fields, inside = self._fields((sent, *opened[1:]), arguments, strays)
         whole = [Repair(code="json-text", path=())] if isinstance(reading[0], str) else []
         return Routed(
-            dispatch=self.dispatch,
+            table=self.table,
             tool=tool,
             reading=fields,
             way=way,
@@ -190,10 +190,10 @@ class _Search:
         """Tell a caller who is shown nothing behind the dispatcher what the first of its sub-tools
         would tell them.
         """
-        every = [tool for _, tool in self.dispatch.subs()]
-        if any(map(self._is_shown, every)) or every[0].withheld is None:
+        every = [tool for _, tool in self.table.subs()]
+        if any(map(self._is_shown, every)) or every[0].access_check is None:
             return
-        refused = every[0].withheld()
+        refused = every[0].access_check()
         if refused is not None:
             raise refused
 
@@ -224,7 +224,7 @@ class _Search:
 
     def _spelt(self, sent: Json) -> Json:
         """The call with `action` and `resource` in the dispatcher's own spelling."""
-        for name in self.dispatch.keys:
+        for name in self.table.keys:
             near = (
                 []
                 if name in sent
@@ -240,7 +240,7 @@ class _Search:
 
     def _located(self, sent: Json) -> Json:
         """The call without the name of the only resource there is."""
-        only, tool = self.dispatch.only, _exactly(self.dispatch, sent)
+        only, tool = self.table.only, _exactly(self.table, sent)
         if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
             return sent
         given = sent["resource"]
@@ -260,22 +260,22 @@ class _Search:
         if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
             return False
         known = (
-            self.dispatch.resources
+            self.table.resources
             if name == "resource"
-            else {**self._actions, self.dispatch.help_action: None}
+            else {**self._actions, self.table.help_action: None}
         )
         return value in known
 
     def _strays(self, sent: Json) -> Json:
         """Fields of the sub-tool's that have a name of the call's own, and can be nothing else."""
-        tool = _exactly(self.dispatch, sent)
+        tool = _exactly(self.table, sent)
         found: Json = {}
         if (
             tool is not None
-            and sent.get(self.dispatch.help, True) not in (True, "true")
-            and tool.owns(self.dispatch.help)
+            and sent.get(self.table.help, True) not in (True, "true")
+            and tool.owns(self.table.help)
         ):
-            found[self.dispatch.help] = sent[self.dispatch.help]
+            found[self.table.help] = sent[self.table.help]
         if tool is not None and PARAMS in sent:
             params = text_as_object(sent[PARAMS], self.dispatcher.contract.limits)
             if _is_field(tool, params):
@@ -290,7 +290,7 @@ class _Search:
         """Every action, of whichever resource."""
         return {
             action: tool
-            for actions in self.dispatch.resources.values()
+            for actions in self.table.resources.values()
             for action, tool in actions.items()
         }
 
@@ -298,40 +298,36 @@ class _Search:
 
     def _way(self, arguments: Json) -> tuple[Mapping[str, Any], Tool]:
         arguments = self._asked(arguments)
-        action, asks = arguments.get("action"), arguments.get(self.dispatch.help) is True
-        several = "" not in self.dispatch.resources
+        action, asks = arguments.get("action"), arguments.get(self.table.help) is True
+        several = "" not in self.table.resources
         if (asks and action is None) or self._means_help(action):
             return self._to_help(arguments)
-        if (tool := _exactly(self.dispatch, arguments)) is not None:
-            way = {key: arguments[key] for key in self.dispatch.keys}
+        if (tool := _exactly(self.table, arguments)) is not None:
+            way = {key: arguments[key] for key in self.table.keys}
         elif (full := self._full_name(arguments)) is not None:
             way, tool = full
         else:
-            resource = (
-                self._chosen("resource", arguments, self.dispatch.resources) if several else ""
-            )
+            resource = self._chosen("resource", arguments, self.table.resources) if several else ""
             if resource is None and action not in self._actions:
                 self._chosen("action", arguments, self._actions)
-            actions: Mapping[str, Tool] = (
-                {} if resource is None else self.dispatch.resources[resource]
-            )
+            actions: Mapping[str, Tool] = {} if resource is None else self.table.resources[resource]
             action = self._chosen("action", arguments, actions, resource or "") if actions else None
             if resource is None or action is None:
                 raise ToolInputError(self.slips, tool=self.dispatcher.name)
             way = {"resource": resource, "action": action} if several else {"action": action}
             tool = actions[action]
-        word = self.dispatch.help
-        if not asks and not (arguments.get(PARAMS, {}).get(word) is True and word in tool.protocol):
+        word = self.table.help
+        if not asks and not (arguments.get(PARAMS, {}).get(word) is True and word in tool.controls):
             return way, tool
         return {**way, word: True}, help_tool(self.dispatcher, self.shows, way, tool)
 
     def _asked(self, arguments: Json) -> Json:
         """The call with a question that stands in its action, `help create`, asked as it should be."""
-        action, word = arguments.get("action"), self.dispatch.help
+        action, word = arguments.get("action"), self.table.help
         if (
             not isinstance(action, str)
             or action in self._actions
-            or action == self.dispatch.help_action
+            or action == self.table.help_action
         ):
             return arguments
         words = re.findall(r"[a-z0-9]+", action[:_LONGEST].lower())
@@ -340,12 +336,12 @@ class _Search:
             return arguments
         message = f"there is no action {echo(action)}; ask by {quoted(word)}: true beside an action"
         self.slips.append(Problem(code="invalid", path=self._at("action"), message=message))
-        if about in self.dispatch.resources:
-            return {**arguments, "action": self.dispatch.help_action, "resource": about}
+        if about in self.table.resources:
+            return {**arguments, "action": self.table.help_action, "resource": about}
         return {**arguments, "action": about, word: True}
 
     def _means_help(self, action: Any) -> bool:
-        word = self.dispatch.help_action
+        word = self.table.help_action
         if action == word or not isinstance(action, str) or action in self._actions:
             return action == word
         if same_name(action[:_LONGEST], [word, *self._actions]) != word:
@@ -355,9 +351,9 @@ class _Search:
         return True
 
     def _to_help(self, arguments: Json) -> tuple[dict[str, str], Tool]:
-        way = {"action": self.dispatch.help_action}
-        if "resource" in arguments and "" not in self.dispatch.resources:
-            resource = self._chosen("resource", arguments, self.dispatch.resources)
+        way = {"action": self.table.help_action}
+        if "resource" in arguments and "" not in self.table.resources:
+            resource = self._chosen("resource", arguments, self.table.resources)
             if resource is None:
                 raise ToolInputError(self.slips, tool=self.dispatcher.name)
             way = {"resource": resource, **way}
@@ -366,7 +362,7 @@ class _Search:
     def _full_name(self, arguments: Json) -> tuple[dict[str, str], Tool] | None:
         """Where a call leads whose action is the whole name of a tool: `contacts__create`."""
         action = arguments.get("action")
-        for way, tool in self.dispatch.subs() if action not in self._actions else ():
+        for way, tool in self.table.subs() if action not in self._actions else ():
             given = arguments.get("resource", way.get("resource"))
             if tool.name == action and given == way.get("resource") and self._is_shown(tool):
                 message = (
@@ -400,7 +396,7 @@ class _Search:
             if names
             else "; there is none for you"
         )
-        said += "" if near else f'. {{"action": "{self.dispatch.help_action}"}} tells more'
+        said += "" if near else f'. {{"action": "{self.table.help_action}"}} tells more'
         self.slips.append(
             Problem(
                 code="missing" if given is None else "invalid", path=self._at(key), message=said
@@ -431,7 +427,7 @@ class _Search:
             limits = self.dispatcher.contract.limits
             inner = cast("Reading", _opened((sent[0][PARAMS], *sent[1:]), limits))
         beside = {
-            key: value for key, value in sent[0].items() if key not in self.dispatch.own
+            key: value for key, value in sent[0].items() if key not in self.table.own
         } | strays
         place = (*self.wrapped.get(PARAMS, ()), PARAMS)
         twice = [key for key in inner[0] if key in beside]
