@@ -58,7 +58,7 @@ class Routed:
         shown = not holds_secret(self.tool.contract.shape, arguments)
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
-    def told(self, error: ToolInputError) -> ToolInputError:
+    def refusal_of_call(self, error: ToolInputError) -> ToolInputError:
         """A refusal of the sub-tool's, as one of the dispatcher's call."""
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
