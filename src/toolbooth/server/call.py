@@ -22,7 +22,8 @@ from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_asy
 from toolbooth.context import Context
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
-from toolbooth.server.dispatch.route import Routed, route
+from toolbooth.server.dispatch.route import route
+from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import HIDDEN, as_text, without_secrets
 from toolbooth.server.tool import Shows, Tool
@@ -155,7 +156,7 @@ class _Watch:
         self.tool = self.called = tool
         self.context = context
         self.plain = plain
-        self.routed: Routed | None = None
+        self.routed: RoutedCall | None = None
         self.repairs: list[Repair] = []
         self.start = 0.0
         self.arguments: dict[Arguments, str] = {}
@@ -168,7 +169,7 @@ class _Watch:
         ToolInputError.
         """
         if self.tool.table is not None:
-            self.routed = route(self.tool, reading, shows)
+            self.routed = route(self.tool, self.tool.table, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
             if self.registry.observers:
                 self._keep(reading)
@@ -180,7 +181,7 @@ class _Watch:
             return values
         if self.routed.slips:
             raise self.routed.refusal()
-        self.repairs = self.routed.repaired(repairs)
+        self.repairs = self.routed.all_repairs(repairs)
         return values
 
     def _keep(self, reading: Reading | None) -> None:

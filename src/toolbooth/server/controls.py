@@ -1,21 +1,23 @@
-"""Control arguments: what a caller may ask of any tool, beside what its view takes. One table,
-nothing of Django.
+"""Control arguments: what a caller may ask of the server with any call, beside the tool's own
+arguments. One table; nothing here knows a host.
 
-A host's own argument of such a name stays the host's: ours is then not offered on that tool, and
-can be renamed.
+If a tool has an argument of such a name, it stays the tool's: the control argument is then not
+offered there, and can be renamed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import Json, Schema
+from toolbooth.jsonvalue import Json, Schema, is_array
+from toolbooth.server import messages
 from toolbooth.shape import Field
 
 Mode = Literal["summary", "page", "full"]
@@ -31,44 +33,43 @@ class ControlArgument:
     """One control argument."""
 
     schema: Json
-    """As it is published: short, for it stands in many tools."""
+    """As it is published: short, because many tools list it."""
     meaning: str
-    """What `help` says of it."""
+    """What help says about it."""
 
 
 CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
     "help": ControlArgument(
         schema=BOOLEAN,
-        meaning="Answers with all that the tool takes, and calls nothing.",
+        meaning=messages.HELP_MEANS,
     ),
     "filters": ControlArgument(
         schema={"type": "object", "description": "any filter"},
-        meaning="The filters in one object; each may also be sent by itself.",
+        meaning=messages.FILTERS_MEANS,
     ),
     "filter_keys": ControlArgument(
         schema={"type": "array", "items": {"type": "string"}},
-        meaning="The fields to answer with; all others are left out of every row.",
+        meaning=messages.FILTER_KEYS_MEANS,
     ),
     "page": ControlArgument(
         schema={"type": "integer", "minimum": 1},
-        meaning="Which page of the rows, from 1.",
+        meaning=messages.PAGE_MEANS,
     ),
     "page_size": ControlArgument(
         schema={"type": "integer", "minimum": 1},
-        meaning="Rows in a page.",
+        meaning=messages.PAGE_SIZE_MEANS,
     ),
     "mode": ControlArgument(
         schema={"type": "string", "enum": ["summary", "page", "full"]},
-        meaning="summary: what there is, without the rows; page: a bounded page; "
-        "full: all that is answered at once, whatever its size.",
+        meaning=messages.MODE_MEANS,
     ),
     "continuation_token": ControlArgument(
         schema={"type": "string"},
-        meaning="Goes on where an earlier answer ended; stands in that call instead of its fields.",
+        meaning=messages.CONTINUATION_TOKEN_MEANS,
     ),
     "verify": ControlArgument(
         schema={"type": "boolean"},
-        meaning="Answers with the whole object instead of a receipt.",
+        meaning=messages.VERIFY_MEANS,
     ),
 }
 """By their own names, in the order in which they are published."""
@@ -82,7 +83,7 @@ RESERVED = (*ROW_KEYS, "action", "resource", "params")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
-    """What one call asks of the gateway itself; None or False: nothing."""
+    """The control arguments of one call; None or False: not sent."""
 
     mode: Mode | None = None
     page: int | None = None
@@ -96,18 +97,19 @@ _READ = frozenset(each.name for each in fields(Controls))
 
 
 def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls]:
-    """What is for the view, and what is asked of the gateway. `known`: what each is called here,
-    and in the table.
+    """The arguments of the tool, and the control arguments. `known` maps the names of control
+    arguments in this tool to their names in `CONTROL_ARGUMENTS`.
     """
     if known.keys().isdisjoint(sent):
         return sent, NO_CONTROLS
-    own = {known[name]: _frozen(each) for name, each in sent.items() if name in known}
-    asked = Controls(**{name: each for name, each in own.items() if name in _READ})
-    return {name: each for name, each in sent.items() if name not in known}, asked
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+    own: Json = {}
+    others: Json = {}
+    for name, value in sent.items():
+        if name not in known:
+            others[name] = value
+        elif known[name] in _READ:
+            own[known[name]] = tuple(value) if is_array(value) else value
+    return others, Controls(**own)
 
 
 def is_free(contract: Contract, name: str) -> bool:
@@ -149,30 +151,28 @@ def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
 
 def instructions(renamed: Mapping[str, str | None]) -> str:
     """What a server says of them once, so that no tool has to."""
-    said = [
-        f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in control_names(renamed).items()
-    ]
-    return " ".join(["Many tools take these arguments too.", *said]) if said else ""
+    names = control_names(renamed)
+    if not names:
+        return ""
+    meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
+    return " ".join([messages.MANY_TOOLS_TAKE, *meanings])
 
 
 def naming_mistakes(renamed: Any) -> Iterator[str]:
     """What is wrong with the setting that renames control arguments."""
+    given: Mapping[Any, Any] = renamed
     if not isinstance(renamed, Mapping):
-        yield f"must be a dict that renames protocol arguments, or switches them off with None, not {renamed!r}"
+        yield messages.controls_not_a_map(renamed)
         return
-    given = cast("Mapping[Any, Any]", renamed)
     for name in given:
         if name not in CONTROL_ARGUMENTS:
-            yield f"there is no protocol argument {name!r}; there are {', '.join(CONTROL_ARGUMENTS)}"
+            yield messages.unknown_control(name, CONTROL_ARGUMENTS)
     for name, new in given.items():
         if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
-            yield f"{name!r} must be given a name of letters, digits and _, or None, not {new!r}"
+            yield messages.control_needs_a_name(name, new)
         elif new in RESERVED or new in CLIENT_KEYS:
-            yield f"{name!r} cannot be called {new!r}, which means something else"
-    names = [
-        str(given.get(name, name))
-        for name in CONTROL_ARGUMENTS
-        if given.get(name, name) is not None
-    ]
-    for twice in sorted({name for name in names if names.count(name) > 1}):
-        yield f"two protocol arguments would be called {twice!r}"
+            yield messages.control_name_is_reserved(name, new)
+    names = Counter(str(name) for name in control_names(given).values())
+    for name in sorted(names):
+        if names[name] > 1:
+            yield messages.control_name_twice(name)
