@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.utils.module_loading import import_string
 
 from toolbooth.django.conf import mistakes
-from toolbooth.server.results.arguments import called
+from toolbooth.server.controls import control_names
 
 
 def check_configuration(**_: Any) -> list[CheckMessage]:
@@ -30,7 +30,7 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
-    """W001: a tool goes without a protocol argument. W002: there are no tools. W003: a group that
+    """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
     holds nothing.
     """
     if "rest_framework" not in settings.INSTALLED_APPS:
@@ -43,7 +43,9 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         return [
             Warning(words, hint="The log of the first request says where.", id="toolbooth.W002")
         ]
-    names = {published: name for name, published in called(found.configuration.arguments).items()}
+    names = {
+        published: name for name, published in control_names(found.configuration.arguments).items()
+    }
     tools: dict[str, list[str]] = {}
     for each in found.clashes:
         tools.setdefault(each.why, []).append(each.what)

@@ -10,8 +10,8 @@ from django.conf import settings
 
 from toolbooth.jsonvalue import near_name
 from toolbooth.publish import PROFILES, ProfileChoice, choose_profile
+from toolbooth.server.controls import naming_mistakes
 from toolbooth.server.registry import TOOL_NAME
-from toolbooth.server.results.arguments import misnamed
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
@@ -50,7 +50,7 @@ class Configuration:
     with `*`.
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Other names for protocol arguments; None switches one off."""
+    """Other names for control arguments; None switches one off."""
     profile: ProfileChoice = "portable"
     """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
@@ -77,7 +77,7 @@ def mistakes() -> Iterator[tuple[str, str]]:
             meant = f"{near!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
             yield key, f"there is no such setting; {meant}"
         elif key == "ARGUMENTS":
-            yield from ((key, what) for what in misnamed(value))
+            yield from ((key, what) for what in naming_mistakes(value))
         elif (expected := _expected(key, value)) is not None:
             yield key, f"must be {expected}, not {value!r}"
 

@@ -29,7 +29,7 @@ from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.results.paged_results import Fitted
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
-from toolbooth.server.results.arguments import ROW_KEYS, taken_apart
+from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
 
 logger = logging.getLogger("toolbooth.django")
@@ -67,7 +67,7 @@ def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
     return Receipted(call=call) if is_receipted(call.action) else results
 
 
-# --- the tool, in the form that takes a list ---
+# --- the tool, in the variant that takes a list ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,10 @@ class Bulk:
     compile: Compile
     most: int
     results: Fitted
-    withheld: Callable[[], Exception | None]
+    access_check: Callable[[], Exception | None]
     _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
-    def form(self, sent: Any) -> Tool | None:
+    def variant(self, sent: Any) -> Tool | None:
         """The form for arguments that are a list of rows under one key."""
         found = text_as_json(sent)
         if not isinstance(found, dict):
@@ -113,7 +113,7 @@ class Bulk:
             self._made[key] = Tool(
                 contract=contract,
                 function=BulkCreate(call=self.call, key=key, results=self.results),
-                withheld=self.withheld,
+                access_check=self.access_check,
             )
         return self._made[key]
 
@@ -179,7 +179,7 @@ class BulkCreate:
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
-        sent, asked = taken_apart(arguments, self.call.arguments.protocol)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()

@@ -19,7 +19,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.server.respond import Message, Reply, read_message, respond_sync
+from toolbooth.server.envelope import Message, read_message
+from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tool import Tool
 
 _MOST_LET_IN = 64 * 1024 * 1024

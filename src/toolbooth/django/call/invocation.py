@@ -25,7 +25,7 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.operations import Reader
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.server.results.arguments import taken_apart
+from toolbooth.server.controls import split_controls
 
 _handler = BaseHandler()
 
@@ -53,7 +53,7 @@ class SyncInvocation:
 
     def __call__(self, arguments: dict[str, Any]) -> Any:
         """Run the action for the caller that is being answered."""
-        sent, _ = taken_apart(arguments, self.arguments.protocol)
+        sent, _ = split_controls(arguments, self.arguments.controls)
         return encoded(self.value(self.respond(caller(), sent)), self.tool)
 
     def value(self, response: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, encoded
 from toolbooth.django.describe.discovery import Action
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.arguments import taken_apart
+from toolbooth.server.controls import split_controls
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -53,7 +53,7 @@ class Receipted:
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and say what became of the row."""
-        sent, asked = taken_apart(arguments, self.call.arguments.protocol)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
         before = (
             None

@@ -32,12 +32,12 @@ class Validation:
     def __call__(self, sent: Json) -> Json:
         """The arguments as they are. Raises InvalidValues."""
         told = list(self._flat(sent, ()))
-        for name, own in self.arguments.protocol.items():
+        for name, own in self.arguments.controls.items():
             if name in sent:
                 told += (
                     self._filters(name, sent)
                     if own == "filters"
-                    else self._protocol(name, sent[name])
+                    else self._control(name, sent[name])
                 )
         if told or any(name not in sent for name in self.arguments.named("path").values()):
             told = [*self._missing(sent), *told]
@@ -89,7 +89,7 @@ class Validation:
             yield Objection(place=(name, key), kind="conflicting_keys", message=message)
         yield from self._flat(filters, (name,))
 
-    def _protocol(self, name: str, value: Any) -> Iterator[Objection]:
+    def _control(self, name: str, value: Any) -> Iterator[Objection]:
         schema = self.arguments.wide[name]
         wanted = _within(schema.get("minimum"), schema.get("maximum"), value)
         if "enum" in schema and value not in schema["enum"]:

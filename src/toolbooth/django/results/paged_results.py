@@ -36,7 +36,7 @@ from toolbooth.django.results.tokens import (
 from toolbooth.django.results.view_results import Viewed
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.arguments import NOTHING, Asked, called, taken_apart
+from toolbooth.server.controls import NO_CONTROLS, Controls, control_names, split_controls
 from toolbooth.server.results.pages import Unit, Written, plain, read
 from toolbooth.server.tool import Tool
 
@@ -91,21 +91,21 @@ class Fitted:
     """What `continuation_token` is called here; None: it is not taken."""
     is_query: bool
     """Running it once more changes nothing: a page is brought by running it again."""
-    withheld: Callable[[], Exception | None]
+    access_check: Callable[[], Exception | None]
     compile: Callable[[Arguments], Contract]
-    breaks: Callable[[str], str | None] | None = None
+    output_check: Callable[[str], str | None] | None = None
     """How a page breaks what the tool says that it returns."""
     _made: list[Tool] = field(default_factory=list[Tool])
 
     def __call__(self, arguments: Json) -> Any:
         """Run the tool, and show as much of its result as is asked for, or fits."""
-        sent, asked = taken_apart(arguments, self.arguments.protocol)
+        sent, asked = split_controls(arguments, self.arguments.controls)
         value = self.source.value(sent)
         output = self.source.output(value, asked.filter_keys)
         return value if output is None else self.first(output, sent, asked)
 
     def first(
-        self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None
+        self, output: Output, sent: Json, asked: Controls = NO_CONTROLS, rows: int | None = None
     ) -> Any:
         """What is shown of a result that has just come; with `rows`, no more than so many."""
         paged = asked.page is not None or asked.page_size is not None
@@ -122,7 +122,7 @@ class Fitted:
             return _whole(output) if asked.mode is None and not paged else self._uncut(output)
         return shown
 
-    def _place(self, sent: Json, asked: Asked) -> Place | None:
+    def _place(self, sent: Json, asked: Controls) -> Place | None:
         """The beginning of a result; None where the caller was let in in a way that cannot be asked
         about again.
         """
@@ -145,7 +145,7 @@ class Fitted:
         return _whole(output) if made is None or self._is_broken(made) else orjson.Fragment(made)
 
     def _is_broken(self, made: bytes) -> bool:
-        return self.breaks is not None and bool(self.breaks(made.decode()))
+        return self.output_check is not None and bool(self.output_check(made.decode()))
 
     def _fits(self, output: Output) -> bool:
         size = len(output) if isinstance(output, bytes) else len(output.encode(errors="replace"))
@@ -154,7 +154,13 @@ class Fitted:
     # --- one page ---
 
     def _shown(
-        self, found: Written, place: Place, asked: Asked, *, rows: int | None = None, note: str = ""
+        self,
+        found: Written,
+        place: Place,
+        asked: Controls,
+        *,
+        rows: int | None = None,
+        note: str = "",
     ) -> Any:
         """A page, or the summary; None where that would lose what is not shown."""
         most = None if asked.mode == "full" else self.chosen.max_result
@@ -224,7 +230,7 @@ class Fitted:
         return None if key is None else replace(place, kept=key)
 
     def _counted(
-        self, found: Written, place: Place, asked: Asked, room: int | None
+        self, found: Written, place: Place, asked: Controls, room: int | None
     ) -> tuple[int, int]:
         """The rows of a page that was asked for by number. Raises ToolInputError."""
         size = asked.page_size or min(_FEW, self.chosen.max_page_size)
@@ -255,7 +261,7 @@ class Fitted:
             (each for each in range(start, stop) if found.unit(room, each, each + 1) == "text"),
             start,
         )
-        names = {own: name for name, own in self.arguments.protocol.items()}
+        names = {own: name for name, own in self.arguments.controls.items()}
         ways = (
             [f"{names['filter_keys']} without its large fields"] if "filter_keys" in names else []
         )
@@ -274,7 +280,7 @@ class Fitted:
 
     # --- going on ---
 
-    def form(self, sent: Any) -> Tool | None:
+    def variant(self, sent: Any) -> Tool | None:
         """The form for arguments with a token."""
         arguments = text_as_json(sent)
         if (
@@ -291,13 +297,13 @@ class Fitted:
         """The tool that takes a token, and beside it what says how the rest is to be shown."""
         own = self.arguments
         beside = {
-            name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE
+            name: own.properties[name] for name, each in own.controls.items() if each in _BESIDE
         }
         anything: Json = {name: {} for name in own.properties}
         properties = {**anything, **beside, token: {"type": "string"}}
-        protocol = {name: own.protocol[name] for name in beside}
+        controls = {name: own.controls[name] for name in beside}
         contract = self.compile(
-            Arguments(properties=properties, wide=properties, required=[token], protocol=protocol)
+            Arguments(properties=properties, wide=properties, required=[token], controls=controls)
         )
 
         def validated(sent: Json) -> Any:
@@ -314,16 +320,16 @@ class Fitted:
         return Tool(
             contract=replace(contract, validate=validated),
             function=self.go_on,
-            withheld=self.withheld,
+            access_check=self.access_check,
         )
 
     def go_on(self, arguments: Json) -> Any:
         """Show what a token stands for."""
         token = cast("str", self.token)
-        refused = self.withheld()
+        refused = self.access_check()
         if refused is not None:
             raise _revoked(refused, token)
-        _, asked = taken_apart(arguments, self.arguments.protocol)
+        _, asked = split_controls(arguments, self.arguments.controls)
         try:
             who, age = bound_to(caller(), self.action), self.chosen.token_age
             place = unseal(arguments[token], self.tool, who, age, is_query=self.is_query)
@@ -338,7 +344,7 @@ class Fitted:
             else shown
         )
 
-    def _brought(self, place: Place, asked: Asked, called: Json) -> tuple[Written, Place, str]:
+    def _brought(self, place: Place, asked: Controls, called: Json) -> tuple[Written, Place, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of
         it.
         """
@@ -368,7 +374,7 @@ def fitted(
     call: SyncInvocation,
     chosen: Configuration,
     compile: Callable[[Arguments], Contract],
-    withheld: Callable[[], Exception | None],
+    access_check: Callable[[], Exception | None],
 ) -> Fitted:
     """The results of a view's action."""
     arguments, action = call.arguments, call.action
@@ -376,7 +382,7 @@ def fitted(
     if (
         action.name == "create"
     ):  # its receipts are short, but for those of very many rows: nothing is said beforehand
-        name = called(chosen.arguments).get(TOKEN)
+        name = control_names(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name
     return Fitted(
         tool=call.tool,
@@ -386,7 +392,7 @@ def fitted(
         chosen=chosen,
         token=token,
         is_query=action.method == "GET",
-        withheld=withheld,
+        access_check=access_check,
         compile=compile,
     )
 
