@@ -252,9 +252,8 @@ def answering(request: HttpRequest) -> Generator[Caller]:
         _current.reset(token)
 
 
-def caller() -> Caller:
-    """Whoever is being answered."""
-    return _current.get()
+caller = _current.get
+"""Returns the caller that is being answered."""
 
 
 def is_open(action: Action) -> bool:

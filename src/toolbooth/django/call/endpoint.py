@@ -19,7 +19,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.server.respond import Message, Reply, read_message, respond_sync
+from toolbooth.server.respond import Reply, read_message, respond_sync
 from toolbooth.server.tool import Tool
 
 _MOST_LET_IN = 64 * 1024 * 1024
@@ -36,23 +36,23 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     body = _body(request, found.configuration)
     if isinstance(body, HttpResponse):
         return body
+    headers = {name.lower(): str(value) for name, value in request.headers.items()}
     message = read_message(body)
-    with answering(request) as caller:
-        stopped = _unauthorized(caller, found, message)
-        if stopped is not None:
-            return stopped
+    # A call is answered by its view, which authenticates the caller itself.
+    login = found.configuration.login_required
+    view_asks = login is not True and message.method == "tools/call"
+    # The calls of a session may still need their CSRF token.
+    shows_all = found.open and not request.COOKIES
 
-        everything = (
-            found.open and not request.COOKIES
-        )  # a session's calls may still want their CSRF token
+    with answering(request) as caller:
+        if found.actions and not view_asks and not _is_let_in(caller, found):
+            return _who(_challenge(caller, found))
 
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
-        reply = respond_sync(
-            found.registry, message, _headers(request), shows=None if everything else shows
-        )
-    return _sent(reply) if caller.challenge is None else _who(caller.challenge)
+        reply = respond_sync(found.registry, message, headers, shows=None if shows_all else shows)
+    return _http(reply) if caller.challenge is None else _who(caller.challenge)
 
 
 # What the host asks of its own views is not asked of the endpoint itself: each call meets it in the
@@ -114,26 +114,17 @@ def _too_long(request: HttpRequest, words: str) -> HttpResponse:
     return _plain(words, 413)
 
 
-def _headers(request: HttpRequest) -> dict[str, str]:
-    return {name.lower(): str(value) for name, value in request.headers.items()}
-
-
-def _unauthorized(caller: Caller, found: Catalogue, message: Message) -> HttpResponse | None:
-    """The answer to a caller that must say first who it is; None: none of the tools asks for that,
-    or it has.
+def _is_let_in(caller: Caller, found: Catalogue) -> bool:
+    """Whether a caller has authenticated, or need not: some tool is open to all, or the setting says
+    so.
     """
     login = found.configuration.login_required
-    # A call is answered by its view, which authenticates the caller itself.
-    if not found.actions or (login is not True and message.method == "tools/call"):
-        return None
     try:
         if caller.is_known(found.ways) or login is False:
-            return None
+            return True
     except AuthenticationFailed:
-        return _who(_challenge(caller, found))
-    if login is None and any(map(caller.may_call, found.actions.values())):
-        return None
-    return _who(_challenge(caller, found))
+        return False
+    return login is None and any(map(caller.may_call, found.actions.values()))
 
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
@@ -151,7 +142,7 @@ def _who(header: str) -> HttpResponse:
     return _plain(words, 401, **{"WWW-Authenticate": header}) if header else _plain(words, 403)
 
 
-def _sent(reply: Reply) -> HttpResponse:
+def _http(reply: Reply) -> HttpResponse:
     made = HttpResponse(reply.body, status=reply.status, content_type="application/json")
     if not reply.body:
         del made["Content-Type"]

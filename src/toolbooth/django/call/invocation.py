@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -17,15 +17,14 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, g
 from django.utils.translation import get_language
 
 from toolbooth.django.call.bodies import JSON, body_of, text
-from toolbooth.django.call.caller import REFUSALS, Caller, caller
+from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.inner_request import inner_request
-from toolbooth.django.call.replies import encoded, value_of
+from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.operations import Reader
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.server.results.arguments import taken_apart
 
 _handler = BaseHandler()
 
@@ -50,11 +49,21 @@ class SyncInvocation:
     arguments: Arguments
     reader: Reader = Reader()  # noqa: RUF009  # frozen
     media_type: str = JSON
+    body_names: tuple[str, ...] = field(init=False)
+    """The arguments that are fields of the body."""
+    lookup_field: str = field(init=False)
+    """The field by which the view finds a row."""
 
-    def __call__(self, arguments: dict[str, Any]) -> Any:
-        """Run the action for the caller that is being answered."""
-        sent, _ = taken_apart(arguments, self.arguments.protocol)
-        return encoded(self.value(self.respond(caller(), sent)), self.tool)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body_names", tuple(self.arguments.named("body").values()))
+        lookup_field = getattr(self.action.view, "lookup_field", "pk")
+        object.__setattr__(self, "lookup_field", lookup_field)
+
+    def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the action, and return what its response gives. Raises what the agent is told
+        instead.
+        """
+        return value_of(self.respond(who, arguments), self.tool, self.arguments, self.action)
 
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""
@@ -131,7 +140,9 @@ class SyncInvocation:
         caller would drop.
         """
         body = sent.body
-        if not body or not (self.reader.dynamic or names_rows(body, self.arguments.relations)):
+        relations = self.arguments.relations
+        has_rows = bool(relations) and names_rows(body, relations)
+        if not body or not (self.reader.dynamic or has_rows):
             return body
         request = self._request(who, sent, body, run=False)
         try:
@@ -179,7 +190,7 @@ class SyncInvocation:
         return urlencode(pairs)
 
     def _body(self, body: Any) -> tuple[bytes, str]:
-        if not self.arguments.named("body"):
+        if not self.body_names:
             return b"", ""
         if self.arguments.whole and isinstance(body, dict):
             body = next(iter(cast("dict[str, Any]", body).values()), None)

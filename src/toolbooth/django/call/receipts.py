@@ -60,21 +60,19 @@ class Receipted:
             if asked.verify or self.call.action.method == "POST"
             else _Before.of(self.call, who, sent)
         )
-        value = self.call.value(self.call.respond(who, sent))
+        value = self.call.result(who, sent)
         saved = None if asked.verify else saved_by(value)
-        return encoded(
-            value if saved is None else self._receipt(value, saved, sent, before), self.call.tool
-        )
+        if saved is None:
+            return encoded(value, self.call.tool)
+        return self._receipt(value, saved, sent, before)
 
     def _receipt(
         self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None
     ) -> Json:
-        body = list(self.call.arguments.named("body").values())
+        body = self.call.body_names
         names = [name for name in body if name in sent]
-        stored = as_json(
-            {name: each for name, each in value.items() if name in names or name not in body}
-        )
-        made = identity(value, saved, self.call.action)
+        shown = {name: each for name, each in value.items() if name in names or name not in body}
+        made, stored = as_json([identity(value, saved, self.call.lookup_field), shown])
         told: Json = {"set": names}
         others: Json = {}
         if before is not None:
@@ -108,17 +106,16 @@ def saved_by(value: Any) -> Any:
     return cast("Any", serializer) if is_row else None
 
 
-def identity(value: Mapping[str, Any], saved: Any, action: Action) -> Json:
+def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
     """Which row it is: its key, what it is looked up by, and what people call it."""
     name, key = keyed(value, saved, saved.instance)
     made: Json = {name: key}
-    lookup: str = getattr(action.view, "lookup_field", "pk")
-    if lookup in value:
-        made.setdefault(lookup, value[lookup])
+    if lookup_field in value:
+        made.setdefault(lookup_field, value[lookup_field])
     called = next((each for each in _CALLED if isinstance(value.get(each), str)), None)
     if called is not None:
         made.setdefault(called, _cut(value[called]))
-    return as_json(made)
+    return made
 
 
 def keyed(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:

@@ -9,7 +9,7 @@ through here so that all is told at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from toolbooth.contract import InvalidValues, Objection
@@ -28,9 +28,14 @@ class Validation:
     """Validates the arguments of one tool."""
 
     arguments: Arguments
+    path_names: tuple[str, ...] = field(init=False)
+    """The arguments that are part of the path: the view cannot be found without them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path_names", tuple(self.arguments.named("path").values()))
 
     def __call__(self, sent: Json) -> Json:
-        """The arguments as they are. Raises InvalidValues."""
+        """The keyword arguments of the tool's function. Raises InvalidValues."""
         told = list(self._flat(sent, ()))
         for name, own in self.arguments.protocol.items():
             if name in sent:
@@ -39,10 +44,10 @@ class Validation:
                     if own == "filters"
                     else self._protocol(name, sent[name])
                 )
-        if told or any(name not in sent for name in self.arguments.named("path").values()):
+        if told or any(name not in sent for name in self.path_names):
             told = [*self._missing(sent), *told]
             raise InvalidValues(lambda: told)
-        return sent
+        return {"arguments": sent}
 
     def _missing(self, sent: Json) -> Iterator[Objection]:
         """All that is: the view, which would say it of what it reads, is not called any more."""

@@ -25,12 +25,13 @@ from toolbooth.django.call.filters import asking
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
+from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.describe.discovery import Action, discover
 from toolbooth.django.describe.gateway_arguments import brief, offer
 from toolbooth.django.describe.grouping import grouped, idle
-from toolbooth.django.describe.help import about, about_written, help_form
+from toolbooth.django.describe.help import about, about_written, help_of
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
 from toolbooth.django.results.function_results import Offered, offered
@@ -252,14 +253,15 @@ class _Building:
         many = Bulk(
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
         )
-        helped = help_form(call, self.registry.find, hidden)
+        helped = help_of(call, self.registry.find, hidden)
+        bulk = many if action.name == "create" else None
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
             asking(call, function_of(call, results)),
             annotations=hints(action),
             withheld=hidden,
-            form=first(helped, results.form, many.form if action.name == "create" else None),
+            form=variants_of(helped, results, bulk),
             about=partial(about, arguments, self.chosen.max_bulk if takes_many(call) else None),
         )
 
@@ -278,6 +280,7 @@ class _Building:
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
         )
         tool = many.tool(WHOLE_BODY)
+        helped = help_of(call, self.registry.find, hidden)
         self.actions[name] = call.action
         self.registry.add(
             tool.contract,
@@ -285,7 +288,7 @@ class _Building:
             title=words,
             annotations=hints(call.action),
             withheld=hidden,
-            form=first(help_form(call, self.registry.find, hidden), results.form, many.form),
+            form=variants_of(helped, results, many),
             about=partial(about, call.arguments, self.chosen.max_bulk),
         )
 
@@ -346,7 +349,6 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
         describe=lambda: narrow,
         listing_schema=brief(arguments),
         validate=Validation(arguments),
-        bind=lambda values: {"arguments": values},
     )
 
 

@@ -11,17 +11,17 @@ from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.gateway_arguments import filters_of
 from toolbooth.django.describe.relations import Relation
 from toolbooth.jsonvalue import Json
-from toolbooth.server.dispatch.variants import Form, Help, Withheld, is_free
+from toolbooth.server.dispatch.variants import Help, Withheld, is_free
 from toolbooth.server.results.arguments import TABLE
 from toolbooth.server.tool import Tool
 
 
-def help_form(call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld) -> Form | None:
-    """The form of a view's tool that tells of it; None where it has none."""
+def help_of(call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld) -> Help | None:
+    """The help of a view's tool; None if it has none."""
     name = call.arguments.called("help")
-    return (
-        None if name is None else Help(name=name, tool=call.tool, find=find, withheld=withheld).form
-    )
+    if name is None:
+        return None
+    return Help(name=name, tool=call.tool, find=find, withheld=withheld)
 
 
 def about(arguments: Arguments, most: int | None) -> Json:

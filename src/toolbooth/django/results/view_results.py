@@ -28,7 +28,7 @@ class Viewed:
             check_keys(self.call, caller(), {**sent, name: filter_keys}, called)
 
     def value(self, sent: Json) -> Any:
-        return self.call.value(self.call.respond(caller(), sent))
+        return self.call.result(caller(), sent)
 
     def output(self, value: Any, filter_keys: tuple[str, ...] | None) -> bytes:
         return written(
