@@ -24,7 +24,7 @@ from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import Receipted, is_receipted, keyed, saved_by
-from toolbooth.django.call.replies import encoded, problems_in, written
+from toolbooth.django.call.replies import encoded, json_bytes, problems_in
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.results.paged_results import Fitted
 from toolbooth.errors import Problem, ToolInputError
@@ -193,7 +193,7 @@ class BulkCreate:
         receipt = _receipt(value)
         many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         return self.results.first(
-            written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
+            json_bytes(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
         )
 
     def _by_the_host(

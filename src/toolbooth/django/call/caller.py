@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.handlers.base import BaseHandler
@@ -71,9 +71,8 @@ class Caller:
             self._admit(view)
         except REFUSALS:
             return False
-        except (
-            Exception
-        ):  # the permission looks at the row or the body, which are not there yet: the call decides
+        except Exception:
+            # The permission needs the row or the body, which are not there yet: the call decides.
             logger.debug(
                 "whether %s may be called cannot be said beforehand", action.path, exc_info=True
             )
@@ -118,7 +117,8 @@ class Caller:
         ran.
         """
         if self._user is not None and not is_signed(self.request):
-            cast("Any", self.request).user = self._user
+            request: Any = self.request
+            request.user = self._user
 
     def identity(self, action: Action) -> Identity:
         """Who calls, as far as the view can tell. Raises APIException for credentials that it does
@@ -157,7 +157,7 @@ class Caller:
         """A view of the action, as it is before it runs. `request` is the inner request of a call,
         if there is one.
         """
-        callback = cast("Any", action.callback)
+        callback: Any = action.callback
         view = callback.cls(**callback.initkwargs)
         request = request or self._request(action, action.method)
         view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
@@ -181,14 +181,12 @@ class Caller:
         view.check_permissions(request)
 
     def _is_known_to(self, action: Action) -> bool:
-        """Whether a view recognises the caller. Raises APIException if it refuses the credentials."""
+        """Whether a view recognises the caller. Raises APIException for wrong credentials."""
         try:
             return self._identity(self.view(action))[2] is not None
         except PermissionDenied:  # a session without its CSRF token may still read
-            return (
-                self._identity(self.view(action, request=self._request(action, "GET")))[2]
-                is not None
-            )
+            reading = self._request(action, "GET")
+            return self._identity(self.view(action, request=reading))[2] is not None
 
     def _may_be_known(self, view: Any) -> bool:
         """Whether a view recognises the caller, or cannot say so before a call."""
@@ -198,7 +196,7 @@ class Caller:
             return True
 
     def _identity(self, view: Any) -> Identity:
-        """Who calls, by the view's own authenticators on its own request. Raises what they raise."""
+        """Who calls, by the view's own authenticators on its own request."""
         request = view.request
         if not reads_headers_only(request.authenticators):
             return self._authenticated(request)

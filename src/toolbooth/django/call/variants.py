@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from toolbooth.django.call.bulk import Bulk
-from toolbooth.django.results.paged_results import Fitted
+from toolbooth.django.results.continuation import Continuation
 from toolbooth.jsonvalue import Json
 from toolbooth.server.dispatch.variants import Form, Help, first
 from toolbooth.server.results.arguments import ROW_KEYS
@@ -28,16 +28,17 @@ class Variants:
         return self.find(sent)
 
 
-def variants_of(help: Help | None, results: Fitted, bulk: Bulk | None) -> Variants:
+def variants_of(help: Help | None, continuation: Continuation, bulk: Bulk | None) -> Variants:
     """The forms that a view's tool has. The first of them that is asked for is called."""
     names: set[str] = set()
     forms: list[Form] = []
     if help is not None:
         names.add(help.name)
         forms.append(help.form)
-    if results.token is not None:
-        names.add(results.token)
-        forms.append(results.form)
+    token = continuation.results.token
+    if token is not None:
+        names.add(token)
+        forms.append(continuation.form)
     if bulk is not None:
         names.update(ROW_KEYS)
         forms.append(bulk.form)

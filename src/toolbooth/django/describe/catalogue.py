@@ -34,6 +34,7 @@ from toolbooth.django.describe.grouping import grouped, idle
 from toolbooth.django.describe.help import about, about_written, help_of
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
+from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import Offered, offered
 from toolbooth.django.results.paged_results import fitted
 from toolbooth.server.dispatch.variants import (
@@ -249,7 +250,8 @@ class _Building:
             self.creates.append(call)
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
         compiles = partial(contract_of, name, said)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = fitted(call, self.chosen)
+        continuation = Continuation(results=results, withheld=hidden, compile=compiles)
         many = Bulk(
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
         )
@@ -261,7 +263,7 @@ class _Building:
             asking(call, function_of(call, results)),
             annotations=hints(action),
             withheld=hidden,
-            form=variants_of(helped, results, bulk),
+            form=variants_of(helped, continuation, bulk),
             about=partial(about, arguments, self.chosen.max_bulk if takes_many(call) else None),
         )
 
@@ -275,7 +277,8 @@ class _Building:
         hidden = partial(withheld, name, call.action, call.arguments)
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
         call = replace(call, tool=name)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = fitted(call, self.chosen)
+        continuation = Continuation(results=results, withheld=hidden, compile=compiles)
         many = Bulk(
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
         )
@@ -288,7 +291,7 @@ class _Building:
             title=words,
             annotations=hints(call.action),
             withheld=hidden,
-            form=variants_of(helped, results, many),
+            form=variants_of(helped, continuation, many),
             about=partial(about, call.arguments, self.chosen.max_bulk),
         )
 

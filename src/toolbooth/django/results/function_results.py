@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.boundary.run import run
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.django import messages
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.paged_results import TOKEN, Fitted, Keys, Output
-from toolbooth.django.results.tokens import Refused
+from toolbooth.django.results.tokens import RefusedToken
 from toolbooth.jsonvalue import Json
 from toolbooth.server.dispatch.variants import is_free
 from toolbooth.server.results.arguments import TABLE, called, taken_apart
@@ -29,8 +31,8 @@ _SENT = "toolbooth_sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
-    """What a function returns."""
+class FunctionResults:
+    """What a function returns, as a source of results."""
 
     contract: Contract
     function: Callable[..., Any]
@@ -42,9 +44,7 @@ class Returned:
         try:
             values = self.contract.validate(sent)
         except InvalidValues:
-            raise Refused(
-                "goes on with a call that would be refused by now; make it again"
-            ) from None
+            raise RefusedToken(messages.REFUSED_BY_NOW) from None
         return run(self.contract, self.function, values, None, None)
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
@@ -83,7 +83,7 @@ def offered(
     own: Json = {name: {} for form in tool.contract.shape.objects for name in form.fields}
     properties = {**own, **{name: TABLE[each].schema for name, each in protocol.items()}}
     arguments = Arguments(properties=properties, wide=properties, protocol=protocol)
-    source = Returned(contract=tool.contract, function=tool.function)
+    source = FunctionResults(contract=tool.contract, function=tool.function)
     results = Fitted(
         tool=tool.contract.name,
         action=tool.action,
@@ -92,18 +92,14 @@ def offered(
         chosen=chosen,
         token=arguments.called(TOKEN),
         is_query=bool((tool.annotations or {}).get("readOnlyHint")),
-        withheld=withheld,
-        compile=compile,
         breaks=breaks,
     )
+    form = Continuation(results=results, withheld=withheld, compile=compile).form
     if not protocol:
-        return Offered(
-            contract=tool.contract, function=tool.function, form=results.form, clashes=clashes
-        )
+        return Offered(contract=tool.contract, function=tool.function, form=form, clashes=clashes)
     contract = _asking(tool.contract, arguments)
-    return Offered(
-        contract=contract, function=_fitting(source, results), form=results.form, clashes=clashes
-    )
+    function = _fitting(source, results)
+    return Offered(contract=contract, function=function, form=form, clashes=clashes)
 
 
 def _applying(tool: HandWritten) -> tuple[str, ...]:
@@ -112,13 +108,12 @@ def _applying(tool: HandWritten) -> tuple[str, ...]:
     """
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
-        return (
-            () if isinstance((schema or {}).get("additionalProperties"), dict) else ("mode", TOKEN)
-        )
+        has_typed_values = isinstance((schema or {}).get("additionalProperties"), dict)
+        return () if has_typed_values else ("mode", TOKEN)
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
-def _fitting(source: Returned, results: Fitted) -> Callable[..., Any]:
+def _fitting(source: FunctionResults, results: Fitted) -> Callable[..., Any]:
     """The function, whose results fit."""
 
     @functools.wraps(source.function)
@@ -126,7 +121,7 @@ def _fitting(source: Returned, results: Fitted) -> Callable[..., Any]:
         sent, asked = taken_apart(values.pop(_SENT), results.arguments.protocol)
         value = source.function(*args, **values)
         if inspect.isgenerator(value):
-            value = list(cast("Iterable[Any]", value))
+            value = [*value]
         output = source.output(value, None)
         return value if output is None else results.first(output, sent, asked)
 
@@ -145,15 +140,15 @@ def _asking(contract: Contract, arguments: Arguments) -> Contract:
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
-                message = f"must be one of {', '.join(schema['enum'])}"
+                message = messages.one_of(schema["enum"])
                 raise InvalidValues(partial(_objections, name, message))
-        return sent, contract.validate(
-            {name: each for name, each in sent.items() if name not in offers}
-        )
+        own = {name: each for name, each in sent.items() if name not in offers}
+        return sent, contract.validate(own)
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
-        return {**(values if contract.bind is None else contract.bind(values)), _SENT: sent}
+        keywords = values if contract.bind is None else contract.bind(values)
+        return {**keywords, _SENT: sent}
 
     def describe() -> Json:
         schema = dict(contract.schema)
