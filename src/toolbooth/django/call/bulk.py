@@ -23,10 +23,10 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.receipts import Receipted, is_receipted, keyed, saved_by
-from toolbooth.django.call.replies import encoded, json_bytes, problems_in
+from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
+from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
-from toolbooth.django.results.paged_results import Fitted
+from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.results.arguments import ROW_KEYS, taken_apart
@@ -60,11 +60,11 @@ def takes_many(call: SyncInvocation) -> bool:
     )
 
 
-def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
+def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     """What runs a call: with a receipt where it writes rows."""
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    return Receipted(call=call) if is_receipted(call.action) else results
+    return ReceiptedWrite(call=call) if is_receipted(call.action) else results
 
 
 # --- the tool, in the form that takes a list ---
@@ -77,7 +77,7 @@ class Bulk:
     call: SyncInvocation
     compile: Compile
     most: int
-    results: Fitted
+    results: PagedResults
     withheld: Callable[[], Exception | None]
     _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
@@ -175,7 +175,7 @@ class BulkCreate:
 
     call: SyncInvocation
     key: str
-    results: Fitted
+    results: PagedResults
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
@@ -189,7 +189,7 @@ class BulkCreate:
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
         if asked.verify:
-            return encoded(value, self.call.tool)
+            return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
         many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         return self.results.first(
@@ -204,7 +204,7 @@ class BulkCreate:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
         if not (is_json(self.call.media_type) and _takes_lists(self.call.action.view)):
             return None
-        settled = self._each(rows, lambda row: self.call.settled(who, {**beside, **row}))
+        settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
         with _Transaction(everywhere.aliases) as attempt:
             try:
                 response = self.call.respond(who, beside, settled)
@@ -342,16 +342,16 @@ def _keys(rows: list[Any]) -> list[Any]:
     if isinstance(whole, ListSerializer) and isinstance(cast("Any", whole).instance, list):
         listed = cast("Any", whole)
         return [
-            keyed(row, listed.child, each)[1]
+            key_of(row, listed.child, each)[1]
             for row, each in zip(rows, listed.instance, strict=True)
         ]
     return [_key(row) for row in rows]
 
 
 def _key(row: Any) -> Any:
-    saved = saved_by(row)
+    saved = serializer_of(row)
     if saved is not None:
-        return keyed(row, saved, saved.instance)[1]
+        return key_of(row, saved, saved.instance)[1]
     return cast("Json", row).get("id") if isinstance(row, Mapping) else None
 
 

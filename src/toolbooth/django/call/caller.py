@@ -95,7 +95,7 @@ class Caller:
             return None
         return None
 
-    def admitted(
+    def admitted_view(
         self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
     ) -> Any:
         """The view of an action, ready to be asked, with the caller let in. Raises what it says to
@@ -241,11 +241,11 @@ _current: ContextVar[Caller] = ContextVar("toolbooth_caller")
 @contextmanager
 def answering(request: HttpRequest) -> Generator[Caller]:
     """While this is open, `caller()` is whoever sent the request."""
-    made = Caller(request)
-    token = _current.set(made)
+    who = Caller(request)
+    token = _current.set(who)
     try:
-        yield made
-        made.sign()
+        yield who
+        who.sign()
     finally:
         _current.reset(token)
 

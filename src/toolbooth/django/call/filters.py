@@ -16,7 +16,7 @@ from toolbooth.jsonvalue import Json, JsonPath, near_name, same_name
 from toolbooth.server.results.arguments import taken_apart
 
 
-def asking(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
+def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
     """The function of a call, which may have more to say than where its values go."""
     own = {each: name for name, each in call.arguments.protocol.items()}
     if own.keys().isdisjoint(("filters", "filter_keys")):

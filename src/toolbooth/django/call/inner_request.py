@@ -39,21 +39,23 @@ def inner_request(
     will get it.
     """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
-    made = make(outer, method, path, query, body, content_type, headers or {})
-    own = frozenset(vars(made)) | _OWN
+    inner = make(outer, method, path, query, body, content_type, headers or {})
+    own = frozenset(vars(inner)) | _OWN
     # The user, the session, and whatever else the host's middleware found out.
     for name, value in vars(outer).items():
-        if name not in own and not hasattr(type(made), name):
-            setattr(made, name, value)
+        if name not in own and not hasattr(type(inner), name):
+            setattr(inner, name, value)
     if _FOUND in vars(outer):
-        vars(made)["user"] = vars(outer)[_FOUND]
+        vars(inner)["user"] = vars(outer)[_FOUND]
     if run:
-        vars(made)[_OUTER] = (outer, own)
+        vars(inner)[_OUTER] = (outer, own)
         # From here on what is set on it is set on the outer request too. A class of its own from
         # the start would be called for every attribute.
-        running: Any = made
-        running.__class__ = _Asgi if isinstance(made, ASGIRequest) else _Wsgi
-    return made
+        running: Any = inner
+        running.__class__ = (
+            _RunningAsgiRequest if isinstance(inner, ASGIRequest) else _RunningWsgiRequest
+        )
+    return inner
 
 
 _FOUND = "toolbooth_found"
@@ -68,7 +70,7 @@ def is_signed(outer: HttpRequest) -> bool:
     return _FOUND in vars(outer)
 
 
-class _Run:
+class _RunningRequest:
     """What a view leaves on its request, the host's middleware finds on the one that came: who
     called, above all.
     """
@@ -84,11 +86,11 @@ class _Run:
         setattr(outer, name, value)
 
 
-class _Wsgi(_Run, WSGIRequest):
+class _RunningWsgiRequest(_RunningRequest, WSGIRequest):
     pass
 
 
-class _Asgi(_Run, ASGIRequest):
+class _RunningAsgiRequest(_RunningRequest, ASGIRequest):
     pass
 
 

@@ -75,26 +75,26 @@ class SyncInvocation:
         """The action's view before it runs, with the caller let in. Raises its refusal."""
         parts = self._parts(arguments)
         request = self._request(who, parts, None, run=False)
-        return who.admitted(self.action, parts.match.kwargs, request)
+        return who.admitted_view(self.action, parts.match.kwargs, request)
 
-    def settled(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def body_for_view(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
-        return self._settled(who, self._parts(arguments))
+        return self._body_for_view(who, self._parts(arguments))
 
     def respond(
         self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None
     ) -> Any:
-        """What the view answers; where there are `rows`, settled, they are the body. Raises
+        """What the view answers. `rows`, if given, are the body, each from `body_for_view`. Raises
         ToolInputError.
         """
         parts = self._parts(arguments)
-        body = self._settled(who, parts) if rows is None else rows
+        body = self._body_for_view(who, parts) if rows is None else rows
         request = self._request(who, parts, body, run=True)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.
         view = _handler.make_view_atomic(parts.match.func)
-        made: Any = view(request, *parts.match.args, **parts.match.kwargs)
-        return async_to_sync(_awaited)(made) if inspect.iscoroutine(made) else made
+        response: Any = view(request, *parts.match.args, **parts.match.kwargs)
+        return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
 
     def _request(self, who: Caller, parts: _RequestParts, body: Any, *, run: bool) -> HttpRequest:
         """The REST call that these arguments stand for."""
@@ -136,7 +136,7 @@ class SyncInvocation:
             problems = [Problem(code="invalid", path=(), message="has no address")]
         raise ToolInputError(problems, tool=self.tool)
 
-    def _settled(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
+    def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
         """The body with rows named by key, and with nothing in it that the serializer of this
         caller would drop.
         """
@@ -147,7 +147,7 @@ class SyncInvocation:
             return body
         request = self._request(who, parts, body, run=False)
         try:
-            serializer = self.reader.of(who.admitted(self.action, parts.match.kwargs, request))
+            serializer = self.reader.of(who.admitted_view(self.action, parts.match.kwargs, request))
         except REFUSALS:
             return body  # the view says so itself
         if self.reader.dynamic:
@@ -158,10 +158,10 @@ class SyncInvocation:
         def field_of(relation: Relation) -> Any:
             return field_at(serializer, relation.path[start:])
 
-        made = with_keys(body, self.arguments.relations, field_of, (), problems)
+        keyed_body = with_keys(body, self.arguments.relations, field_of, (), problems)
         if problems:
             raise ToolInputError(problems, tool=self.tool)
-        return made
+        return keyed_body
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
         """Raises ToolInputError for fields that the serializer of this caller does not have: it may
@@ -198,8 +198,8 @@ class SyncInvocation:
         return body_of(body, self.media_type)
 
 
-async def _awaited(made: Coroutine[Any, Any, Any]) -> Any:
-    return await made
+async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
+    return await response
 
 
 @lru_cache(4096)

@@ -19,7 +19,7 @@ from rest_framework import serializers
 from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.replies import as_json, encoded
+from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.describe.discovery import Action
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.server.results.arguments import taken_apart
@@ -50,7 +50,7 @@ def is_receipted(action: Action) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipted:
+class ReceiptedWrite:
     """A create or an update, answered with a receipt where what it wrote is a row of a model."""
 
     call: SyncInvocation
@@ -62,9 +62,9 @@ class Receipted:
         is_compared = not asked.verify and self.call.action.method != "POST"
         before = _Before.of(self.call, who, sent) if is_compared else None
         value = self.call.result(who, sent)
-        saved = None if asked.verify else saved_by(value)
+        saved = None if asked.verify else serializer_of(value)
         if saved is None:
-            return encoded(value, self.call.tool)
+            return json_fragment(value, self.call.tool)
         return self._receipt(value, saved, sent, before)
 
     def _receipt(
@@ -77,7 +77,7 @@ class Receipted:
         about: Json = {"set": names}
         others: Json = {}
         if before is not None:
-            about, others = before.compared(value, saved, names)
+            about, others = before.comparison(value, saved, names)
         elif self.call.action.method == "POST":
             about["defaulted"] = [name for name in body if name not in sent]
             if not names:
@@ -85,17 +85,17 @@ class Receipted:
             others = {
                 name: each for name, each in stored.items() if name not in names and name not in row
             }
-        stored_as = _otherwise({name: sent[name] for name in names}, stored, saved.fields)
+        stored_as = _differences({name: sent[name] for name in names}, stored, saved.fields)
         if "note" in about and stored_as:
             about["note"] = messages.STORED_SOMETHING_ELSE
         about["stored_as"] = stored_as
         about["set"] = [name for name in about["set"] if name not in stored_as]
         about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
-        shown = {key: each for key, each in about.items() if each or key in _ALWAYS}
-        return {**row, **shown}
+        parts = {key: each for key, each in about.items() if each or key in _ALWAYS}
+        return {**row, **parts}
 
 
-def saved_by(value: Any) -> Any:
+def serializer_of(value: Any) -> Any:
     """The serializer whose row a view answered with; None where the answer is something else."""
     serializer: Any = getattr(value, "serializer", None)
     is_for_one = issubclass(type(serializer), serializers.Serializer)
@@ -105,7 +105,7 @@ def saved_by(value: Any) -> Any:
 
 def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
     """Which row it is: its key, what it is looked up by, and what people call it."""
-    name, key = keyed(value, saved, saved.instance)
+    name, key = key_of(value, saved, saved.instance)
     fields: Json = {name: key}
     if lookup_field in value:
         fields.setdefault(lookup_field, value[lookup_field])
@@ -115,7 +115,7 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
     return fields
 
 
-def keyed(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
+def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
     """The name and the value of a row's key, as the serializer gives it, or else as the model has
     it.
     """
@@ -145,20 +145,22 @@ class _Before:
             row: Any = view.get_object()
             serializer: Any = call.reader.of(view)
             _keep_only(serializer, row, sent)
-            return cls(serializer, _held(serializer, row))
+            return cls(serializer, _representation(serializer, row))
         except REFUSALS:
             return None
         except Exception:
             logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
             return None
 
-    def compared(self, value: Mapping[str, Any], saved: Any, names: list[str]) -> tuple[Json, Json]:
+    def comparison(
+        self, value: Mapping[str, Any], saved: Any, names: list[str]
+    ) -> tuple[Json, Json]:
         """What was set and what was the same, of what was sent; and what else is another now."""
         is_stock = saved.__class__.to_representation is _stock.to_representation
         if is_stock and type(saved) is type(self.serializer):  # already written, relations included
             now = as_json({name: each for name, each in value.items() if name in self.held})
         else:
-            now = _held(self.serializer, saved.instance)
+            now = _representation(self.serializer, saved.instance)
         same = [name for name in names if name in self.held and self.held[name] == now.get(name)]
         others = {name: now.get(name) for name, each in self.held.items() if each != now.get(name)}
         about: Json = {"set": [name for name in names if name not in same]}
@@ -179,7 +181,7 @@ def _keep_only(serializer: Any, row: Any, sent: Iterable[str]) -> None:
             del serializer.fields[name]
 
 
-def _held(serializer: Any, row: Any) -> Json:
+def _representation(serializer: Any, row: Any) -> Json:
     # Not the author's own form of it, which may need fields that were left out.
     return as_json(_stock.to_representation(serializer, row))
 
@@ -187,7 +189,7 @@ def _held(serializer: Any, row: Any) -> Json:
 # --- what was sent, and what was stored ---
 
 
-def _otherwise(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
+def _differences(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
     """What was stored otherwise than sent: a trimmed text, a field that the view overrules."""
     others = {
         name: stored[name]

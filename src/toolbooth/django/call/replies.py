@@ -53,7 +53,7 @@ def value_of(
             closes()
 
 
-def encoded(value: Any, tool: str) -> Any:
+def json_fragment(value: Any, tool: str) -> Any:
     """What the view gave, ready to be sent: it is not written again. Raises ToolError."""
     return orjson.Fragment(json_bytes(value, tool))
 

@@ -21,7 +21,7 @@ from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.call.caller import caller, is_open, reads_headers_only
-from toolbooth.django.call.filters import asking
+from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
@@ -35,8 +35,8 @@ from toolbooth.django.describe.help import about, about_written, help_of
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
 from toolbooth.django.results.continuation import Continuation
-from toolbooth.django.results.function_results import Offered, offered
-from toolbooth.django.results.paged_results import fitted
+from toolbooth.django.results.function_results import FunctionTool, function_tool
+from toolbooth.django.results.paged_results import results_of
 from toolbooth.server.dispatch.variants import (
     Form,
     Help,
@@ -181,7 +181,7 @@ class _Building:
         self.actions[name] = tool.action
         hidden = partial(withheld, name, tool.action, Arguments())
         compiles = partial(contract_of, name, tool.contract.description)
-        made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
+        made = function_tool(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
         names = called(self.chosen.arguments)
         word = names.get("help")
         clashes = (
@@ -204,7 +204,7 @@ class _Building:
         breaks = self.registry.find(name).breaks
         return None if breaks is None else breaks(text)
 
-    def _helped(self, made: Offered, word: str, hidden: Withheld) -> Form:
+    def _helped(self, made: FunctionTool, word: str, hidden: Withheld) -> Form:
         """The forms of a hand-written tool that can be asked for help."""
         told = Help(name=word, tool=made.contract.name, find=self.registry.find, withheld=hidden)
         plain = Tool(contract=made.contract, function=made.function, withheld=hidden)
@@ -250,7 +250,7 @@ class _Building:
             self.creates.append(call)
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
         compiles = partial(contract_of, name, said)
-        results = fitted(call, self.chosen)
+        results = results_of(call, self.chosen)
         continuation = Continuation(results=results, withheld=hidden, compile=compiles)
         many = Bulk(
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
@@ -260,7 +260,7 @@ class _Building:
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
-            asking(call, function_of(call, results)),
+            query_of(call, function_of(call, results)),
             annotations=hints(action),
             withheld=hidden,
             form=variants_of(helped, continuation, bulk),
@@ -277,7 +277,7 @@ class _Building:
         hidden = partial(withheld, name, call.action, call.arguments)
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
         call = replace(call, tool=name)
-        results = fitted(call, self.chosen)
+        results = results_of(call, self.chosen)
         continuation = Continuation(results=results, withheld=hidden, compile=compiles)
         many = Bulk(
             call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden

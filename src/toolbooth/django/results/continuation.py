@@ -13,11 +13,11 @@ from toolbooth.contract import Contract
 from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
 from toolbooth.django.describe.arguments import Arguments
-from toolbooth.django.results.paged_results import Fitted, read_output
+from toolbooth.django.results.paged_results import PagedResults, read_output
 from toolbooth.django.results.tokens import (
     Position,
     RefusedToken,
-    bound_to,
+    caller_hashes,
     digest,
     kept_query,
     kept_result,
@@ -37,7 +37,7 @@ _BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
 class Continuation:
     """Goes on with the results of one tool."""
 
-    results: Fitted
+    results: PagedResults
     withheld: Callable[[], Exception | None]
     compile: Callable[[Arguments], Contract]
     _made: list[Tool] = field(default_factory=list[Tool])
@@ -92,17 +92,17 @@ class Continuation:
             raise _revoked(refusal, token)
         _, asked = taken_apart(arguments, results.arguments.protocol)
         try:
-            who = bound_to(caller(), results.action)
+            who = caller_hashes(caller(), results.action)
             age = results.chosen.token_age
             position = unseal(arguments[token], results.tool, who, age, is_query=results.is_query)
             found, position, note = self._result(position, asked, arguments)
         except (RefusedToken, APIException) as error:
             problem = Problem(code="invalid", path=(token,), message=str(error))
             raise ToolInputError([problem], tool=results.tool) from None
-        shown = results.shown(found, position, asked, note=note)
+        shown = results.page(found, position, asked, note=note)
         if shown is not None:
             return shown
-        return results.uncut(found.text.encode() if found.is_json else found.text)
+        return results.whole_with_note(found.text.encode() if found.is_json else found.text)
 
     def _result(
         self, position: Position, asked: Asked, called: Json

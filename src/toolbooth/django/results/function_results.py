@@ -18,7 +18,7 @@ from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.results.continuation import Continuation
-from toolbooth.django.results.paged_results import TOKEN, Fitted, Keys, Output
+from toolbooth.django.results.paged_results import TOKEN, Keys, Output, PagedResults
 from toolbooth.django.results.tokens import RefusedToken
 from toolbooth.jsonvalue import Json
 from toolbooth.server.dispatch.variants import is_free
@@ -59,7 +59,7 @@ class FunctionResults:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class FunctionTool:
     """A hand-written tool with what is offered beside its own arguments."""
 
     contract: Contract
@@ -69,13 +69,13 @@ class Offered:
     """Names that are offered elsewhere, and are the tool's own here."""
 
 
-def offered(
+def function_tool(
     tool: HandWritten,
     chosen: Configuration,
     compile: Callable[[Arguments], Contract],
     withheld: Callable[[], Exception | None],
     breaks: Callable[[str], str | None],
-) -> Offered:
+) -> FunctionTool:
     """A hand-written tool whose results fit."""
     names = {name: own for own, name in called(chosen.arguments).items() if own in _applying(tool)}
     clashes = [name for name in names if not is_free(tool.contract, name)]
@@ -84,7 +84,7 @@ def offered(
     properties = {**own, **{name: TABLE[each].schema for name, each in protocol.items()}}
     arguments = Arguments(properties=properties, wide=properties, protocol=protocol)
     source = FunctionResults(contract=tool.contract, function=tool.function)
-    results = Fitted(
+    results = PagedResults(
         tool=tool.contract.name,
         action=tool.action,
         arguments=arguments,
@@ -96,10 +96,12 @@ def offered(
     )
     form = Continuation(results=results, withheld=withheld, compile=compile).form
     if not protocol:
-        return Offered(contract=tool.contract, function=tool.function, form=form, clashes=clashes)
-    contract = _asking(tool.contract, arguments)
-    function = _fitting(source, results)
-    return Offered(contract=contract, function=function, form=form, clashes=clashes)
+        return FunctionTool(
+            contract=tool.contract, function=tool.function, form=form, clashes=clashes
+        )
+    contract = _with_control_arguments(tool.contract, arguments)
+    function = _with_pages(source, results)
+    return FunctionTool(contract=contract, function=function, form=form, clashes=clashes)
 
 
 def _applying(tool: HandWritten) -> tuple[str, ...]:
@@ -113,11 +115,11 @@ def _applying(tool: HandWritten) -> tuple[str, ...]:
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
-def _fitting(source: FunctionResults, results: Fitted) -> Callable[..., Any]:
+def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[..., Any]:
     """The function, whose results fit."""
 
     @functools.wraps(source.function)
-    def fitting(*args: Any, **values: Any) -> Any:
+    def call(*args: Any, **values: Any) -> Any:
         sent, asked = taken_apart(values.pop(_SENT), results.arguments.protocol)
         value = source.function(*args, **values)
         if inspect.isgenerator(value):
@@ -125,10 +127,10 @@ def _fitting(source: FunctionResults, results: Fitted) -> Callable[..., Any]:
         output = source.output(value, None)
         return value if output is None else results.first(output, sent, asked)
 
-    return fitting
+    return call
 
 
-def _asking(contract: Contract, arguments: Arguments) -> Contract:
+def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
     """A function's contract with protocol arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.protocol}
     fields = {

@@ -55,15 +55,15 @@ class Page:
     def _continuation(self, end: int) -> bytes:
         """What is said of a page that ends here: which part it is, and how to get the next."""
         count = self.found.count(self.position.unit)
-        said: Json = {"from": self.start + 1, "to": end} if end > self.start else {}
-        said |= {"count": count, "size": self.found.size}
+        continuation: Json = {"from": self.start + 1, "to": end} if end > self.start else {}
+        continuation |= {"count": count, "size": self.found.size}
         if end < count and self.token is not None:
-            said[self.token] = seal(replace(self.position, at=end))
+            continuation[self.token] = seal(replace(self.position, at=end))
         note = self.note
         if self.counted and self.most is not None and end < self.stop:
             wanted, shown = self.stop - self.start, end - self.start
             note = messages.fewer_rows(wanted, self.most, shown) + note
-        return orjson.dumps({**said, "note": note + self._note(count - end)})
+        return orjson.dumps({**continuation, "note": note + self._note(count - end)})
 
     def _note(self, more: int) -> str:
         """What follows this page; `more`: so many rows or characters."""

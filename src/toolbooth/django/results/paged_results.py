@@ -1,5 +1,5 @@
 """Results that fit: whole where they are small, else a bounded page and a token to go on with.
-Start with `Fitted`.
+Start with `PagedResults`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolbooth.django.results.page import Page
 from toolbooth.django.results.tokens import (
     Position,
     RefusedToken,
-    bound_to,
+    caller_hashes,
     digest,
     keep,
     keep_query,
@@ -68,7 +68,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class PagedResults:
     """A tool whose results come in pages where they are too large."""
 
     tool: str
@@ -101,17 +101,18 @@ class Fitted:
         shown = None
         position = self._beginning(sent, asked)
         if position is not None:
-            shown = self.shown(read_output(output), position, asked, rows=rows)
+            shown = self.page(read_output(output), position, asked, rows=rows)
         if shown is not None:
             return shown
-        return _whole(output) if asked.mode is None and not is_paged else self.uncut(output)
+        is_part_wanted = is_paged or asked.mode is not None
+        return self.whole_with_note(output) if is_part_wanted else _whole(output)
 
     def _beginning(self, sent: Json, asked: Asked) -> Position | None:
         """The beginning of a result; None where the caller was let in in a way that cannot be asked
         about again.
         """
         try:
-            who = bound_to(caller(), self.action)[0]
+            who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
         return Position(
@@ -121,7 +122,7 @@ class Fitted:
             filter_keys=asked.filter_keys,
         )
 
-    def uncut(self, output: Output) -> Any:
+    def whole_with_note(self, output: Output) -> Any:
         """A result of which a part was asked for, and which cannot be gone on with: whole, and it
         says so.
         """
@@ -139,7 +140,7 @@ class Fitted:
 
     # --- one page ---
 
-    def shown(
+    def page(
         self,
         found: Written,
         position: Position,
@@ -155,21 +156,21 @@ class Fitted:
         counted = asked.page is not None or asked.page_size is not None
         unit: Unit = "rows"
         if counted:
-            start, stop = self._counted(found, position, asked, room)
+            start, stop = self._numbered_page(found, position, asked, room)
         else:
             unit = _unit(found, position, room)
             if position.at and position.unit != unit:
                 position, note = replace(position, at=0), note + messages.PAGED_ANEW
             start, stop = _rest(found, position, unit, rows)
         position = replace(position, unit=unit, digest=digest(found.text))
-        lasting = self._lasting(position, found)
+        lasting = self._kept_position(position, found)
         if lasting is None:
             return None
-        others = self._others(found)
+        others = self._pages_of_view(found)
         if asked.mode == "summary":
             encoded = self._summary(found, lasting, note + others)
         else:
-            page = Page(
+            next_page = Page(
                 found=found,
                 position=lasting,
                 token=self.token,
@@ -180,10 +181,10 @@ class Fitted:
                 note=note,
                 others=others,
             )
-            encoded = page.encode()
+            encoded = next_page.encode()
         return None if self._is_broken(encoded) else orjson.Fragment(encoded)
 
-    def _others(self, found: Written) -> str:
+    def _pages_of_view(self, found: Written) -> str:
         """Where the rows are that a view keeps for other pages of its own; nothing where it has
         none.
         """
@@ -201,7 +202,7 @@ class Fitted:
             return messages.next_page_of_view(changes)
         return messages.other_pages_of_view(slots)
 
-    def _lasting(self, position: Position, found: Written) -> Position | None:
+    def _kept_position(self, position: Position, found: Written) -> Position | None:
         """A position that can be gone on from: by asking again, with short arguments or kept ones,
         or by a kept result.
         """
@@ -216,7 +217,7 @@ class Fitted:
         key = keep(found.text, found.is_json, self.chosen)
         return None if key is None else replace(position, kept=key)
 
-    def _counted(
+    def _numbered_page(
         self, found: Written, position: Position, asked: Asked, room: int | None
     ) -> tuple[int, int]:
         """The rows of a page that was asked for by number. Raises ToolInputError."""
@@ -264,7 +265,7 @@ class Fitted:
         return json_bytes(summary, self.tool)
 
 
-def fitted(call: SyncInvocation, chosen: Configuration) -> Fitted:
+def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
     """The results of a view's action."""
     arguments, action = call.arguments, call.action
     token = arguments.called(TOKEN)
@@ -273,7 +274,7 @@ def fitted(call: SyncInvocation, chosen: Configuration) -> Fitted:
     if action.name == "create":
         name = called(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name
-    return Fitted(
+    return PagedResults(
         tool=call.tool,
         action=action,
         arguments=arguments,

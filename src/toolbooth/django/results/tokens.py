@@ -83,7 +83,7 @@ def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: b
     return position
 
 
-def bound_to(who: Caller, action: Action) -> tuple[str, ...]:
+def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
     """Who calls, in a form that says nothing to others: what a token is bound to, by each of the
     project's keys.
 

@@ -47,10 +47,10 @@ class ViewResults:
 
     def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
         fields: Mapping[str, Any] = row if is_mapping(row) else {}
-        made = {name: each for name, each in fields.items() if name in keys}
-        if keys and not made and row:
+        kept = {name: each for name, each in fields.items() if name in keys}
+        if keys and not kept and row:
             raise self._refusal(messages.no_field_in_answer(fields))
-        return made
+        return kept
 
     def _refusal(self, why: str) -> ToolInputError:
         name = str(self.call.arguments.called("filter_keys"))

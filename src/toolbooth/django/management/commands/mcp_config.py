@@ -102,14 +102,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = catalogue().configuration.name
-        made = configuration_for(
+        entry = configuration_for(
             options["client"],
             options["name"] or known,
             _url(options["url"]),
             _authorization(options["token"]),
         )
         self.stderr.write(f"# for {CLIENTS[options['client']].file}", self.style.HTTP_INFO)
-        self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))
+        self.stdout.write(json.dumps(entry, indent=2, ensure_ascii=False))
 
 
 def _url(given: str) -> str:
