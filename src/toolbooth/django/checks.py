@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from toolbooth.django import messages
 from toolbooth.django.conf import mistakes
-from toolbooth.server.results.arguments import called
+from toolbooth.server.controls import control_names
 
 
 def check_configuration(**_: Any) -> list[CheckMessage]:
@@ -29,7 +29,7 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
-    """W001: a tool goes without a protocol argument. W002: there are no tools. W003: a group that
+    """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
     holds nothing.
     """
     if "rest_framework" not in settings.INSTALLED_APPS:
@@ -40,7 +40,9 @@ def check_tools(**_: Any) -> list[CheckMessage]:
     except Exception as error:
         words = messages.tools_cannot_be_compiled(error)
         return [Warning(words, hint=messages.LOG_SAYS_WHERE, id="toolbooth.W002")]
-    names = {published: name for name, published in called(found.configuration.arguments).items()}
+    names = {
+        published: name for name, published in control_names(found.configuration.arguments).items()
+    }
     tools: dict[str, list[str]] = {}
     for each in found.clashes:
         tools.setdefault(each.why, []).append(each.what)

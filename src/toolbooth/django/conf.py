@@ -11,8 +11,8 @@ from typing_extensions import TypeIs
 
 from toolbooth.django import messages
 from toolbooth.jsonvalue import is_array, is_object, near_name
+from toolbooth.server.controls import naming_mistakes
 from toolbooth.server.registry import TOOL_NAME
-from toolbooth.server.results.arguments import misnamed
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
 
@@ -51,7 +51,7 @@ class Configuration:
     with `*`.
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Other names for protocol arguments; None switches one off."""
+    """Other names for control arguments; None switches one off."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
@@ -74,7 +74,7 @@ def mistakes() -> Iterator[tuple[str, str]]:
         if key not in _FIELDS:
             yield key, messages.no_such_setting(near_name(str(key), _FIELDS), _FIELDS)
         elif key == "ARGUMENTS":
-            yield from ((key, what) for what in misnamed(value))
+            yield from ((key, what) for what in naming_mistakes(value))
         elif (expected := _expected(key, value)) is not None:
             yield key, messages.wrong_setting(expected, value)
 

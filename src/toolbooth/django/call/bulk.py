@@ -29,7 +29,7 @@ from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
-from toolbooth.server.results.arguments import ROW_KEYS, taken_apart
+from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
 
 logger = logging.getLogger("toolbooth.django")
@@ -67,7 +67,7 @@ def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json],
     return ReceiptedWrite(call=call) if is_receipted(call.action) else results
 
 
-# --- the tool, in the form that takes a list ---
+# --- the tool, in the variant that takes a list ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +78,11 @@ class Bulk:
     compile: Compile
     most: int
     results: PagedResults
-    withheld: Callable[[], Exception | None]
+    access_check: Callable[[], Exception | None]
     _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
-    def form(self, sent: Any) -> Tool | None:
-        """The form for arguments that are a list of rows under one key."""
+    def variant(self, sent: Any) -> Tool | None:
+        """The variant for arguments that are a list of rows under one key."""
         found = text_as_json(sent)
         if not isinstance(found, dict):
             return None
@@ -91,7 +91,7 @@ class Bulk:
         keys = [
             key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])
         ]
-        # Under the name that is told, rows are meant: whatever else stands there is the form's to
+        # Under the name that is told, rows are meant: whatever else stands there is the variant's to
         # refuse.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
@@ -113,7 +113,7 @@ class Bulk:
             self._made[key] = Tool(
                 contract=contract,
                 function=BulkCreate(call=self.call, key=key, results=self.results),
-                withheld=self.withheld,
+                access_check=self.access_check,
             )
         return self._made[key]
 
@@ -139,7 +139,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """The arguments of the form: what is no field of a row as it is, and the rows under `key`."""
+    """The arguments of the variant: what is no field of a row as it is, and the rows under `key`."""
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
 
@@ -179,7 +179,7 @@ class BulkCreate:
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
-        sent, asked = taken_apart(arguments, self.call.arguments.protocol)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()

@@ -20,7 +20,8 @@ from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.server.respond import Reply, read_message, respond_sync
+from toolbooth.server.envelope import read_message
+from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tool import Tool
 
 _MOST_LET_IN = 64 * 1024 * 1024

@@ -13,12 +13,12 @@ from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, near_name, same_name
-from toolbooth.server.results.arguments import taken_apart
+from toolbooth.server.controls import split_controls
 
 
 def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
     """The function of a call, which may have more to say than where its values go."""
-    own = {each: name for name, each in call.arguments.protocol.items()}
+    own = {each: name for name, each in call.arguments.controls.items()}
     if own.keys().isdisjoint(("filters", "filter_keys")):
         return function
     return Query(call=call, function=function, filters=own.get("filters", ""))
@@ -61,7 +61,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
 
     `called`: the arguments of the call as it was sent, to be sent again.
     """
-    sent, asked = taken_apart(arguments, call.arguments.protocol)
+    sent, asked = split_controls(arguments, call.arguments.controls)
     if asked.filter_keys is None:
         return
     try:
@@ -69,7 +69,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     except REFUSALS:
         return  # the view says so itself
     shown = tuple(name for name, field in fields.items() if not field.write_only)
-    name = next(name for name, own in call.arguments.protocol.items() if own == "filter_keys")
+    name = next(name for name, own in call.arguments.controls.items() if own == "filter_keys")
     problems = [
         _no_such_field(key, (name, index), shown)
         for index, key in enumerate(asked.filter_keys)

@@ -22,7 +22,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.describe.discovery import Action
 from toolbooth.jsonvalue import Json, is_array, is_object
-from toolbooth.server.results.arguments import taken_apart
+from toolbooth.server.controls import split_controls
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -57,7 +57,7 @@ class ReceiptedWrite:
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and say what became of the row."""
-        sent, asked = taken_apart(arguments, self.call.arguments.protocol)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
         is_compared = not asked.verify and self.call.action.method != "POST"
         before = _Before.of(self.call, who, sent) if is_compared else None

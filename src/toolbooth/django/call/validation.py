@@ -34,7 +34,7 @@ class Validation:
     def __call__(self, sent: Json) -> Json:
         """The keyword arguments of the tool's function. Raises InvalidValues."""
         objections = list(self._view_arguments(sent, ()))
-        for name, own in self.arguments.protocol.items():
+        for name, own in self.arguments.controls.items():
             if name not in sent:
                 continue
             if own == "filters":

@@ -1,4 +1,4 @@
-"""The form of a tool that takes a continuation token, and shows the next page of a result."""
+"""The variant of a tool that takes a continuation token, and shows the next page of a result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolbooth.django.results.tokens import (
 )
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, is_object
-from toolbooth.server.results.arguments import Asked, taken_apart
+from toolbooth.server.controls import Controls, split_controls
 from toolbooth.server.results.pages import Written, plain, read
 from toolbooth.server.tool import Tool
 
@@ -38,12 +38,12 @@ class Continuation:
     """Goes on with the results of one tool."""
 
     results: PagedResults
-    withheld: Callable[[], Exception | None]
+    access_check: Callable[[], Exception | None]
     compile: Callable[[Arguments], Contract]
     _made: list[Tool] = field(default_factory=list[Tool])
 
-    def form(self, sent: Any) -> Tool | None:
-        """The form for arguments with a token."""
+    def variant(self, sent: Any) -> Tool | None:
+        """The variant for arguments with a token."""
         arguments: Any = text_as_json(sent)
         token = self.results.token
         if token is None or not is_object(arguments) or arguments.get(token) is None:
@@ -56,13 +56,13 @@ class Continuation:
         """The tool that takes a token, and beside it what says how the rest is to be shown."""
         own = self.results.arguments
         beside = {
-            name: own.properties[name] for name, each in own.protocol.items() if each in _BESIDE
+            name: own.properties[name] for name, each in own.controls.items() if each in _BESIDE
         }
         anything: Json = {name: {} for name in own.properties}
         properties = {**anything, **beside, token: {"type": "string"}}
-        protocol = {name: own.protocol[name] for name in beside}
+        controls = {name: own.controls[name] for name in beside}
         contract = self.compile(
-            Arguments(properties=properties, wide=properties, required=[token], protocol=protocol)
+            Arguments(properties=properties, wide=properties, required=[token], controls=controls)
         )
 
         def validate(sent: Json) -> Any:
@@ -80,17 +80,17 @@ class Continuation:
         return Tool(
             contract=replace(contract, validate=validate),
             function=self.next_page,
-            withheld=self.withheld,
+            access_check=self.access_check,
         )
 
     def next_page(self, arguments: Json) -> Any:
         """Show what a token stands for."""
         results = self.results
         token = str(results.token)
-        refusal = self.withheld()
+        refusal = self.access_check()
         if refusal is not None:
             raise _revoked(refusal, token)
-        _, asked = taken_apart(arguments, results.arguments.protocol)
+        _, asked = split_controls(arguments, results.arguments.controls)
         try:
             who = caller_hashes(caller(), results.action)
             age = results.chosen.token_age
@@ -105,7 +105,7 @@ class Continuation:
         return results.whole_with_note(found.text.encode() if found.is_json else found.text)
 
     def _result(
-        self, position: Position, asked: Asked, called: Json
+        self, position: Position, asked: Controls, called: Json
     ) -> tuple[Written, Position, str]:
         """The result, from where it is kept or by asking for it again; and what is to be said of
         it.

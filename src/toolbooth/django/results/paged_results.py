@@ -32,7 +32,7 @@ from toolbooth.django.results.tokens import (
 from toolbooth.django.results.view_results import ViewResults
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.arguments import NOTHING, Asked, called, taken_apart
+from toolbooth.server.controls import NO_CONTROLS, Controls, control_names, split_controls
 from toolbooth.server.results.pages import Unit, Written, plain, read
 
 Keys = tuple[str, ...] | None
@@ -80,18 +80,18 @@ class PagedResults:
     """What `continuation_token` is called here; None: it is not taken."""
     is_query: bool
     """Running it once more changes nothing: a page is brought by running it again."""
-    breaks: Callable[[str], str | None] | None = None
-    """How a page breaks what the tool says that it returns."""
+    output_check: Callable[[str], str | None] | None = None
+    """How a page differs from what the tool says that it returns; None: it does not."""
 
     def __call__(self, arguments: Json) -> Any:
         """Run the tool, and show as much of its result as is asked for, or fits."""
-        sent, asked = taken_apart(arguments, self.arguments.protocol)
+        sent, asked = split_controls(arguments, self.arguments.controls)
         value = self.source.value(sent)
         output = self.source.output(value, asked.filter_keys)
         return value if output is None else self.first(output, sent, asked)
 
     def first(
-        self, output: Output, sent: Json, asked: Asked = NOTHING, rows: int | None = None
+        self, output: Output, sent: Json, asked: Controls = NO_CONTROLS, rows: int | None = None
     ) -> Any:
         """What is shown of a result that has just come; with `rows`, no more than so many."""
         is_paged = asked.page is not None or asked.page_size is not None
@@ -107,7 +107,7 @@ class PagedResults:
         is_part_wanted = is_paged or asked.mode is not None
         return self.whole_with_note(output) if is_part_wanted else _whole(output)
 
-    def _beginning(self, sent: Json, asked: Asked) -> Position | None:
+    def _beginning(self, sent: Json, asked: Controls) -> Position | None:
         """The beginning of a result; None where the caller was let in in a way that cannot be asked
         about again.
         """
@@ -132,7 +132,7 @@ class PagedResults:
         return orjson.Fragment(noted)
 
     def _is_broken(self, page: bytes) -> bool:
-        return self.breaks is not None and bool(self.breaks(page.decode()))
+        return self.output_check is not None and bool(self.output_check(page.decode()))
 
     def _fits(self, output: Output) -> bool:
         encoded = output if isinstance(output, bytes) else output.encode(errors="replace")
@@ -144,7 +144,7 @@ class PagedResults:
         self,
         found: Written,
         position: Position,
-        asked: Asked,
+        asked: Controls,
         *,
         rows: int | None = None,
         note: str = "",
@@ -218,7 +218,7 @@ class PagedResults:
         return None if key is None else replace(position, kept=key)
 
     def _numbered_page(
-        self, found: Written, position: Position, asked: Asked, room: int | None
+        self, found: Written, position: Position, asked: Controls, room: int | None
     ) -> tuple[int, int]:
         """The rows of a page that was asked for by number. Raises ToolInputError."""
         size = asked.page_size or min(_FEW, self.chosen.max_page_size)
@@ -249,7 +249,7 @@ class PagedResults:
 
     def _remedies(self) -> Iterator[str]:
         """What can be sent to be shown a row that is too large for a page."""
-        names = {own: name for name, own in self.arguments.protocol.items()}
+        names = {own: name for name, own in self.arguments.controls.items()}
         if "filter_keys" in names:
             yield messages.without_large_fields(names["filter_keys"])
         if "mode" in names:
@@ -272,7 +272,7 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
     # The receipts of a create are short, but for those of very many rows: nothing is said
     # beforehand.
     if action.name == "create":
-        name = called(chosen.arguments).get(TOKEN)
+        name = control_names(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name
     return PagedResults(
         tool=call.tool,

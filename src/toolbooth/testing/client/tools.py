@@ -15,7 +15,7 @@ from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json
 from toolbooth.publish import portable
-from toolbooth.server.tool import Dispatch, Tool
+from toolbooth.server.tool import ActionTable, Tool
 from toolbooth.testing.shapes.expected import AgentShape
 
 
@@ -33,7 +33,7 @@ class ServedTool:
     """Of a dispatcher: the action that is called, and its resource; its contract is that of the
     tool behind it.
     """
-    dispatch: Dispatch | None = None
+    table: ActionTable | None = None
 
     @property
     def label(self) -> str:
@@ -64,13 +64,13 @@ async def tools_of(there: Served) -> list[ServedTool]:
 
 def _registered(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
-    if tool.dispatch is None:
+    if tool.table is None:
         return [whole]
     # What clients are told of a tool behind a dispatcher, they are told by help.
-    behind = replace(whole, dispatch=tool.dispatch)
+    behind = replace(whole, table=tool.table)
     return [
         replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
-        for way, sub in tool.dispatch.subs()
+        for way, sub in tool.table.subs()
     ]
 
 
@@ -102,16 +102,16 @@ def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
     something else.
     """
-    dispatch, way = cast("Dispatch", tool.dispatch), tool.way
+    table, way = cast("ActionTable", tool.table), tool.way
     if (
         shape.raw
         or not shape.body.startswith(b"{")
-        or not dispatch.own.isdisjoint(json.loads(shape.body))
+        or not table.own.isdisjoint(json.loads(shape.body))
     ):
         return None
 
     def call(fields: Any) -> Any:
-        return dispatch.call(way, cast("Json", fields)) if isinstance(fields, dict) else fields
+        return table.call(way, cast("Json", fields)) if isinstance(fields, dict) else fields
 
     body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
     law = replace(shape.law, means=call(shape.law.means), corrected=call(shape.law.corrected))

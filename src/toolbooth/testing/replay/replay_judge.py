@@ -53,7 +53,7 @@ class Judge:
         )
         for name, tool in tools.items():
             self._registry.tools[name] = idle = self._idle(tool)
-            for _, sub in idle.dispatch.subs() if idle.dispatch is not None else ():
+            for _, sub in idle.table.subs() if idle.table is not None else ():
                 self._registry.tools[_place(sub.name, name)] = sub
 
     def missing(self, call: Recorded) -> str | None:
@@ -80,8 +80,8 @@ class Judge:
         )
 
     def _idle(self, tool: Tool) -> Tool:
-        subs = None if tool.dispatch is None else tool.dispatch.mapped(self._idle)
-        return replace(tool, function=self._taking(tool.contract), timeout=None, dispatch=subs)
+        subs = None if tool.table is None else tool.table.mapped(self._idle)
+        return replace(tool, function=self._taking(tool.contract), timeout=None, table=subs)
 
     def _taking(self, contract: Contract) -> Callable[..., str]:
         """A function that takes what the tool would be called with, and does nothing."""

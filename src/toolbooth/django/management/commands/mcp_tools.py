@@ -90,10 +90,10 @@ class Command(BaseCommand):
 
 def _resources(name: str, username: str | None) -> dict[str, list[str]]:
     """What is behind a dispatcher: each resource with its actions."""
-    dispatch = catalogue().registry.tools[name].dispatch
+    table = catalogue().registry.tools[name].table
     shows = None if username is None else shown_to(username)
     found: dict[str, list[str]] = {}
-    for route, tool in () if dispatch is None else dispatch.subs():
+    for route, tool in () if table is None else table.subs():
         if shows is None or shows(tool):
             found.setdefault(route.get("resource", ""), []).append(route["action"])
     return found
