@@ -23,6 +23,9 @@ Schema = Mapping[str, Any]
 JsonPath = tuple[str | int, ...]
 """Where a value is in the arguments: keys and positions. `()` is the whole of them."""
 
+_LONGEST_INDEX = 18
+"""Digits of an index in a JSON pointer; no array is longer."""
+
 _LONGEST_KEY = 60
 """Characters of a key that are shown."""
 
@@ -139,10 +142,17 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
     for step in unquote(pointer[1:]).split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         try:
-            found = found[int(name)] if is_array(found) else found[name]
-        except (KeyError, IndexError, TypeError, ValueError):
+            found = found[_index(name)] if is_array(found) else found[name]
+        except (KeyError, IndexError, TypeError):
             raise NoSuchPart(pointer) from None
     return found
+
+
+def _index(step: str) -> int:
+    """The index in a step of a JSON pointer: digits without a sign, space or leading zero."""
+    if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
+        raise IndexError(step)
+    return int(step)
 
 
 # --- names for people to read -------------------------------------------------------------------

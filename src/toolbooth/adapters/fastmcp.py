@@ -14,7 +14,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from typing_extensions import TypeIs
@@ -43,34 +43,38 @@ from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.original_request import keep_request
 from toolbooth.errors import ContractError, ContractWarning
+from toolbooth.publish import Profile, ProfileChoice, choose_profile
 
 logger = logging.getLogger("toolbooth.adapters.fastmcp")
 
 Server = TypeVar("Server", bound=FastMCP[Any])
 
 
-def protect(server: Server) -> Server:
+def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted
     later.
 
-    Mounted servers are protected themselves. Protecting twice is harmless. What FastMCP refuses to
-    register (positional-only parameters, `*args`, types it has no schema for) never gets here, and
-    tools that a `ToolInjectionMiddleware` adds pass by every transform; both are out of reach.
+    Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
+    are written: by name, or a `Profile` of your own. Protecting twice is harmless; the first
+    profile stays. What FastMCP refuses to register (positional-only parameters, `*args`, types it
+    has no schema for) never gets here, and tools that a `ToolInjectionMiddleware` adds pass by
+    every transform; both are out of reach.
 
     Raises:
         TypeError: if this is not a FastMCP server.
+        ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
     check_server(server, FastMCP, "fastmcp")
-    _install(server, server.name)
+    _install(server, server.name, choose_profile(profile))
     return server
 
 
-def _install(root: Provider, owner: str) -> None:
+def _install(root: Provider, owner: str, profile: Profile) -> None:
     reachable = list(_reachable(root))
     mistakes: list[str] = []
     stores = [
-        (each, _guarded_all(each, mistakes))
+        (each, _guarded_all(each, mistakes, profile))
         for each in reachable
         if isinstance(each, LocalProvider)
     ]
@@ -81,9 +85,9 @@ def _install(root: Provider, owner: str) -> None:
         provider._components = components  # pyright: ignore[reportPrivateUsage]
     for each in reachable:
         if _is_server(each):
-            _install_lists(each)
+            _install_lists(each, profile)
         elif _has_plain_providers(each):
-            each.providers = _GuardedProviders(each.providers)
+            each.providers = _GuardedProviders(each.providers, profile)
 
 
 def _is_server(provider: Provider) -> TypeIs[FastMCP[Any]]:
@@ -115,10 +119,15 @@ def _reachable(provider: Provider) -> Iterator[Provider]:
         yield from _reachable(each)
 
 
-def _guarded_all(provider: LocalProvider, mistakes: list[str]) -> _GuardedComponents:
-    made = _GuardedComponents()
+def _guarded_all(
+    provider: LocalProvider, mistakes: list[str], profile: Profile
+) -> _GuardedComponents:
     # As in `_install`.
-    for key, component in provider._components.items():  # pyright: ignore[reportPrivateUsage]
+    components = provider._components  # pyright: ignore[reportPrivateUsage]
+    if isinstance(components, _GuardedComponents):  # protected before, maybe with another profile
+        return components
+    made = _GuardedComponents(profile)
+    for key, component in components.items():
         try:
             made[key] = component
         except ContractError as error:
@@ -132,21 +141,31 @@ def _guarded_all(provider: LocalProvider, mistakes: list[str]) -> _GuardedCompon
 class _GuardedComponents(dict[str, FastMCPComponent]):
     """The components of a local provider."""
 
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+
     def __setitem__(self, key: str, component: FastMCPComponent) -> None:
         if isinstance(component, Tool) and not isinstance(component, GuardedTool):
-            component = guard_tool(component)
+            component = guard_tool(component, self.profile)
         super().__setitem__(key, component)
 
 
 class _GuardedProviders(list[Provider]):
     """The providers of a server or of an aggregate."""
 
-    def __init__(self, providers: Iterable[Provider], server: FastMCP[Any] | None = None) -> None:
+    def __init__(
+        self,
+        providers: Iterable[Provider],
+        profile: Profile,
+        server: FastMCP[Any] | None = None,
+    ) -> None:
         super().__init__(providers)
+        self.profile = profile
         self.server = server
 
     def append(self, provider: Provider) -> None:
-        _install(provider, repr(provider))
+        _install(provider, repr(provider), self.profile)
         super().append(provider)
         if self.server is not None:
             _set_schema_lookup(self.server)
@@ -155,8 +174,10 @@ class _GuardedProviders(list[Provider]):
 class _GuardedTransforms(list[Transform]):
     """A server's transforms, with the guard kept last: it sees tools as clients would."""
 
-    def __init__(self, transforms: Iterable[Transform], server: FastMCP[Any]) -> None:
-        super().__init__([*transforms, _GuardTransform()])
+    def __init__(
+        self, transforms: Iterable[Transform], profile: Profile, server: FastMCP[Any]
+    ) -> None:
+        super().__init__([*transforms, _GuardTransform(profile)])
         self.server = server
 
     def append(self, transform: Transform) -> None:
@@ -164,13 +185,14 @@ class _GuardedTransforms(list[Transform]):
         _set_schema_lookup(self.server)
 
 
-def _install_lists(server: FastMCP[Any]) -> None:
+def _install_lists(server: FastMCP[Any], profile: Profile) -> None:
     if is_protected(server):
         return
-    server.providers = _GuardedProviders(server.providers, server)
+    server.providers = _GuardedProviders(server.providers, profile, server)
     # `add_transform` appends; nothing else keeps a transform last.
     plain = server._transforms  # pyright: ignore[reportPrivateUsage]
-    server._transforms = _GuardedTransforms(plain, server)  # pyright: ignore[reportPrivateUsage]
+    guarded = _GuardedTransforms(plain, profile, server)
+    server._transforms = guarded  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
     # Only the SDK's server below FastMCP gets the request of a call, and FastMCP has no public way
     # to it.
@@ -214,10 +236,10 @@ def _set_schema_lookup(server: FastMCP[Any]) -> None:
 class _GuardTransform(Transform):
     """Guards every tool that is not guarded yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile) -> None:
         # Providers create their tools again for each call, so contracts are cached by function and
         # schema.
-        self._compile_tool = lru_cache(maxsize=1024)(compile_tool)
+        self._compile_tool = lru_cache(maxsize=1024)(partial(compile_tool, profile))
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         return [self._guard(tool) for tool in tools]

@@ -46,7 +46,7 @@ from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolError
 from toolbooth.jsonvalue import Json, Schema
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile
 
 Function = Callable[..., Any]
 Run = Callable[[Any], Awaitable[ToolResult]]
@@ -106,13 +106,14 @@ class QueuedTool(GuardedTool):
         return await self._run_accepted(partial(accept_queued, self.contract, arguments), self.name)
 
 
-def guard_tool(tool: Tool) -> GuardedTool:
+def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     """Put one tool behind the boundary.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
     """
-    return GuardedTool.around(tool, *compile_tool(function_of(tool), json.dumps(tool.parameters)))
+    parameters = json.dumps(tool.parameters)
+    return GuardedTool.around(tool, *compile_tool(profile, function_of(tool), parameters))
 
 
 def function_of(tool: Tool) -> Function | None:
@@ -122,7 +123,9 @@ def function_of(tool: Tool) -> Function | None:
     return None
 
 
-def compile_tool(function: Function | None, parameters: str) -> tuple[Contract, Json]:
+def compile_tool(
+    profile: Profile, function: Function | None, parameters: str
+) -> tuple[Contract, Json]:
     """The contract of a tool, and the schema to publish."""
     schema: Json = json.loads(parameters)
     if function is None:
@@ -133,7 +136,7 @@ def compile_tool(function: Function | None, parameters: str) -> tuple[Contract, 
     hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
     contract = compile_function(function, injected=lambda param, _: param.name in hosts)
     contract = replace(contract, describe=partial(_with_descriptions, contract.schema, schema))
-    return contract, input_schema(contract)
+    return contract, profile.input_schema(contract)
 
 
 def _with_descriptions(schema: Schema, hosts: Schema) -> Json:

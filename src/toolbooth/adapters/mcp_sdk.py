@@ -44,7 +44,7 @@ from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
@@ -60,22 +60,26 @@ _REJECTIONS = (
 """The SDK's errors for a function whose arguments it cannot describe."""
 
 
-def protect(server: Server) -> Server:
+def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
-    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type
-    without a schema) can be registered once the server is protected.
+    `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
+    your own. Protecting twice is harmless; the first profile stays. Functions that the SDK itself
+    rejects (a parameter `_x`, a type without a schema) can be registered once the server is
+    protected.
 
     Raises:
         TypeError: if this is not an MCPServer.
+        ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
     check_server(server, MCPServer, "mcp_sdk")
+    chosen = choose_profile(profile)
     if not is_protected(server):
         # The one place through which every registration and every call goes; the SDK offers no hook
         # there.
         tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-        guarded = _GuardedToolManager(server.name, tools)
+        guarded = _GuardedToolManager(server.name, tools, chosen)
         server._tool_manager = guarded  # pyright: ignore[reportPrivateUsage]
         server.middleware.append(keep_request)
         patched: Any = server
@@ -93,9 +97,9 @@ def is_protected(server: MCPServer[Any]) -> bool:
 class _GuardedToolManager(ToolManager):
     """The SDK's tool manager, holding guarded tools only."""
 
-    def __init__(self, owner: str, tools: ToolManager) -> None:
+    def __init__(self, owner: str, tools: ToolManager, profile: Profile) -> None:
         super().__init__(tools.warn_on_duplicate_tools)
-        self._tools: dict[str, Tool] = _GuardedTools()
+        self._tools: dict[str, Tool] = _GuardedTools(profile)
         mistakes: list[str] = []
         for tool in tools.list_tools():
             try:
@@ -120,8 +124,13 @@ class _GuardedToolManager(ToolManager):
 
 
 class _GuardedTools(dict[str, Tool]):
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+
     def __setitem__(self, name: str, tool: Tool) -> None:
-        super().__setitem__(name, tool if isinstance(tool, GuardedTool) else guard_tool(tool))
+        guarded = tool if isinstance(tool, GuardedTool) else guard_tool(tool, self.profile)
+        super().__setitem__(name, guarded)
 
 
 class GuardedTool(Tool):
@@ -132,13 +141,13 @@ class GuardedTool(Tool):
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
-    def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
+    def around(cls, tool: Tool, contract: Contract, profile: Profile) -> GuardedTool:
         """The same tool, except for its parameters and their validation."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
         function = contract.function
         # Without a function, there is a schema that somebody wrote: it is published as it is.
         if function is not None:
-            same["parameters"] = input_schema(contract)
+            same["parameters"] = profile.input_schema(contract)
             same["fn"] = function
             same["is_async"] = is_async(function)
             same["fn_metadata"] = _ValidatedMetadata.of(tool.fn_metadata, contract, function)
@@ -174,7 +183,7 @@ class GuardedTool(Tool):
             raise UnexpectedToolError(f"Error executing tool {self.name}") from error
 
 
-def guard_tool(tool: Tool) -> GuardedTool:
+def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     """Put one tool behind the boundary.
 
     Raises:
@@ -182,12 +191,13 @@ def guard_tool(tool: Tool) -> GuardedTool:
     """
     if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
         # It validates its arguments itself, so only its schema is known.
-        return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
+        contract = compile_json_schema(tool.parameters, name=tool.name)
+        return GuardedTool.around(tool, contract, profile)
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(
         tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
     )
-    made = GuardedTool.around(tool, contract)
+    made = GuardedTool.around(tool, contract, profile)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
     if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
         raise ContractError(tool.name, [f"invalid x-mcp-header: {reason}"])

@@ -55,7 +55,31 @@ def problems_of(
         for objections in by_path.values()
         if explained is None or not explained(*objections[0])
     ]
-    return [each for each in found if not _is_inside_a_wrapper(each, found, arguments)]
+    wrapped = _names_in_wrappers(found, arguments)
+    return [each for each in found if not _is_inside_a_wrapper(each, wrapped)]
+
+
+def _names_in_wrappers(
+    found: list[tuple[WireLocation, Problem]], arguments: Any
+) -> dict[JsonPath, set[str]]:
+    """The names inside the wrappers that were found, by the path of the object they are in."""
+    wrapped: dict[JsonPath, set[str]] = {}
+    for location, problem in found:
+        if problem.code == "nested-wrapper":
+            wrapper = text_as_object(look_up(arguments, location.path), DEFAULT_LIMITS) or {}
+            names = wrapped.setdefault(location.path[:-1], set())
+            names.update(refusals.names_inside(wrapper))
+    return wrapped
+
+
+def _is_inside_a_wrapper(
+    each: tuple[WireLocation, Problem], wrapped: dict[JsonPath, set[str]]
+) -> bool:
+    """Whether a field is only missing because a wrapper beside it contains it."""
+    location, problem = each
+    if not wrapped or problem.code != "missing":
+        return False
+    return location.path[-1] in wrapped.get(location.path[:-1], ())
 
 
 def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
@@ -71,21 +95,6 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
     return [
         each for each in kept if each.kind != "extra_forbidden" or each.place not in path_starts
     ]
-
-
-def _is_inside_a_wrapper(
-    each: tuple[WireLocation, Problem], found: list[tuple[WireLocation, Problem]], arguments: Any
-) -> bool:
-    """Whether a field is only missing because a wrapper beside it contains it."""
-    path = each[0].path
-    if each[1].code != "missing":
-        return False
-    for wrapper, problem in found:
-        if problem.code == "nested-wrapper" and wrapper.path[:-1] == path[:-1]:
-            inner = text_as_object(look_up(arguments, wrapper.path), DEFAULT_LIMITS)
-            if path[-1] in refusals.names_inside(inner or {}):
-                return True
-    return False
 
 
 def _of_nearest_branches(

@@ -22,8 +22,8 @@ from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.publish import input_schema
+from toolbooth.server.envelope import beside
 from toolbooth.server.redact import as_text
-from toolbooth.server.respond import beside
 from toolbooth.server.revisions import VERSION_KEY
 
 _NO_TEXT = (
