@@ -59,7 +59,7 @@ class Objection:
     which words.
     """
 
-    place: JsonPath
+    model_path: JsonPath
     kind: str
     message: str
 

@@ -130,7 +130,7 @@ def _refusal(
     elif earlier is None or decoded != arguments:
         found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     elif contract.flattened or not all(
-        each.place in exam.problem_paths for each in earlier.objections
+        each.model_path in exam.problem_paths for each in earlier.objections
     ):
         found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
     else:

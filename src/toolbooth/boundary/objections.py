@@ -44,7 +44,7 @@ def problems_of(
     without those that are `explained` already.
     """
     located = [
-        (locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each)
+        (locate(shape, each.model_path, arguments, extra=each.kind == "extra_forbidden"), each)
         for each in _without_consequences(error.objections)
     ]
     by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
@@ -91,9 +91,11 @@ def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
     path_starts: set[JsonPath] = set()
     for each in kept:
         if each.kind == "missing":
-            path_starts.update(each.place[:end] for end in range(1, len(each.place)))
+            path_starts.update(each.model_path[:end] for end in range(1, len(each.model_path)))
     return [
-        each for each in kept if each.kind != "extra_forbidden" or each.place not in path_starts
+        each
+        for each in kept
+        if each.kind != "extra_forbidden" or each.model_path not in path_starts
     ]
 
 
@@ -117,9 +119,9 @@ def _of_nearest_branches(
 
 
 def locate(
-    shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool
+    shape: Shape | None, model_path: tuple[str | int, ...], sent: Any, *, extra: bool
 ) -> WireLocation:
-    """The wire path of a place in the author's model. Labels of union branches are left out; the
+    """The wire path of a path in the author's model. Labels of union branches are left out; the
     first one is kept in `branch`.
 
     `extra`: the last step is a key that the model does not declare.
@@ -127,54 +129,57 @@ def locate(
     path: list[str | int] = []
     branch: tuple[JsonPath, str] | None = None
     group: tuple[str, ...] = ()
-    while place:
-        step = place[0]
+    while model_path:
+        step = model_path[0]
         if shape is None or shape.opaque:
             path.append(step)
-            place = place[1:]
+            model_path = model_path[1:]
         elif isinstance(step, int):
             path.append(step)
             shape = item_shape(shape.arrays[0], step) if shape.arrays else None
-            place = place[1:]
+            model_path = model_path[1:]
         else:
-            taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)
+            taken, name, below = _step(shape, model_path, look_up(sent, tuple(path)), extra=extra)
             if branch is None and len(shape.objects) > 1:
                 branch = (tuple(path), step if name is None else "")
-            group = _group_keys(shape, place[:taken]) if name is None else ()
+            group = _group_keys(shape, model_path[:taken]) if name is None else ()
             path += [name] if name is not None else []
-            shape, place = below, place[taken:]
+            shape, model_path = below, model_path[taken:]
     return WireLocation(tuple(path), shape, branch, group)
 
 
-def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The published keys of the model that was flattened from this place, if several were."""
+def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The published keys of the model that was flattened from this path, if several were."""
     if all(len(form.groups) < 2 for form in shape.objects):
         return ()
     fields = (field for form in shape.objects for field in form.fields.values())
-    names = (field.name for field in fields if field.model_path[: len(place)] == place)
+    names = (field.name for field in fields if field.model_path[: len(model_path)] == model_path)
     return tuple(dict.fromkeys(names))
 
 
 def _step(
-    shape: Shape, place: tuple[str | int, ...], sent: Any, *, extra: bool
+    shape: Shape, model_path: tuple[str | int, ...], sent: Any, *, extra: bool
 ) -> tuple[int, str | None, Shape | None]:
     """How many steps lead to the next wire key, that key, and its shape."""
-    step = str(place[0])
+    step = str(model_path[0])
     for form in shape.objects:
         for key, declared in form.fields.items() if form.flattened else ():
-            if declared.model_path and place[: len(declared.model_path)] == declared.model_path:
+            if (
+                declared.model_path
+                and model_path[: len(declared.model_path)] == declared.model_path
+            ):
                 return len(declared.model_path), declared.name or key, declared.shape
         declared = form.fields.get(step)
         if declared is not None and not declared.model_path:
             return 1, step, declared.shape
     groups = (group.model_path for form in shape.objects for group in form.groups)
-    lengths = [len(path) for path in groups if place[: len(path)] == path]
+    lengths = [len(path) for path in groups if model_path[: len(path)] == path]
     if lengths:
         return max(lengths), None, shape
     open_to = next((form.additional for form in shape.objects if form.additional is not None), None)
     if open_to is not None and isinstance(sent, dict) and step in sent:
         return 1, step, open_to
-    return 1, step if extra and len(place) == 1 else None, shape
+    return 1, step if extra and len(model_path) == 1 else None, shape
 
 
 def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -> Problem:
@@ -187,7 +192,7 @@ def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -
         return _undeclared_key(path, sent)
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
-    if first.place[-1:] == ("[key]",):
+    if first.model_path[-1:] == ("[key]",):
         return Problem(code="invalid", path=path, message=messages.invalid_key(first))
     reasons = dict.fromkeys(messages.objection(objection) for _, objection in objections)
     message = messages.no_form_fits(list(reasons))

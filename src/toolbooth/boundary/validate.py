@@ -36,20 +36,23 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
 
 
 def _put_back(form: ObjectShape, value: Json) -> Json:
-    """The same values, each at the place where the author's model has it."""
+    """The same values, each at its path in the author's model."""
     made: Json = {}
     for group in form.groups:
         if group.absent != "omit":
             _put(made, group.model_path, {} if group.absent == "empty" else None)
     for key, each in value.items():
         declared = form.fields.get(key)
-        place = (*form.additional_path, key) if declared is None else declared.model_path or (key,)
-        _put(made, place, _put_back_value(_shape_under(form, key), each))
+        if declared is None:
+            model_path = (*form.additional_path, key)
+        else:
+            model_path = declared.model_path or (key,)
+        _put(made, model_path, _put_back_value(_shape_under(form, key), each))
     return made
 
 
-def _put(made: Json, place: tuple[str, ...], value: Any) -> None:
-    *groups, last = place
+def _put(made: Json, model_path: tuple[str, ...], value: Any) -> None:
+    *groups, last = model_path
     for step in groups:
         inner: Any = made.get(step)
         if inner is None:

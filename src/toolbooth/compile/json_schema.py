@@ -201,27 +201,27 @@ def _says_anything(schema: Schema) -> bool:
 
 def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
     for error in errors:
-        place = tuple(error.instance_path)
+        path = tuple(error.instance_path)
         if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
             yield from _objections(branch)
         elif error.kind.name == "required":
-            yield Objection(place=(*place, error.kind.property), kind="missing", message="")
+            yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
         else:
-            yield Objection(place=place, kind="invalid", message=_sentence(error.kind))
+            yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
 
 
 def _nearest(error: Any) -> list[Any]:
     """The errors of the branch of a union that fits best: it has the right type, and the fewest
     errors.
     """
-    place = list(error.instance_path)
+    path = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
-    typed = [branch for branch in branches if not _has_wrong_type(branch, place)]
+    typed = [branch for branch in branches if not _has_wrong_type(branch, path)]
     return min(typed, key=len, default=list[Any]())
 
 
-def _has_wrong_type(branch: list[Any], place: list[Any]) -> bool:
-    return any(error.kind.name == "type" and list(error.instance_path) == place for error in branch)
+def _has_wrong_type(branch: list[Any], path: list[Any]) -> bool:
+    return any(error.kind.name == "type" and list(error.instance_path) == path for error in branch)
 
 
 def _sentence(kind: Any) -> str:

@@ -320,4 +320,4 @@ def _validate_with(core: Any) -> Callable[[Any], Any]:
 
 def _objections(error: ValidationError) -> Iterable[Objection]:
     for each in error.errors(include_url=False, include_input=False):
-        yield Objection(place=each["loc"], kind=each["type"], message=each["msg"])
+        yield Objection(model_path=each["loc"], kind=each["type"], message=each["msg"])

@@ -120,12 +120,14 @@ class Bulk:
     def _counted(self, validate: Callable[[Any], Any], key: str) -> Callable[[Any], Any]:
         def validated(sent: Json) -> Any:
             if key not in sent:
-                raise InvalidValues(lambda: [Objection(place=(key,), kind="missing", message="")])
+                raise InvalidValues(
+                    lambda: [Objection(model_path=(key,), kind="missing", message="")]
+                )
             count = len(sent[key])
             if not 0 < count <= self.most:
                 message = f"takes 1 to {self.most:,} rows in one call, not {count:,}"
                 raise InvalidValues(
-                    lambda: [Objection(place=(key,), kind="invalid", message=message)]
+                    lambda: [Objection(model_path=(key,), kind="invalid", message=message)]
                 )
             return validate(sent)
 

@@ -50,7 +50,7 @@ class Validation:
         """All that is: the view, which would say it of what it reads, is not called any more."""
         for name in self.arguments.required:
             if name not in sent:
-                yield Objection(place=(name,), kind="missing", message="")
+                yield Objection(model_path=(name,), kind="missing", message="")
 
     def _view_arguments(self, sent: Json, above: JsonPath) -> Iterator[Objection]:
         """What the view would ignore, or read as something else."""
@@ -59,23 +59,25 @@ class Validation:
             if slot is None:
                 continue
             if slot.narrows and _is_empty(value, slot.idle):
-                yield Objection(place=(*above, name), kind="invalid", message=messages.EMPTY_FILTER)
+                yield Objection(
+                    model_path=(*above, name), kind="invalid", message=messages.EMPTY_FILTER
+                )
             elif slot.choices and (wrong := _no_choice(slot, value)):
                 # One wrong value alone is echoed anyway.
                 is_alone = not isinstance(value, list) and wrong == [text(value)]
                 message = messages.one_of(slot.choices, () if is_alone else wrong)
-                yield Objection(place=(*above, name), kind="invalid", message=message)
+                yield Objection(model_path=(*above, name), kind="invalid", message=message)
             if slot.bound is not None:
                 yield from self._bound(name, slot.bound, sent)
 
     def _bound(self, name: str, bound: Bound, sent: Json) -> Iterator[Objection]:
         """What the paginator would clamp or ignore."""
         if wanted := _within(bound.least, bound.most, sent[name]):
-            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
+            yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
         needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
         if needed is not None and needed not in sent:
             message = messages.has_no_effect_without(needed)
-            yield Objection(place=(name,), kind="invalid", message=message)
+            yield Objection(model_path=(name,), kind="invalid", message=message)
 
     def _filters(self, name: str, sent: Json) -> Iterator[Objection]:
         filters: Any = sent[name]
@@ -83,7 +85,7 @@ class Validation:
             return
         for key in filters.keys() & sent.keys():
             message = messages.sent_beside(name)
-            yield Objection(place=(name, key), kind="conflicting_keys", message=message)
+            yield Objection(model_path=(name, key), kind="conflicting_keys", message=message)
         yield from self._view_arguments(filters, (name,))
 
     def _control_argument(self, name: str, value: Any) -> Iterator[Objection]:
@@ -92,7 +94,7 @@ class Validation:
         if "enum" in schema and value not in schema["enum"]:
             wanted = f"one of {', '.join(schema['enum'])}"
         if wanted:
-            yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
+            yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
 
 
 def _is_empty(value: Any, ignored: str) -> bool:

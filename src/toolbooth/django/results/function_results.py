@@ -163,4 +163,4 @@ def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contrac
 
 
 def _objections(name: str, message: str) -> list[Objection]:
-    return [Objection(place=(name,), kind="invalid", message=message)]
+    return [Objection(model_path=(name,), kind="invalid", message=message)]
