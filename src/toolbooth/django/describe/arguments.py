@@ -53,12 +53,12 @@ class Arguments:
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
     """Where relations stand among the arguments: a Relation, or the same for what is below."""
     unlisted: tuple[str, ...] = ()
-    """Protocol arguments that are taken, but not listed."""
+    """Control arguments that are taken, but not listed."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
     """The body is one argument."""
-    protocol: dict[str, str] = field(default_factory=dict[str, str])
-    """Protocol arguments: what each is called here, and in the table of `protocol.py`."""
+    controls: dict[str, str] = field(default_factory=dict[str, str])
+    """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
     left_out: list[str] = field(default_factory=list[str])
     """Fields that cannot be sent, with the reason."""
 
@@ -72,9 +72,9 @@ class Arguments:
         }
         return {**made, "$defs": self.definitions} if self.definitions else made
 
-    def called(self, protocol: str) -> str | None:
-        """What a protocol argument is called here; None: it is not taken."""
-        return next((name for name, own in self.protocol.items() if own == protocol), None)
+    def called(self, control: str) -> str | None:
+        """What a control argument is called here; None: it is not taken."""
+        return next((name for name, own in self.controls.items() if own == control), None)
 
     def named(self, place: Place) -> dict[str, str]:
         """What the arguments of one place are called there, and here."""

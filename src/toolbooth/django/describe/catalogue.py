@@ -21,32 +21,30 @@ from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.call.caller import caller, is_open, reads_headers_only
-from toolbooth.django.call.filters import asking
+from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
+from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.describe.discovery import Action, discover
+from toolbooth.django.describe.extra_help import (
+    extra_help_of_function,
+    extra_help_of_view,
+    help_variant_of_view,
+)
 from toolbooth.django.describe.gateway_arguments import brief, offer
 from toolbooth.django.describe.grouping import grouped, idle
-from toolbooth.django.describe.help import about, about_written, help_form
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
-from toolbooth.django.results.function_results import Offered, offered
-from toolbooth.django.results.paged_results import fitted
-from toolbooth.server.dispatch.variants import (
-    Form,
-    Help,
-    Withheld,
-    declining,
-    first,
-    is_free,
-    with_help,
-)
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.function_results import FunctionTool, function_tool
+from toolbooth.django.results.paged_results import results_of
+from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
+from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
 from toolbooth.server.registry import ToolRegistry
-from toolbooth.server.results.arguments import called, instructions
-from toolbooth.server.tool import Tool
+from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -79,7 +77,7 @@ class Catalogue:
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
     clashes: tuple[LeftOut, ...] = ()
-    """Tools that have an argument by the name of a protocol argument, which they therefore go
+    """Tools that have an argument by the name of a control argument, which they therefore go
     without.
     """
     idle: tuple[LeftOut, ...] = ()
@@ -166,7 +164,9 @@ class _Building:
     def __post_init__(self) -> None:
         chosen = self.chosen
         said = chosen.instructions or instructions(chosen.arguments) or None
-        self.registry = ToolRegistry(chosen.name, instructions=said, errors=chosen.errors)
+        self.registry = ToolRegistry(
+            chosen.name, instructions=said, errors=chosen.errors, profile=chosen.profile
+        )
 
     def includes(self, name: str) -> bool:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
@@ -177,10 +177,10 @@ class _Building:
             self.written.setdefault(tool.dispatcher, {})[tool.action.name] = tool.contract.name
         name = tool.contract.name
         self.actions[name] = tool.action
-        hidden = partial(withheld, name, tool.action, Arguments())
+        hidden = partial(access_check, name, tool.action, Arguments())
         compiles = partial(contract_of, name, tool.contract.description)
-        made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
-        names = called(self.chosen.arguments)
+        made = function_tool(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
+        names = control_names(self.chosen.arguments)
         word = names.get("help")
         clashes = (
             made.clashes if word is None or is_free(tool.contract, word) else [word, *made.clashes]
@@ -188,25 +188,25 @@ class _Building:
         self.clashes += [LeftOut(name, each) for each in clashes]
         helped = None if word is None or word in clashes else word
         self.registry.add(
-            made.contract if helped is None else with_help(made.contract, helped),
+            made.contract if helped is None else publishing(made.contract, {helped: BOOLEAN}),
             made.function,
             title=tool.title,
             annotations=tool.annotations,
-            withheld=hidden,
-            form=made.form if helped is None else self._helped(made, helped, hidden),
-            about=partial(about_written, made.contract, tool.contract, names),
+            access_check=hidden,
+            variant=made.variant if helped is None else self._helped(made, helped, hidden),
+            extra_help=partial(extra_help_of_function, made.contract, tool.contract, names),
         )
 
-    def _breaks(self, name: str, text: str) -> str | None:
+    def _output_check(self, name: str, text: str) -> str | None:
         """How a result breaks what a tool says that it returns."""
-        breaks = self.registry.find(name).breaks
-        return None if breaks is None else breaks(text)
+        check = self.registry.find(name).output_check
+        return None if check is None else check(text)
 
-    def _helped(self, made: Offered, word: str, hidden: Withheld) -> Form:
-        """The forms of a hand-written tool that can be asked for help."""
-        told = Help(name=word, tool=made.contract.name, find=self.registry.find, withheld=hidden)
-        plain = Tool(contract=made.contract, function=made.function, withheld=hidden)
-        return first(told.form, made.form, declining(plain, word))
+    def _helped(self, made: FunctionTool, word: str, hidden: AccessCheck) -> Variant:
+        """The variants of a hand-written tool that can be asked for help."""
+        told = help_variant(word, made.contract.name, self.registry.find, hidden)
+        plain = Tool(contract=made.contract, function=made.function, access_check=hidden)
+        return first_variant(told, made.variant, without_help(plain, word))
 
     def add(self, name: str, action: Action) -> None:
         try:
@@ -243,24 +243,31 @@ class _Building:
 
     def _add_call(self, call: SyncInvocation, said: str) -> None:
         name, action, arguments = call.tool, call.action, call.arguments
-        hidden = partial(withheld, name, action, arguments)
+        hidden = partial(access_check, name, action, arguments)
         if takes_many(call):
             self.creates.append(call)
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
         compiles = partial(contract_of, name, said)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = results_of(call, self.chosen)
+        continuation = Continuation(results=results, access_check=hidden, compile=compiles)
         many = Bulk(
-            call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
+            call=call,
+            compile=compiles,
+            most=self.chosen.max_bulk,
+            results=results,
+            access_check=hidden,
         )
-        helped = help_form(call, self.registry.find, hidden)
+        helped = help_variant_of_view(call, self.registry.find, hidden)
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
-            asking(call, function_of(call, results)),
+            query_of(call, function_of(call, results)),
             annotations=hints(action),
-            withheld=hidden,
-            form=first(helped, results.form, many.form if action.name == "create" else None),
-            about=partial(about, arguments, self.chosen.max_bulk if takes_many(call) else None),
+            access_check=hidden,
+            variant=variants_of(helped, continuation, many if action.name == "create" else None),
+            extra_help=partial(
+                extra_help_of_view, arguments, self.chosen.max_bulk if takes_many(call) else None
+            ),
         )
 
     def add_bulk(self, call: SyncInvocation) -> None:
@@ -270,30 +277,36 @@ class _Building:
         if name in self.registry.tools:
             return
         words = f"Create many {title(call.action).removeprefix('Create ')}"
-        hidden = partial(withheld, name, call.action, call.arguments)
+        hidden = partial(access_check, name, call.action, call.arguments)
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
         call = replace(call, tool=name)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = results_of(call, self.chosen)
+        continuation = Continuation(results=results, access_check=hidden, compile=compiles)
         many = Bulk(
-            call=call, compile=compiles, most=self.chosen.max_bulk, results=results, withheld=hidden
+            call=call,
+            compile=compiles,
+            most=self.chosen.max_bulk,
+            results=results,
+            access_check=hidden,
         )
         tool = many.tool(WHOLE_BODY)
+        helped = help_variant_of_view(call, self.registry.find, hidden)
         self.actions[name] = call.action
         self.registry.add(
             tool.contract,
             tool.function,
             title=words,
             annotations=hints(call.action),
-            withheld=hidden,
-            form=first(help_form(call, self.registry.find, hidden), results.form, many.form),
-            about=partial(about, call.arguments, self.chosen.max_bulk),
+            access_check=hidden,
+            variant=variants_of(helped, continuation, many),
+            extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
         )
 
     def add_dispatchers(self) -> None:
         """One tool for many, once all of them are there: those of each class, and those that the
         setting groups.
         """
-        word = called(self.chosen.arguments).get("help") or "help"
+        word = control_names(self.chosen.arguments).get("help") or "help"
         for each, below in self.written.items():
             self.registry.dispatcher(
                 each.name, below, title=each.title, description=each.description, help=word
@@ -327,7 +340,7 @@ def unfitting(chosen: Configuration, names: Iterable[str]) -> list[LeftOut]:
     ]
 
 
-def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:
+def access_check(tool: str, action: Action, arguments: Arguments) -> Exception | None:
     """What a caller that the view does not let in is told instead of a refusal."""
     answer = caller().objection(action)
     return None if answer is None else refusal(answer, tool, arguments, action)
@@ -346,7 +359,6 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
         describe=lambda: narrow,
         listing_schema=brief(arguments),
         validate=Validation(arguments),
-        bind=lambda values: {"arguments": values},
     )
 
 

@@ -104,7 +104,7 @@ class Checker:
         """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its
         action.
         """
-        if tool.dispatch is not None:
+        if tool.table is not None:
             return [made for shape in shapes if (made := route_shape(shape, tool))]
         return [shape for shape in shapes if self.there.kind == "toolbooth" or not shape.raw]
 

@@ -15,7 +15,7 @@ from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.publish import portable
-from toolbooth.server.tool import Dispatch, Tool
+from toolbooth.server.tool import ActionTable, Tool
 from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.shapes.expected import AgentShape
 
@@ -34,7 +34,7 @@ class ServedTool:
     """Of a dispatcher: the action that is called, and its resource; its contract is that of the
     tool behind it.
     """
-    dispatch: Dispatch | None = None
+    table: ActionTable | None = None
 
     @property
     def label(self) -> str:
@@ -72,13 +72,13 @@ async def tools_of(there: Served) -> list[ServedTool]:
 
 def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
-    if tool.dispatch is None:
+    if tool.table is None:
         return [whole]
     # What clients are told of a tool behind a dispatcher, they are told by help.
-    behind = replace(whole, dispatch=tool.dispatch)
+    behind = replace(whole, table=tool.table)
     return [
         replace(behind, contract=sub.contract, way=way, published=portable(sub.contract.schema))
-        for way, sub in tool.dispatch.subs()
+        for way, sub in tool.table.subs()
     ]
 
 
@@ -95,7 +95,7 @@ def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Con
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever could act on it is not here
-            own: Contract = adapter.guarded(hosts).contract
+            own: Contract = adapter.guard_tool(hosts).contract
     except (ContractError, TypeError, AttributeError):
         return public
     same = _names(own) == _names(public)
@@ -110,7 +110,7 @@ def route_shape(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
     something else.
     """
-    table, way = tool.dispatch, tool.way
+    table, way = tool.table, tool.way
     if table is None or shape.raw or not shape.body.startswith(b"{"):
         return None
     if not table.own.isdisjoint(json.loads(shape.body)):

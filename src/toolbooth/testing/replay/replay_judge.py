@@ -50,8 +50,8 @@ class Judge:
         for name, tool in _tools_of(server).items():
             inert = self._inert(tool)
             self._registry.tools[name] = inert
-            if inert.dispatch is not None:
-                for _, sub in inert.dispatch.subs():
+            if inert.table is not None:
+                for _, sub in inert.table.subs():
                     self._registry.tools[_key(sub.name, name)] = sub
 
     def missing(self, call: RecordedCall) -> str | None:
@@ -78,11 +78,10 @@ class Judge:
 
     def _inert(self, tool: Tool) -> Tool:
         """The tool with a function that does nothing."""
-        subs = None if tool.dispatch is None else tool.dispatch.mapped(self._inert)
+        subs = None if tool.table is None else tool.table.mapped(self._inert)
         refuse_outside_references(tool.contract.schema, tool.name)
-        return replace(
-            tool, function=self._recording_function(tool.contract), timeout=None, dispatch=subs
-        )
+        function = self._recording_function(tool.contract)
+        return replace(tool, function=function, timeout=None, table=subs)
 
     def _recording_function(self, contract: Contract) -> Callable[..., str]:
         """A function that takes what the tool would be called with, and does nothing."""
