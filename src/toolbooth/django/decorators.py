@@ -1,5 +1,5 @@
-"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their
-own making.
+"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
+lists, `@mcp_tool` on tools of their own making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -26,7 +26,7 @@ from toolbooth.contract import Contract
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
-from toolbooth.django.describe.discovery import IGNORED, Action
+from toolbooth.django.describe.discovery import BULK, IGNORED, Action
 from toolbooth.errors import ContractError
 from toolbooth.server.dispatch import build as dispatchers
 
@@ -40,6 +40,22 @@ _handler = BaseHandler()
 def mcp_ignore(view: V) -> V:
     """Do not publish a view, or one action of a view set."""
     setattr(view, IGNORED, True)
+    return view
+
+
+@overload
+def mcp_bulk(view: V, /) -> V: ...
+@overload
+def mcp_bulk() -> Callable[[V], V]: ...
+def mcp_bulk(view: Any = None, /) -> Any:
+    """Hand the rows of `{"objects": [...]}` to a view as one list, instead of one by one.
+
+    For a view, or its `create` method, that takes a JSON list beside a single object. A view whose
+    schema declares a list needs no mark.
+    """
+    if view is None:
+        return mcp_bulk
+    setattr(view, BULK, True)
     return view
 
 

@@ -4,19 +4,14 @@ made, or none.
 
 from __future__ import annotations
 
-import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, cast
 
 from django.db import connections, transaction
-from rest_framework.generics import GenericAPIView
-from rest_framework.mixins import CreateModelMixin
-from rest_framework.serializers import ListSerializer, Serializer
-from rest_framework.settings import api_settings
+from rest_framework.serializers import ListSerializer
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
@@ -26,6 +21,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import Receipted, is_receipted, keyed, saved_by
 from toolbooth.django.call.replies import encoded, problems_in, written
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
+from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import Fitted
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
@@ -185,7 +181,7 @@ class BulkCreate:
         who = caller()
         who.may_call(self.call.action)  # finds out who calls: once, not row by row
         with _Transaction(connections) as everywhere:
-            value = self._by_the_host(who, beside, rows, everywhere)
+            value = self._by_the_view(who, beside, rows)
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
         if asked.verify:
@@ -196,29 +192,14 @@ class BulkCreate:
             written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
         )
 
-    def _by_the_host(
-        self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction
-    ) -> Json | None:
-        """What the view makes of the list; None where it takes none, or refuses it for being one."""
+    def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
+        """What the view makes of the whole list; None if it takes one row at a time."""
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
-        if not (is_json(self.call.media_type) and _takes_lists(self.call.action.view)):
+        if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         settled = self._each(rows, lambda row: self.call.settled(who, {**beside, **row}))
-        with _Transaction(everywhere.aliases) as attempt:
-            try:
-                response = self.call.respond(who, beside, settled)
-            except (AttributeError, TypeError):  # code that was never meant for a list
-                logger.debug(
-                    "%s fails on a list: its rows are sent one by one",
-                    self.call.tool,
-                    exc_info=True,
-                )
-                response = None
-            if response is None or _refuses_lists(response):
-                attempt.undo()
-                return None
-        return self._accepted(response)
+        return self._accepted(self.call.respond(who, beside, settled))
 
     def _accepted(self, response: Any) -> Json:
         if response.status_code in _FAULTS_OF_ROWS and (
@@ -272,55 +253,6 @@ def _row(problems: list[Problem]) -> str | int:
 
 def _problems(response: Any, place: JsonPath) -> list[Problem]:
     return list(problems_in(getattr(response, "data", None), place))
-
-
-@lru_cache(4096)
-def _takes_lists(view: type) -> bool:
-    """Whether the host made its view take a list; REST framework's own do not."""
-    own = [
-        *_overrides(view, "create", CreateModelMixin),
-        *_overrides(view, "get_serializer", GenericAPIView),
-    ]
-    return any(map(_speaks_of_lists, own))
-
-
-def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
-    """The methods of a name that are not REST framework's own."""
-    for cls in view.__mro__:
-        if cls is stock:
-            return
-        if name in vars(cls):
-            yield inspect.unwrap(vars(cls)[name])
-
-
-def _speaks_of_lists(method: Any) -> bool:
-    """Whether code asks if something is a list, or names `many`: how hosts take lists."""
-    code = getattr(method, "__code__", None)
-    if code is None:
-        return False
-    constants: list[Any] = list(code.co_consts)
-    keywords = [
-        word
-        for each in constants
-        if isinstance(each, tuple)
-        for word in cast("tuple[Any, ...]", each)
-    ]
-    words = {
-        *code.co_names,
-        *code.co_varnames,
-        *(each for each in constants if isinstance(each, str)),
-        *keywords,
-    }
-    return "many" in words or {"isinstance", "list"} <= words
-
-
-def _refuses_lists(response: Any) -> bool:
-    """Whether a serializer for one row was given the list."""
-    data: Any = getattr(response, "data", None)
-    if response.status_code != 400 or not isinstance(data, Mapping):
-        return False
-    told = cast("Mapping[str, Any]", data).get(api_settings.NON_FIELD_ERRORS_KEY)
-    return told == [str(Serializer.default_error_messages["invalid"]).format(datatype="list")]
 
 
 # --- what was made ---

@@ -14,6 +14,9 @@ from rest_framework.views import APIView
 IGNORED = "toolbooth_ignored"
 """The attribute that `@mcp_ignore` sets, on a view or on an action."""
 
+BULK = "toolbooth_bulk"
+"""The attribute that `@mcp_bulk` sets, on a view or on an action."""
+
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 _ACTIONS = {
@@ -71,7 +74,7 @@ def discover() -> Found:
     for path, regex, method, callback in enumerator.endpoints():
         reason = (
             "@mcp_ignore"
-            if _is_ignored(callback, method)
+            if _is_marked(callback, method, IGNORED)
             else _PAGE
             if _is_page(callback)
             else None
@@ -141,10 +144,16 @@ def _is_page(callback: Any) -> bool:
     return bool(renderers) and all(each.media_type == "text/html" for each in renderers)
 
 
-def _is_ignored(callback: Any, method: str) -> bool:
-    names = (method.lower(), _action(callback, method))
-    places = (callback, callback.cls, *(getattr(callback.cls, name, None) for name in names))
-    return any(getattr(place, IGNORED, False) for place in places)
+def is_bulk(action: Action) -> bool:
+    """Whether an action is marked with `@mcp_bulk`."""
+    return _is_marked(action.callback, action.method, BULK)
+
+
+def _is_marked(callback: Any, method: str, mark: str) -> bool:
+    """Whether a view has a mark, or its method for one action."""
+    cls = callback.cls
+    handlers = [getattr(cls, name, None) for name in (method.lower(), _action(callback, method))]
+    return any(getattr(each, mark, False) for each in (callback, cls, *handlers))
 
 
 def _action(callback: Any, method: str) -> str:

@@ -8,14 +8,11 @@ serializers of one name become one.
 
 from __future__ import annotations
 
-import dis
-import inspect
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, cast
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -110,6 +107,8 @@ class Operation:
     """It answers with a list of rows."""
     shows: bool
     """It answers with what the view's serializer shows."""
+    leaves_body_open: bool = False
+    """A DELETE of which the author declares neither a body nor that there is none."""
     faults: tuple[str, ...] = field(default=())
     """What drf-spectacular could not make out."""
 
@@ -166,6 +165,7 @@ def operation(action: Action) -> Operation | None:
         description=raw.get("description") or raw.get("summary") or "",
         lists=action.method == "GET" and bool(schema._is_list_view()),
         shows=action.name in _SHOWING and action.method == "GET" and _shows(view),
+        leaves_body_open=schema.leaves_body_open,
         faults=tuple(_new(before)) if body is not None or parameters else (),
     )
 
@@ -197,6 +197,8 @@ class _Asked(AutoSchema):
 
     paging: Mapping[str, Bound] = {}
     """The paginator's parameters."""
+    declared_request: Any = None
+    """What reads the body of a DELETE, as its author declares it."""
 
     def _get_response_bodies(self, direction: Any = "response") -> Json:
         return {}
@@ -238,13 +240,22 @@ class _Asked(AutoSchema):
 
     def _get_request_body(self, direction: Any = "request") -> Any:
         own, asked = cast("Any", self), cast("Any", super())
-        if own.method != "DELETE" or not _reads_body(own.view):
+        if own.method != "DELETE":
             return asked._get_request_body(direction)
+        self.declared_request = self.get_request_serializer()
+        if self.declared_request is None:
+            return None
         own.method = "POST"  # drf-spectacular knows of no body for a DELETE
         try:
             return asked._get_request_body(direction)
         finally:
             own.method = "DELETE"
+
+    def get_request_serializer(self) -> Any:
+        # `@extend_schema(methods=["DELETE"])` does not apply while the method is called POST.
+        if self.declared_request is not None:
+            return self.declared_request
+        return cast("Any", super()).get_request_serializer()
 
     def _get_serializer_name(
         self, serializer: Any, direction: Any, bypass_extensions: bool = False
@@ -255,23 +266,19 @@ class _Asked(AutoSchema):
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
 
 
-def _reads_body(view: Any) -> bool:
-    """Whether a view's own code reads what is sent with a DELETE by its serializer: a password, a
-    reason.
-    """
-    names = [getattr(view, "action", None) or "delete"]
-    for name in names:
-        handler: Any = getattr(view.__class__, name, None)
-        code: Any = getattr(inspect.unwrap(handler), "__code__", None)
-        if code is None:
-            continue
-        words: list[Any] = [each.argval for each in dis.get_instructions(code)]
-        if ("request", "data") in pairwise(words) and "get_serializer" in words:
-            return True
-        names += [
-            each for each in ("destroy", "perform_destroy") if each in words and each not in names
-        ]
-    return False
+class _NothingDeclared(AutoSchema):
+    """Comes after what authors declare: what is asked of this, they left open."""
+
+    leaves_body_open: bool = False
+    """A DELETE of which the author declares neither a body nor that there is none."""
+
+    def get_request_serializer(self) -> Any:
+        """The view's own serializer; it says nothing of a DELETE, whose body must be declared."""
+        own, asked = cast("Any", self), cast("Any", super())
+        if own.method != "DELETE":
+            return asked.get_request_serializer()
+        self.leaves_body_open = True
+        return None
 
 
 class _Rearranged(type):
@@ -288,7 +295,7 @@ class _Rearranged(type):
             for each in super().mro()[1:]
             if _is_spectaculars(each) and each not in AutoSchema.__mro__
         ]
-        return [cls, _Asked, *extended, *AutoSchema.__mro__]
+        return [cls, _Asked, *extended, _NothingDeclared, *AutoSchema.__mro__]
 
 
 def _is_spectaculars(cls: type) -> bool:
@@ -320,13 +327,24 @@ def _reader(view: Any, serializer: Any) -> Reader:
     item: Any = getattr(serializer, "child", serializer)
     if item is None:
         return Reader()
-    is_generic = issubclass(view.__class__, GenericAPIView)
-    chosen: Any = view.get_serializer_class() if is_generic else None
+    chosen = _serializer_class(view)
     cls = cast("type[Any]", type(item))
     if _written(chosen) != _written(cls):
         return Reader(serializer=cls)
     chooses = _is_own(view.__class__, "get_serializer", "get_serializer_class")
     return Reader(dynamic=chooses or _is_own(chosen, "__init__", "get_fields", "get_field_names"))
+
+
+def _serializer_class(view: Any) -> Any:
+    """The class that the view itself would take; None if it has none, as for a body that is only
+    declared.
+    """
+    if not issubclass(view.__class__, GenericAPIView):
+        return None
+    try:
+        return view.get_serializer_class()
+    except Exception:  # it looks at the caller, or there is none
+        return None
 
 
 def _shows(view: Any) -> bool:

@@ -13,10 +13,12 @@ from django.db import connections
 from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.former_guesses import Difference, differences
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint
@@ -141,6 +143,31 @@ def _schemas() -> Iterator[Finding]:
         )
 
 
+def _bodies() -> Iterator[Finding]:
+    """Views whose bodies earlier versions guessed otherwise than they are declared."""
+    found = list(differences(catalogue().actions))
+    yield from map(_finding_of_difference, found)
+    if not found:
+        yield Finding("ok", messages.BODIES_ARE_DECLARED)
+
+
+def _finding_of_difference(found: Difference) -> Finding:
+    path = f"{found.view.__module__}.{found.view.__qualname__}"
+    name = found.view.__qualname__
+    match found.kind:
+        case "undeclared body":
+            serializer: Any = getattr(found.view, "serializer_class", None)
+            reader: str = getattr(serializer, "__name__", "…")
+            remedy = messages.declare_body(name, found.handler, reader)
+            return Finding("warning", messages.undeclared_body(found.tool, path), remedy)
+        case "newly sent body":
+            remedy = messages.declare_no_body(name, found.handler)
+            return Finding("note", messages.newly_sent_body(found.tool, path), remedy)
+        case "unmarked list":
+            remedy = messages.mark_as_bulk(name)
+            return Finding("note", messages.unmarked_list(found.tool, path), remedy)
+
+
 def _callers() -> Iterator[Finding]:
     ways = {type(way) for action in catalogue().ways for way in action.view().get_authenticators()}
     if ways and all(issubclass(way, SessionAuthentication) for way in ways):
@@ -197,6 +224,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Tools": _tools,
     "Left out": _left_out,
     "Schemas": _schemas,
+    "Bodies": _bodies,
     "Who may call": _callers,
     "Databases": _databases,
     "Results": _results,
