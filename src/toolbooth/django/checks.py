@@ -49,7 +49,10 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         tools.setdefault(each.why, []).append(each.what)
     return [
         *(_clash(names[published], published, where) for published, where in tools.items()),
-        *(Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.idle),
+        *(
+            Warning(f"{each.what}: {each.why}.", id="toolbooth.W003")
+            for each in found.unused_patterns
+        ),
     ]
 
 

@@ -8,13 +8,15 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Literal
 
 from django.db import connections, transaction
 from rest_framework.serializers import ListSerializer
+from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.django import messages
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
@@ -24,7 +26,7 @@ from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import Fitted
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.results.arguments import ROW_KEYS, taken_apart
 from toolbooth.server.tool import Tool
 
@@ -34,26 +36,19 @@ Compile = Callable[[Arguments], Contract]
 """Makes the contract of a tool that takes these arguments."""
 
 
-SENTENCE = 'Many: {"objects": [{…}]}, all or none.'
-
 MOST_IDS = 100
 """Keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
-"""What a view answers to one bad row. Anything else, such as a missing permission, is no fault of a
-row.
+"""What a view answers to one bad row. Other statuses, such as a missing permission, are about the
+call.
 """
 
 
 def takes_many(call: SyncInvocation) -> bool:
     """Whether a call makes one row, so that many can be made of it."""
-    action = call.action
-    return (
-        action.name == "create"
-        and action.method == "POST"
-        and bool(call.arguments.named("body"))
-        and not call.arguments.whole
-    )
+    is_create = call.action.name == "create" and call.action.method == "POST"
+    return is_create and bool(call.arguments.named("body")) and not call.arguments.whole
 
 
 def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
@@ -63,103 +58,104 @@ def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
     return Receipted(call=call) if is_receipted(call.action) else results
 
 
-# --- the tool, in the form that takes a list ---
+# --- the variant of the tool that takes a list ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk:
-    """The forms of one create that take many rows."""
+    """The variants of one create that take many rows."""
 
     call: SyncInvocation
     compile: Compile
     most: int
     results: Fitted
     withheld: Callable[[], Exception | None]
-    _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
-    def form(self, sent: Any) -> Tool | None:
-        """The form for arguments that are a list of rows under one key."""
+    def variant(self, sent: Any) -> Tool | None:
+        """The variant for arguments that are a list of rows under one key."""
         found = text_as_json(sent)
-        if not isinstance(found, dict):
+        if not is_object(found):
             return None
-        declared = self.call.arguments.slots
-        names = cast("Json", found)
-        keys = [
-            key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])
-        ]
-        # Under the name that is told, rows are meant: whatever else stands there is the form's to
-        # refuse.
+        slots = self.call.arguments.slots
+        keys = [key for key in ROW_KEYS if key not in slots and _is_list(found.get(key))]
+        # Under the name that is published, rows are meant: the variant refuses everything else that
+        # was sent.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
-        # Under any other, they are not where a row's own fields stand beside them.
-        if len(keys) != 1 or any(
-            declared[name].place == "body" for name in names if name in declared
-        ):
+        # Under another name, they are not meant if a row's own fields were sent beside them.
+        has_own_fields = any(slots[name].part == "body" for name in found if name in slots)
+        if len(keys) != 1 or has_own_fields:
             return None
         return self.tool(keys[0])
 
     def tool(self, key: str) -> Tool:
         """The tool that takes its rows under `key`, compiled when it is first called for."""
-        if key not in self._made:
+        if key not in self._tools:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
-            if (
-                not self.call.arguments.whole
-            ):  # where the host takes lists alone, how long they may be is its affair
+            # A view that takes only lists decides itself how long they may be.
+            if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
-            self._made[key] = Tool(
+            self._tools[key] = Tool(
                 contract=contract,
                 function=BulkCreate(call=self.call, key=key, results=self.results),
                 withheld=self.withheld,
             )
-        return self._made[key]
+        return self._tools[key]
 
     def _counted(self, validate: Callable[[Any], Any], key: str) -> Callable[[Any], Any]:
+        """The validation, once the number of rows is right."""
+
         def validated(sent: Json) -> Any:
             if key not in sent:
-                raise InvalidValues(lambda: [Objection(place=(key,), kind="missing", message="")])
+                raise _invalid(key, "missing", "")
             count = len(sent[key])
             if not 0 < count <= self.most:
-                message = f"takes 1 to {self.most:,} rows in one call, not {count:,}"
-                raise InvalidValues(
-                    lambda: [Objection(place=(key,), kind="invalid", message=message)]
-                )
+                raise _invalid(key, "invalid", messages.wrong_count(self.most, count))
             return validate(sent)
 
         return validated
 
 
+def _invalid(key: str, kind: Literal["missing", "invalid"], message: str) -> InvalidValues:
+    return InvalidValues(lambda: [Objection(place=(key,), kind=kind, message=message)])
+
+
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or (
-        isinstance(value, str) and isinstance(text_as_json(value), list)
-    )
+    return is_array(text_as_json(value) if isinstance(value, str) else value)
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """The arguments of the form: what is no field of a row as it is, and the rows under `key`."""
+    """The arguments of the variant: the rows under `key`, and those that are no field of a row."""
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
+    required = [name for name in single.required if name not in rows]
 
-    def beside(properties: Mapping[str, Any]) -> Json:
-        return {name: each for name, each in properties.items() if name not in rows}
-
-    def listed(properties: Mapping[str, Any]) -> Json:
-        if single.whole:
-            return properties[WHOLE_BODY]
-        row = {
-            "type": "object",
-            "properties": {name: properties[name] for name in rows},
-            "required": [name for name in single.required if name in rows],
-            "additionalProperties": False,
-        }
-        return {"type": "array", "items": row, "minItems": 1, "maxItems": most}
+    def with_rows(properties: Mapping[str, Any]) -> Json:
+        beside = {name: each for name, each in properties.items() if name not in rows}
+        return {key: _list_of_rows(single, properties, most), **beside}
 
     return replace(
         single,
-        properties={key: listed(single.properties), **beside(single.properties)},
-        wide={key: listed(single.wide), **beside(single.wide)},
-        required=[*(name for name in single.required if name not in rows), key],
-        slots={**slots, key: Slot(place="body", name=key)},
+        properties=with_rows(single.properties),
+        wide=with_rows(single.wide),
+        required=[*required, key],
+        slots={**slots, key: Slot(part="body", name=key)},
     )
+
+
+def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -> Json:
+    if single.whole:
+        return properties[WHOLE_BODY]
+    names = single.named("body")
+    required = [name for name in single.required if name in names]
+    row = {
+        "type": "object",
+        "properties": {name: properties[name] for name in names},
+        "required": required,
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": row, "minItems": 1, "maxItems": most}
 
 
 # --- one call ---
@@ -187,10 +183,9 @@ class BulkCreate:
         if asked.verify:
             return encoded(value, self.call.tool)
         receipt = _receipt(value)
-        many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
-        return self.results.first(
-            written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
-        )
+        is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
+        page = MOST_IDS if is_long else None
+        return self.results.first(written(receipt, self.call.tool), {}, rows=page)
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """What the view makes of the whole list; None if it takes one row at a time."""
@@ -202,9 +197,8 @@ class BulkCreate:
         return self._accepted(self.call.respond(who, beside, settled))
 
     def _accepted(self, response: Any) -> Json:
-        if response.status_code in _FAULTS_OF_ROWS and (
-            problems := _problems(response, (self.key,))
-        ):
+        problems = _problems_of_rows(response, (self.key,))
+        if problems:
             raise self._refusal(problems)
         return self.call.value(response)
 
@@ -214,9 +208,8 @@ class BulkCreate:
         def make(row: Json) -> Json:
             with _Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                if response.status_code in _FAULTS_OF_ROWS and (
-                    problems := _problems(response, ())
-                ):
+                problems = _problems_of_rows(response, ())
+                if problems:
                     part.undo()
                     raise ToolInputError(problems)
             return self.call.value(response)
@@ -224,7 +217,9 @@ class BulkCreate:
         return {"results": self._each(rows, make)}
 
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
-        """What each row comes to. Raises ToolInputError with the problems of all of them, by index."""
+        """What the step returns for each row. Raises ToolInputError with the problems of all of
+        them, by index.
+        """
         made: list[Json] = []
         problems: list[Problem] = []
         for index, row in enumerate(rows):
@@ -238,20 +233,18 @@ class BulkCreate:
 
     def _refusal(self, problems: list[Problem]) -> ToolInputError:
         names = tuple(self.call.arguments.named("body").values())
-        missing = any(each.code == "missing" for each in problems) and not self.call.arguments.whole
-        return ToolInputError(
-            problems,
-            tool=self.call.tool,
-            declared={(self.key, _row(problems)): names} if missing else {},
-        )
+        missing = [each for each in problems if each.code == "missing"]
+        declared: dict[JsonPath, tuple[str, ...]] = {}
+        if missing and not self.call.arguments.whole:
+            row = missing[0].path[1]
+            declared[self.key, row] = names
+        return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 
-def _row(problems: list[Problem]) -> str | int:
-    """The row of the first problem that a field is missing."""
-    return next(each.path[1] for each in problems if each.code == "missing")
-
-
-def _problems(response: Any, place: JsonPath) -> list[Problem]:
+def _problems_of_rows(response: Any, place: JsonPath) -> list[Problem]:
+    """What a view says is wrong with rows; nothing if it answers otherwise."""
+    if response.status_code not in _FAULTS_OF_ROWS:
+        return []
     return list(problems_in(getattr(response, "data", None), place))
 
 
@@ -259,32 +252,40 @@ def _problems(response: Any, place: JsonPath) -> list[Problem]:
 
 
 def _receipt(value: Json) -> Json:
-    """How many rows there are now, and their keys; where a key is not known, the rows themselves."""
+    """How many rows were made, and their keys; the rows themselves if a key is not known."""
     rows: Any = value.get("results")
-    if not isinstance(rows, list):
-        return value  # the host's own answer
-    keys = _keys(cast("list[Any]", rows))
-    return (
-        {"created": len(keys), "ids": keys} if None not in keys else {"created": len(keys), **value}
-    )
+    if not is_array(rows):
+        return value  # the view's own answer
+    keys = _keys(rows)
+    if None in keys:
+        return {"created": len(keys), **value}
+    return {"created": len(keys), "ids": keys}
 
 
 def _keys(rows: list[Any]) -> list[Any]:
-    whole: Any = getattr(rows, "serializer", None)
-    if isinstance(whole, ListSerializer) and isinstance(cast("Any", whole).instance, list):
-        listed = cast("Any", whole)
-        return [
-            keyed(row, listed.child, each)[1]
-            for row, each in zip(rows, listed.instance, strict=True)
-        ]
-    return [_key(row) for row in rows]
+    serializer: Any = getattr(rows, "serializer", None)
+    saved = _rows_saved_by(serializer)
+    if saved is None:
+        return [_key(row) for row in rows]
+    return [keyed(row, serializer.child, each)[1] for row, each in zip(rows, saved, strict=True)]
+
+
+def _rows_saved_by(serializer: Any) -> list[Any] | None:
+    """The rows that the serializer of a list has saved; None if it is another serializer."""
+    rows: Any = getattr(serializer, "instance", None)
+    return rows if isinstance(serializer, ListSerializer) and is_array(rows) else None
 
 
 def _key(row: Any) -> Any:
     saved = saved_by(row)
     if saved is not None:
         return keyed(row, saved, saved.instance)[1]
-    return cast("Json", row).get("id") if isinstance(row, Mapping) else None
+    return row.get("id") if _is_mapping(row) else None
+
+
+def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    """Whether a value has keys, as the data of a serializer has."""
+    return isinstance(value, Mapping)
 
 
 class _Transaction:

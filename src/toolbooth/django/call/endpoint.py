@@ -127,7 +127,7 @@ def _unauthorized(caller: Caller, found: Catalogue, message: Message) -> HttpRes
     if not found.actions or (login is not True and message.method == "tools/call"):
         return None
     try:
-        if caller.is_known(found.ways) or login is False:
+        if caller.is_known(found.authenticating_actions) or login is False:
             return None
     except AuthenticationFailed:
         return _who(_challenge(caller, found))
@@ -138,7 +138,7 @@ def _unauthorized(caller: Caller, found: Catalogue, message: Message) -> HttpRes
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
     """The first way in which the project's views can be told who calls."""
-    views = (caller.view(action) for action in found.ways)
+    views = (caller.view(action) for action in found.authenticating_actions)
     ways = ((way, view.request) for view in views for way in view.get_authenticators())
     return next(
         (header for way, request in ways if (header := way.authenticate_header(request))), ""

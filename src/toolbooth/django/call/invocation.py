@@ -22,7 +22,7 @@ from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import encoded, value_of
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.operations import Reader
+from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.server.results.arguments import taken_apart
@@ -48,7 +48,7 @@ class SyncInvocation:
     tool: str
     action: Action
     arguments: Arguments
-    reader: Reader = Reader()  # noqa: RUF009  # frozen
+    body_serializer: BodySerializer = BodySerializer()  # noqa: RUF009  # frozen
     media_type: str = JSON
 
     def __call__(self, arguments: dict[str, Any]) -> Any:
@@ -100,7 +100,7 @@ class SyncInvocation:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for name, value in arguments.items():
             slot = self.arguments.slots[name]
-            found[slot.place][slot.name] = value
+            found[slot.part][slot.name] = value
         path = re.sub(r"{(\w+)}", lambda each: text(found["path"][each[1]]), self.action.path)
         return _Sent(
             path=path,
@@ -131,14 +131,18 @@ class SyncInvocation:
         caller would drop.
         """
         body = sent.body
-        if not body or not (self.reader.dynamic or names_rows(body, self.arguments.relations)):
+        if not body or not (
+            self.body_serializer.dynamic or names_rows(body, self.arguments.relations)
+        ):
             return body
         request = self._request(who, sent, body, run=False)
         try:
-            serializer = self.reader.of(who.admitted(self.action, sent.match.kwargs, request))
+            serializer = self.body_serializer.of(
+                who.admitted(self.action, sent.match.kwargs, request)
+            )
         except REFUSALS:
             return body  # the view says so itself
-        if self.reader.dynamic:
+        if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
         start = 1 if self.arguments.whole else 0
@@ -174,7 +178,7 @@ class SyncInvocation:
                 if isinstance(value, list)
                 else [text(value)]
             )
-            joined = self.arguments.slots[self.arguments.named("query")[name]].joined
+            joined = self.arguments.slots[self.arguments.named("query")[name]].comma_separated
             pairs += [(name, ",".join(several))] if joined else [(name, each) for each in several]
         return urlencode(pairs)
 

@@ -55,7 +55,7 @@ class Validation:
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
-            if slot.narrows and _is_empty(value, slot.idle):
+            if slot.is_filter and _is_empty(value, slot.ignored_characters):
                 yield Objection(place=(*above, name), kind="invalid", message=_EMPTY)
             elif slot.choices and (wrong := _no_choice(slot, value)):
                 alone = not isinstance(value, list) and wrong == [
@@ -108,7 +108,7 @@ def _is_empty(value: Any, idle: str) -> bool:
 def _no_choice(slot: Slot, value: Any) -> list[str]:
     """What was sent and is none of the choices."""
     several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
-    if slot.joined:
+    if slot.comma_separated:
         several = [each for one in several for each in text(one).split(",")]
     return [text(each) for each in several if text(each).strip() not in slot.choices]
 

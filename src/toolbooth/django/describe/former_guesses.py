@@ -22,7 +22,9 @@ from rest_framework.mixins import CreateModelMixin
 
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.describe.discovery import Action, is_bulk
-from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
+from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.operations import Operation, operation
+from toolbooth.django.describe.spectacular import describing
 
 Kind = Literal["undeclared body", "newly sent body", "unmarked list"]
 
