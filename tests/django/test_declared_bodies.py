@@ -8,13 +8,13 @@ from drf_spectacular.extensions import OpenApiViewExtension
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import CreateAPIView, DestroyAPIView
+from rest_framework.generics import CreateAPIView, DestroyAPIView, RetrieveUpdateDestroyAPIView
 from rest_framework.mixins import CreateModelMixin, DestroyModelMixin
 from rest_framework.parsers import FormParser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import CharField, ModelSerializer, Serializer
-from rest_framework.viewsets import GenericViewSet
+from rest_framework.viewsets import GenericViewSet, ModelViewSet
 
 from odd.models import Log
 from toolbooth.django.decorators import mcp_bulk, mcp_tool
@@ -99,6 +99,33 @@ def test_the_body_of_another_packages_view_is_declared_from_outside(serve, ann):
     assert findings() == [("ok", "every body that is sent is one that its view declares", "")]
 
 
+@extend_schema(request=PasswordSerializer)
+class DeclaredForView(ReadsPassword, DestroyAPIView):
+    """DELETE is the only method that it has."""
+
+
+@extend_schema(request=PasswordSerializer, methods=["DELETE"])
+class DeclaredForMethodOfView(ReadsPassword, DestroyModelMixin, GenericViewSet):
+    pass
+
+
+@extend_schema(request=PasswordSerializer)
+class DeclaredTwice(ReadsPassword, RetrieveUpdateDestroyAPIView):
+    @extend_schema(request=PasswordSerializer)
+    def delete(self, request, *args, **kwargs):
+        return super().delete(request, *args, **kwargs)
+
+
+@extend_schema(request=PasswordSerializer)
+class DeclaredForOtherMethods(ReadsPassword, RetrieveUpdateDestroyAPIView):
+    """A declaration for all methods is about those that have a body in any API."""
+
+
+@extend_schema(request=PasswordSerializer, tags=["logs"])
+class DeclaredForOtherActions(ReadsPassword, ModelViewSet):
+    pass
+
+
 class Undeclared(ReadsPassword, DestroyAPIView):
     pass
 
@@ -143,7 +170,7 @@ def serve(settings_of):
         for name, view in views.items():
             if issubclass(view, GenericViewSet):
                 router.register(name, view, name)
-            elif issubclass(view, DestroyAPIView):
+            elif issubclass(view, DestroyModelMixin):
                 patterns.append(path(f"{name}/<int:pk>/", view.as_view(), name=name))
             else:
                 patterns.append(path(f"{name}/", view.as_view(), name=name))
@@ -154,7 +181,18 @@ def serve(settings_of):
     return served
 
 
-@pytest.mark.parametrize("view", [Declared, DeclaredForOneMethod, DeclaredInSet, ReadsInItsOwnWay])
+@pytest.mark.parametrize(
+    "view",
+    [
+        Declared,
+        DeclaredForOneMethod,
+        DeclaredInSet,
+        DeclaredForView,
+        DeclaredForMethodOfView,
+        DeclaredTwice,
+        ReadsInItsOwnWay,
+    ],
+)
 def test_a_delete_takes_the_body_that_it_declares(serve, ann, view):
     serve(row=view)
     agent = acting_as(ann)
@@ -171,7 +209,14 @@ def test_a_delete_takes_the_body_that_it_declares(serve, ann, view):
 
 @pytest.mark.parametrize(
     ("view", "deletes"),
-    [(Undeclared, False), (UndeclaredInSet, False), (DeclaredEmpty, False), (ReadsNothing, True)],
+    [
+        (Undeclared, False),
+        (UndeclaredInSet, False),
+        (DeclaredForOtherMethods, False),
+        (DeclaredForOtherActions, False),
+        (DeclaredEmpty, False),
+        (ReadsNothing, True),
+    ],
 )
 def test_a_delete_that_declares_no_body_takes_none_whatever_its_code_does(
     serve, ann, view, deletes

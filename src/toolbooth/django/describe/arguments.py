@@ -59,7 +59,7 @@ class Arguments(Fields):
     whole: bool = False
     """The body is one argument."""
     protocol: dict[str, str] = field(default_factory=dict[str, str])
-    """Protocol arguments: what each is called here, and in the table of `protocol.py`."""
+    """Protocol arguments: what each is called here, and in `TABLE` of the server."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """A closed JSON Schema over these properties."""

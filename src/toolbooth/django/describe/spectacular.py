@@ -12,6 +12,7 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -20,6 +21,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.test import APIRequestFactory
+from rest_framework.viewsets import ViewSetMixin
 
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
@@ -58,7 +60,7 @@ def schema_of(action: Action) -> Any:
     # Building the mock request may already run code of the view that looks at its request.
     view.request = APIRequestFactory().generic(action.method, action.path)
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
-    schema = _rearranged(view.schema.__class__)()
+    schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
     return schema
@@ -166,10 +168,44 @@ class UndeclaredRequest(UntypedSchema):
 
     def get_request_serializer(self) -> Any:
         """The view's own serializer; it says nothing of a DELETE, whose body must be declared."""
-        if self.method != "DELETE":
+        if self.method not in ("DELETE", "OPTIONS"):
             return UntypedSchema.get_request_serializer(self)
         self.leaves_body_open = True
         return None
+
+
+class WholeViewRequest(UntypedSchema):
+    """Comes between what authors declare for one handler and what they declare for a whole view.
+
+    `@extend_schema(request=...)` on a view is about the methods that have a body in any API. It is
+    no declaration for its DELETE, unless it names that method or the view has no other.
+    """
+
+    def _declared_for_view(self) -> Any:
+        declared: Any = super()
+        return declared.get_request_serializer()
+
+    def get_request_serializer(self) -> Any:
+        if self.method != "DELETE":
+            return self._declared_for_view()
+        if _takes_other_bodies(self.view) and self._is_declared_for_all_methods():
+            self.leaves_body_open = True
+            return None
+        return self._declared_for_view()
+
+    def _is_declared_for_all_methods(self) -> bool:
+        self.method = "OPTIONS"  # a method that nobody declares a body for
+        try:
+            self._declared_for_view()
+            return not self.leaves_body_open
+        finally:
+            self.method, self.leaves_body_open = "DELETE", False
+
+
+def _takes_other_bodies(view: Any) -> bool:
+    """Whether a view has methods other than DELETE that take a body."""
+    is_view_set = isinstance(view, ViewSetMixin)
+    return is_view_set or any(hasattr(view, name) for name in ("post", "put", "patch"))
 
 
 class _Rearranged(type):
@@ -180,9 +216,24 @@ class _Rearranged(type):
     drf-spectacular's.
     """
 
+    of_view: type
+    """The schema class of the view, without what is declared for one handler."""
+
     def mro(cls) -> list[type]:
-        extended = [each for each in super().mro()[1:] if _is_extension(each)]
-        return [cls, RequestSchema, *extended, UndeclaredRequest, *AutoSchema.__mro__]
+        extensions = [each for each in super().mro()[1:] if _is_extension(each)]
+        # What is declared for one handler comes before the first class that the view has, too.
+        first = 0
+        while first < len(extensions) and not issubclass(vars(cls)["of_view"], extensions[first]):
+            first += 1
+        return [
+            cls,
+            RequestSchema,
+            *extensions[:first],
+            WholeViewRequest,
+            *extensions[first:],
+            UndeclaredRequest,
+            *AutoSchema.__mro__,
+        ]
 
 
 def _is_extension(cls: type) -> bool:
@@ -191,6 +242,11 @@ def _is_extension(cls: type) -> bool:
     return is_spectaculars and cls not in AutoSchema.__mro__
 
 
+def _schema_of_class(view: type) -> type:
+    found: Any = getattr_static(view, "schema")
+    return found if isinstance(found, type) else found.__class__
+
+
 @lru_cache(4096)
-def _rearranged(schema: type) -> Any:
-    return _Rearranged("Rearranged", (schema,), {})
+def _rearranged(schema: type, of_view: type) -> Any:
+    return _Rearranged("Rearranged", (schema,), {"of_view": of_view})
