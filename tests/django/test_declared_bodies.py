@@ -234,6 +234,21 @@ def test_a_delete_that_declares_no_body_takes_none_whatever_its_code_does(
     assert (result.is_error, Log.objects.count()) == ((False, 0) if deletes else (True, 1))
 
 
+class CreatesInItsOwnWay(CreateAPIView):
+    """Its serializer is only declared."""
+
+    @extend_schema(request=PasswordSerializer)
+    def post(self, request, *args, **kwargs):
+        Log.objects.create(line=request.data["current_password"])
+        return Response({}, 201)
+
+
+def test_a_generic_view_without_a_serializer_is_published_if_its_body_is_declared(serve, ann):
+    serve(row=CreatesInItsOwnWay)
+    assert not acting_as(ann).call("row__create", current_password="pw").is_error
+    assert [row.line for row in Log.objects.all()] == ["pw"]
+
+
 # --- mcp_doctor ---
 
 
