@@ -75,7 +75,7 @@ def _profile_call(kind: str) -> None:
 
     stages: dict[str, Callable[[], object]] = {
         "read the message": lambda: read_json(body, DEFAULT_LIMITS),
-        "revision and headers": lambda: revision_of(message, headers),
+        "revision and headers": lambda: revision_of("tools/call", message["params"], headers),
         "gate": lambda: fits(tool.contract.shape, arguments),
         "accept (gate, values)": lambda: accept_reading(tool.contract, (arguments, *reading[1:])),
     }

@@ -47,9 +47,7 @@ def held():
     """Each dispatcher, with its actions or with those of its resources; None for a tool by itself."""
     found = {}
     for name, tool in catalogue().registry.tools.items():
-        below = tool.dispatch and {
-            key: list(actions) for key, actions in tool.dispatch.resources.items()
-        }
+        below = tool.table and {key: list(actions) for key, actions in tool.table.resources.items()}
         found[name] = below if below is None or "" not in below else below[""]
     return found
 
@@ -115,7 +113,7 @@ def test_a_resource_is_called_as_its_tools_are(project):
     assert found == {"sales__rows": [*CRUD, *(f"{name}_2" for name in CRUD)], "odd__rows": CRUD}
     tools = {
         name: tool.name
-        for name, tool in catalogue().registry.tools["sales__rows"].dispatch.resources[""].items()
+        for name, tool in catalogue().registry.tools["sales__rows"].table.resources[""].items()
     }
     assert tools == {name: f"sales__rows__{name}" for name in found["sales__rows"]}
 

@@ -42,7 +42,7 @@ def bob(db):
 def leads(tool):
     """The dispatcher of a tool, and what leads to it there."""
     for name, each in catalogue().registry.tools.items():
-        for way, sub in each.dispatch.subs() if each.dispatch else ():
+        for way, sub in each.table.subs() if each.table else ():
             if sub.name == tool:
                 return name, way
     raise LookupError(tool)
@@ -124,7 +124,7 @@ def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, w
         if without_correction(through) != without_correction(direct):
             different.append((tool, direct, through))
         if corrected != (
-            None if meant is None else catalogue().registry.find(name).dispatch.call(way, meant)
+            None if meant is None else catalogue().registry.find(name).table.call(way, meant)
         ):
             different.append((tool, meant, corrected))
     assert different == []

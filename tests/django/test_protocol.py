@@ -18,7 +18,7 @@ from toolbooth.django.conf import configuration, mistakes
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import acting_as
 from toolbooth.publish import input_schema
-from toolbooth.server.results.arguments import TABLE
+from toolbooth.server.controls import CONTROL_ARGUMENTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "django.md"
 
@@ -41,7 +41,7 @@ def companies(db):
 
 def test_the_table_holds_those_of_seed_000_and_our_own():
     seed = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
-    assert set(TABLE) == {*seed, "verify"}
+    assert set(CONTROL_ARGUMENTS) == {*seed, "verify"}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,9 @@ VALUES = (
     | st.dictionaries(st.sampled_from(["search", "name", "x"]), SCALARS)
 )
 ODD = st.dictionaries(
-    st.sampled_from([*TABLE, "search", "name"]), VALUES | VALUES.map(json.dumps), max_size=4
+    st.sampled_from([*CONTROL_ARGUMENTS, "search", "name"]),
+    VALUES | VALUES.map(json.dumps),
+    max_size=4,
 )
 
 
@@ -197,8 +199,8 @@ def test_once_renamed_both_are_there(settings_of, ann):
         "verify": "",
     }
     assert call("clashing__create", mcp_help=True).value["protocol"] == {
-        "mcp_help": TABLE["help"].meaning,
-        "mcp_verify": TABLE["verify"].meaning,
+        "mcp_help": CONTROL_ARGUMENTS["help"].meaning,
+        "mcp_verify": CONTROL_ARGUMENTS["verify"].meaning,
     }
     assert taken("companies__list") == ["mcp_help", "filters", "filter_keys", "continuation_token"]
     assert [each.where for each in call("companies__list", mode="full").problems] == ["$.mode"]
@@ -209,7 +211,7 @@ def test_once_renamed_both_are_there(settings_of, ann):
 
 
 def test_each_can_be_renamed(settings_of, ann, companies):
-    renamed = {name: f"x_{name}" for name in TABLE}
+    renamed = {name: f"x_{name}" for name in CONTROL_ARGUMENTS}
     settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": renamed})
     call = acting_as(ann).call
     found = call(
@@ -232,7 +234,7 @@ def test_each_can_be_renamed(settings_of, ann, companies):
 
 
 def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
-    settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": dict.fromkeys(TABLE)})
+    settings_of(ROOT_URLCONF=Urls, TOOLBOOTH={"ARGUMENTS": dict.fromkeys(CONTROL_ARGUMENTS)})
     tools = acting_as(ann).tools()
     assert list(tools["companies__list"]["inputSchema"]["properties"]) == [
         "search",
@@ -249,7 +251,10 @@ def test_none_of_them_is_an_ordinary_listing(settings_of, ann):
             ["mode"],
             "must be a dict that renames protocol arguments, or switches them off with None, not ['mode']",
         ),
-        ({"modus": "x"}, "there is no protocol argument 'modus'; there are " + ", ".join(TABLE)),
+        (
+            {"modus": "x"},
+            "there is no protocol argument 'modus'; there are " + ", ".join(CONTROL_ARGUMENTS),
+        ),
         (
             {"mode": "a b"},
             "'mode' must be given a name of letters, digits and _, or None, not 'a b'",
@@ -297,4 +302,4 @@ def test_the_page_shows_what_calls_are_answered_with(settings_of, ann):
     assert [acting_as(ann).call("contacts__list", sent.encode()).text for sent, _ in shown] == [
         answer for _, answer in shown
     ]
-    assert [name for name in TABLE if f"`{name}" not in section] == []
+    assert [name for name in CONTROL_ARGUMENTS if f"`{name}" not in section] == []

@@ -13,7 +13,7 @@ from toolbooth.django.decorators import mcp_tool
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import acting_as
 from toolbooth.markers import Unpack
-from toolbooth.server.results.arguments import TABLE
+from toolbooth.server.controls import CONTROL_ARGUMENTS
 
 
 @pytest.fixture
@@ -34,7 +34,9 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
         "company": {"by": "key, or an object with any of these", "names": ["id", "name", "pk"]},
         "tags[]": {"by": "key, or an object with any of these", "names": ["slug", "pk"]},
     }
-    assert told["protocol"] == {name: TABLE[name].meaning for name in ("help", "verify")}
+    assert told["protocol"] == {
+        name: CONTROL_ARGUMENTS[name].meaning for name in ("help", "verify")
+    }
     assert "called" not in told
     assert Contact.objects.count() == 0
 
@@ -130,7 +132,7 @@ def test_help_of_a_hand_written_tool_tells_what_can_be_asked_of_its_answer(writt
 
     told = written("everything", help=True).value
     assert told["protocol"] == {
-        name: TABLE[name].meaning for name in ("help", "mode", "continuation_token")
+        name: CONTROL_ARGUMENTS[name].meaning for name in ("help", "mode", "continuation_token")
     }
     token = written("everything", help=False).value["continuation"]["continuation_token"]
     # Declining help does not make a token another call.

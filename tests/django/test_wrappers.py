@@ -161,10 +161,7 @@ class Sender:
         self.client = Client(headers={"Authorization": "Basic YW5uOnB3"})
         every = catalogue().registry.tools.items()
         below = [
-            (name, way, sub)
-            for name, each in every
-            if each.dispatch
-            for way, sub in each.dispatch.subs()
+            (name, way, sub) for name, each in every if each.table for way, sub in each.table.subs()
         ]
         self.leads = {sub.name: (name, way) for name, way, sub in below}
         """The dispatcher of each tool, and what leads to it there."""

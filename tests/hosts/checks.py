@@ -281,7 +281,7 @@ def ways(request: pytest.FixtureRequest) -> Iterator[Ways]:
     with override_settings(TOOLBOOTH={**chosen, "DISPATCH": request.param}):
         dispatchers = catalogue().registry.tools.items()
         yield {
-            sub.name: (name, way) for name, tool in dispatchers for way, sub in tool.dispatch.subs()
+            sub.name: (name, way) for name, tool in dispatchers for way, sub in tool.table.subs()
         }
 
 

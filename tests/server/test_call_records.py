@@ -283,7 +283,7 @@ def test_who_may_not_call_a_tool_is_not_told_its_fields(errors):
     contract = compile_json_schema(
         {"type": "object", "properties": {"secret_field": {}}}, dict, name="open_safe"
     )
-    registry.add(contract, withheld=lambda: ToolError("open_safe", "you may not"))
+    registry.add(contract, access_check=lambda: ToolError("open_safe", "you may not"))
     assert registry.dispatch("open_safe", {"data": {}}) == {
         "content": [{"type": "text", "text": "Tool 'open_safe' failed: you may not"}],
         "isError": True,
@@ -296,7 +296,7 @@ def test_who_may_call_a_tool_is_told_why_a_call_is_refused():
     contract = compile_json_schema(
         {"type": "object", "properties": {"code": {}}}, dict, name="open_safe"
     )
-    registry.add(contract, withheld=lambda: None)
+    registry.add(contract, access_check=lambda: None)
     assert (
         'Declared fields: "code"'
         in registry.dispatch("open_safe", {"cod": 1})["content"][0]["text"]

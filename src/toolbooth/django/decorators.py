@@ -23,10 +23,10 @@ from rest_framework.views import APIView
 
 from toolbooth.compile.signature import compile_function
 from toolbooth.contract import Contract
-from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import BULK, IGNORED, Action
 from toolbooth.errors import ContractError
 from toolbooth.server.dispatch import build as dispatchers

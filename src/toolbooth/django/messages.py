@@ -1,255 +1,353 @@
-"""Every sentence that the gateway says: to agents, to authors, and to people at a terminal."""
+"""Every sentence that the gateway says: to agents, to authors, and to people at a terminal.
+
+Sentences about how views are described are in `describe/messages.py`, those of `mcp_doctor` in
+`management/messages.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
 
-# --- describe, decorators, bulk creates and `mcp_doctor` ----------------------------------------
+from toolbooth.jsonvalue import listed, quoted
 
-# Why an action or a field is not published. The part after "; " is the remedy.
+# --- the endpoint, calls, results, settings and commands ----------------------------------------
 
-ONLY_HTML = "it renders only HTML: a page for people"
-LEFT_OUT_BY_HOOK = "a hook in SPECTACULAR_SETTINGS leaves it out"
-NO_SCHEMA = "its author set schema = None"
-IGNORED = "@mcp_ignore"
-EXCLUDED = "@extend_schema(exclude=True)"
-CHOSEN_BY_AUTHOR = (IGNORED, EXCLUDED, NO_SCHEMA)
-"""Reasons that are an author's own wish."""
+# The endpoint: what an HTTP client reads.
 
-TAKES_A_FILE = "takes a file, which is not sent over MCP"
-TAKES_JSON_API = (
-    "it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON"
-)
-BODY_WITHOUT_FIELDS = (
-    "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
-)
+SEND_BY_POST = "send JSON-RPC messages by POST"
+ORIGIN_NOT_TAKEN = "requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']"
+LONGER_THAN_DJANGO_TAKES = "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE"
+SEND_CREDENTIALS = "who calls? send credentials as for the REST API"
 
 
-def no_serializer(reason: str) -> str:
-    """An action that reads a body, with nothing that reads it."""
-    why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
-    return f"{why}; give it one, or describe it with @extend_schema"
+def longest_request(most: int) -> str:
+    """A request has too many bytes."""
+    return f"a request may have {most:,} bytes"
 
 
-def required_but_unknown(path: str, reason: str) -> str:
-    """A field that must be sent, and cannot be."""
-    return f"{path!r} is required, and {reason}"
+# Arguments that are refused before the view runs.
+
+EMPTY_FILTER = "is empty, and would be ignored: leave it out"
+NOT_IN_AN_ADDRESS = "is no value that the address of a row can hold"
+NOT_YOURS_TO_SEND = "is no field that you may send"
+NAMES_NO_FIELD = "names no field; leave it out to be shown all"
 
 
-def not_described(error: Exception) -> str:
-    """A view on which drf-spectacular or the gateway failed."""
-    return f"describing it failed: {type(error).__name__}: {error}"
+def one_of(choices: Iterable[str], wrong: Iterable[str] = ()) -> str:
+    """A value is none of the choices; `wrong` names what was sent, if that is not clear anyway."""
+    sent = ", ".join(map(repr, wrong))
+    ending = f", not {sent}" if sent else ""
+    return f"must be one of {', '.join(choices)}{ending}"
 
 
-# Patterns in the settings.
-
-FITS_NO_TOOL = "it fits no tool"
-FITS_NO_RESOURCE = "it fits no resource"
-FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
-
-# What tools and their fields say of themselves.
-
-TAKES_MANY = 'Many: {"objects": [{…}]}, all or none.'
-RELATION_BY = "key, or an object with any of these"
-
-_GENERAL_DESCRIPTIONS = frozenset(
-    (
-        "A page number within the paginated result set.",
-        "Number of results to return per page.",
-        "The initial index from which to return the results.",
-        "The pagination cursor value.",
-        "A search term.",
-        "Which field to use when ordering the results.",
-        "Multiple values may be separated by commas.",
-        "Ordering",
-    )
-)
-"""What REST framework says of every parameter of a kind."""
-
-_DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
-"""How drf-spectacular begins to describe the key in a URL."""
+def has_no_effect_without(needed: str) -> str:
+    """An argument of the paginator was sent without another."""
+    return f"counts for nothing without {needed}: send both"
 
 
-def is_general_description(text: str) -> bool:
-    """Whether a description says no more than the parameter's name and type."""
-    return text in _GENERAL_DESCRIPTIONS or text.startswith(_DESCRIPTIONS_OF_KEYS)
+def sent_beside(filters: str) -> str:
+    """A filter was sent by itself, and in `filters`."""
+    return f"stands beside {filters} too; send it once"
 
 
-def key_in_path(name: str) -> str:
-    """An argument of the URL, beside a field of the same name in the body."""
-    return f"which one: its {name} as it is now"
+def no_such_field(key: str, near: str | None) -> str:
+    """A key of `filter_keys` names nothing."""
+    ending = f"; did you mean {quoted(near)}?" if near else ""
+    return f"there is no field {quoted(key)}{ending}"
 
 
-def creates_many(words: str) -> str:
-    """A tool for many rows."""
-    return f"{words}: all are made, or none."
+# What a view answered.
 
-
-def help_about_many(most: int) -> str:
-    """How many rows one call can make."""
-    return f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
-
-
-# What agents are told of rows.
-
-
-def wrong_count(most: int, count: int) -> str:
-    """Too many rows in one call, or none."""
-    return f"takes 1 to {most:,} rows in one call, not {count:,}"
-
-
-def names_no_row(lookups: Sequence[str]) -> str:
-    """An empty object in the place of a relation."""
-    return f"names no row; send its key, or one of {', '.join(lookups)}"
-
-
-def several_rows(kind: str, sent: Mapping[str, Any]) -> str:
-    """An object that names more than one row."""
-    return f"more than one {kind} has {_named_by(sent)}; send its key"
-
-
-def no_such_row(kind: str, sent: Mapping[str, Any]) -> str:
-    """An object that names no row."""
-    return f"there is no {kind} with {_named_by(sent)}"
-
-
-def _named_by(sent: Mapping[str, Any]) -> str:
-    return " and ".join(f"{name} {each!r}" for name, each in sent.items())
-
-
-# What authors of tools are told.
-
-
-def unknown_option(name: str) -> str:
-    """A keyword that `@mcp_tool` and its siblings do not take."""
-    return f"got an unexpected keyword argument {name!r}"
-
-
-def same_action(name: str, count: int) -> str:
-    """Several methods of one class that are the same action."""
-    return f"{count} actions are named {name!r}; pass name="
-
-
-# What `mcp_doctor` says.
-
-DOCTOR = (
-    "Look at the configuration, the endpoint, the tools, who may call them and what was left out."
+REQUIRED = "is required, but was not sent"
+FETCH_CONTENT_OVER_REST = "the content is not sent over MCP; fetch it over REST"
+RESULT_CANNOT_BE_SENT = (
+    "it ran to its end, but what it returned cannot be sent;"
+    " look at what it did before calling it again"
 )
 
-NO_HOSTS = "no request is answered: ALLOWED_HOSTS is empty"
-NAME_YOUR_HOSTS = "name the hosts that you serve"
-NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
-LOOK_INTO_MIDDLEWARE = "look through MIDDLEWARE for what answers, and have it let this path pass"
-WIDEN_INCLUDE = "widen TOOLBOOTH['INCLUDE']"
-ADD_VIEWS = "add REST framework views to the URLconf, as a router does"
-USE_DISPATCHERS = (
-    "put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out, TOOLBOOTH['EXCLUDE']"
+
+def fetch_rest_over_rest(most: int) -> str:
+    """A text was cut."""
+    return f"only the first {most:,} characters; fetch the rest over REST"
+
+
+def view_answered(status: int) -> str:
+    """A view failed."""
+    return f"the view answered {status}"
+
+
+def api_answered(status: int) -> str:
+    """A view refused without a word."""
+    return f"the API answered {status}"
+
+
+def with_choices(message: str, choices: tuple[str, ...]) -> str:
+    """REST framework's message on a wrong choice, with the choices that there are."""
+    return f"{message.rstrip('.')}; it takes {listed(choices)}"
+
+
+# Receipts.
+
+ONLY_DEFAULTS = "No field was sent: the row has nothing but defaults."
+STORED_SOMETHING_ELSE = "Nothing changed: the view stored something else."
+HELD_ALL_THIS = "Nothing changed: the row held all this already."
+NO_FIELD_SENT = "Nothing changed: no field was sent."
+
+
+# Pages of a result.
+
+RESULT_HAS_CHANGED = (
+    "The result has changed since the page before: rows may be missing here, or come twice. "
 )
-NOTHING_LEFT_OUT = "every view and every field is published"
-RUN_LINT = "`toolbooth lint URL` says which, and why"
-ONLY_SESSIONS = "callers are known by session cookie alone, and agents have none"
-ADD_TOKEN_AUTHENTICATION = (
-    "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
+PAGED_ANEW = "It cannot be paged as it was: this is its beginning. "
+WHOLE_INSTEAD = "All of it, not as asked: nothing is kept here that a page could be gone on from."
+LAST_PAGE = "The last page."
+ALL_ROWS = "All rows of this answer."
+PIECE_OF_JSON = "A piece of the answer, which is JSON: read it when you have all pieces."
+LAST_PIECE_OF_JSON = f"{PIECE_OF_JSON} This is the last."
+LAST_PIECE = "The last piece."
+
+
+def next_page_of_view(arguments: Iterable[str]) -> str:
+    """The view says which arguments its next page has."""
+    changes = ", ".join(arguments)
+    return f"The view has more: its next page is that of the same arguments with {changes}. "
+
+
+def other_pages_of_view(names: Iterable[str]) -> str:
+    """The view may have other pages."""
+    return f"The view may have more: send {', '.join(names)} for its other pages. "
+
+
+def only_a_summary(token: str) -> str:
+    """The whole can be asked for."""
+    return f"Only a summary. To see it, make the same call with {token} instead of its fields."
+
+
+def fewer_rows(wanted: int, most: int, shown: int) -> str:
+    """So many rows as were asked for do not fit."""
+    return f"{wanted} rows are longer than {most:,} bytes: these are the first {shown}. "
+
+
+def more_rows(count: int, name: str) -> str:
+    """There are more rows in the list of this name."""
+    return f"{count:,} more in {name}."
+
+
+def more_characters(count: int) -> str:
+    """There is more text."""
+    return f"{count:,} characters more."
+
+
+def to_go_on(words: str, token: str) -> str:
+    """What there is more of, and how to get it."""
+    return f"{words} To go on, make the same call with {token} instead of its fields."
+
+
+# A page that there is not.
+
+NOT_WITH_SUMMARY = "counts for nothing where only a summary is asked for"
+ANSWER_HAS_NO_ROWS = "the answer has no rows"
+TOKEN_IS_FOR_TEXT = "the token goes on with pieces of text; send it alone"
+
+
+def no_such_page(count: int, pages: int, size: int) -> str:
+    """A page past the last."""
+    return f"there are {count:,} rows: pages 1 to {pages} of {size}"
+
+
+def row_too_large(row: int, remedies: Iterable[str]) -> str:
+    """A row that alone is too large for a page."""
+    instead = ", or ".join(remedies)
+    return f"row {row:,} is too large for a page; send {instead}, or ask for other rows"
+
+
+def without_large_fields(filter_keys: str) -> str:
+    """One remedy for a row that is too large."""
+    return f"{filter_keys} without its large fields"
+
+
+def no_field_in_answer(fields: Iterable[str]) -> str:
+    """`filter_keys` names fields that the view declares, but does not answer with."""
+    has = ", ".join(fields)
+    return f"the answer has none of these where its fields stand; it has {has}"
+
+
+def call_without(why: str, name: str) -> str:
+    """An argument does not apply to this answer."""
+    return f"{why}; call without {name}"
+
+
+# Continuation tokens.
+
+NOT_REACHED_NOW = (
+    "stands for a result that cannot be reached at the moment; send it again in a while"
 )
-SET_PERMISSIONS = "set permission_classes, or EXCLUDE them"
-NOTHING_FOR_ANYBODY = "every tool wants to know who calls"
-SET_ATOMIC_REQUESTS = "set it to True, and a refused call leaves no trace"
-ATOMIC = "a call that fails is rolled back"
-SHARE_A_CACHE = "with several workers, name a cache that they share: TOOLBOOTH['CACHE']"
+OTHER_FORM_BY_NOW = "stands for a result that has another form by now; make the first call again"
+REFUSED_BY_NOW = "goes on with a call that would be refused by now; make it again"
 
 
-def not_reached(path: str, status: int | None) -> str:
-    """An endpoint that requests do not get to."""
-    return f"an agent does not reach {path}: something before it answers HTTP {status}"
+def instead_of_token(tool: str, *, is_query: bool) -> str:
+    """What to do where a token leads nowhere: what is no query must never be made twice."""
+    if is_query:
+        return f"call {tool} again with the arguments of the first call"
+    return "the call that it came from was made: look at what it did, do not repeat it"
 
 
-def list_names(kind: str) -> str:
-    """How to find the right name for a pattern."""
-    return f"`mcp_tools` lists the names of {kind}"
+def not_beside_token(token: str) -> str:
+    """A field was sent together with a token."""
+    return f"cannot stand beside {token}, which goes on with the call that it came from"
 
 
-def cost_of_tools(count: int, hidden: int, tokens: int) -> str:
-    """How many tools there are, and what they cost."""
-    behind = f" with {hidden:,} more behind them" if hidden else ""
-    return f"{count:,} tools{behind}, {tokens:,} tokens"
+def token_expired(age: int, instead: str) -> str:
+    """A token is too old."""
+    return f"has expired: a token is good for {_duration(age)}; {instead}"
 
 
-def trouble_for_clients(rules: str) -> str:
-    """What lint found."""
-    return f"some clients have trouble with: {rules}"
+def _duration(seconds: int) -> str:
+    if seconds >= 120:
+        return f"{seconds // 60} minutes"
+    return f"{seconds} seconds" if seconds > 1 else f"{seconds} second"
 
 
-def not_atomic(databases: Sequence[str]) -> str:
-    """Databases without a transaction for each request."""
-    names = ", ".join(databases)
+def not_a_token(instead: str, *, is_query: bool) -> str:
+    """A token that this server did not sign."""
+    joint = ", or" if is_query else ";"
+    return f"is no token of this server, or was changed; send it as it came{joint} {instead}"
+
+
+def token_of_another_caller(instead: str) -> str:
+    """A token is used by someone else."""
+    return f"was given to another caller; {instead}"
+
+
+def token_of_another_tool(tool: str) -> str:
+    """A token is sent to the wrong tool."""
+    return f"was given by {tool}; send it there"
+
+
+def arguments_no_longer_kept(instead: str) -> str:
+    """The cache has lost the arguments of a query."""
+    return f"goes on with arguments that are no longer kept; {instead}"
+
+
+def result_no_longer_kept(instead: str) -> str:
+    """The cache has lost a result."""
+    return f"stands for a result that is no longer kept; {instead}"
+
+
+def token_once_allowed(message: str, token: str, tool: str) -> str:
+    """The caller may no longer call the tool that a token is from."""
+    return f"{message.rstrip('.')}; {token} can be used once you may call {tool} again"
+
+
+# Settings and checks: what `manage.py check` says.
+
+DISPATCH_VALUES = (
+    '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
+)
+NOT_A_DICT = "TOOLBOOTH must be a dict."
+SERVES_REST_FRAMEWORK = "Toolbooth serves REST framework views."
+LOG_SAYS_WHERE = "The log of the first request says where."
+
+
+def no_such_setting(near: str | None, known: Iterable[str]) -> str:
+    """A key of TOOLBOOTH that means nothing."""
+    meant = f"{near!r} may be meant" if near else f"there are {', '.join(known)}"
+    return f"there is no such setting; {meant}"
+
+
+def wrong_setting(expected: str, value: object) -> str:
+    """A setting has a value that it cannot have."""
+    return f"must be {expected}, not {value!r}"
+
+
+def tools_cannot_be_compiled(error: Exception) -> str:
+    """Building the catalogue failed."""
+    return f"The tools cannot be compiled: {type(error).__name__}: {error}"
+
+
+def argument_not_offered(name: str, published: str, tools: str) -> str:
+    """Some tools have an argument of their own by the name of a protocol argument."""
     return (
-        f"ATOMIC_REQUESTS is off for {names}: "
-        "what a view wrote before it failed stays, as over REST"
+        f"The protocol argument {name!r} is not offered where the host has an argument"
+        f" {published!r}: on {tools}."
     )
 
 
-def cache_of_one_process(alias: str) -> str:
-    """A cache that workers do not share."""
-    return (
-        f"the cache {alias!r} is one process's own: "
-        "other workers do not find the rest of a large result in it"
-    )
+def rename_argument(name: str) -> str:
+    """How to have both."""
+    renamed = f"{{{name!r}: 'mcp_{name}'}}"
+    return f"To have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}."
 
 
-def cache_without_memory(alias: str) -> str:
-    """A cache that forgets everything."""
-    return (
-        f"the cache {alias!r} keeps nothing: "
-        "results that cannot be asked for again come whole, however large"
-    )
+# The test client.
+
+WHOLE_OR_BY_FIELD = "pass the arguments whole, or field by field"
 
 
-def cache_is_fit(alias: str) -> str:
-    """A cache that workers share."""
-    return f"large results are kept in the cache {alias!r}"
+def tools_not_listed(status: int, words: str) -> str:
+    """`tools/list` was refused."""
+    return f"the tools were not listed: HTTP {status}, {words}"
 
 
-def examination_failed(error: Exception) -> str:
-    """An examination that raised an exception."""
-    return f"this could not be looked at: {type(error).__name__}: {error}"
+def no_endpoint(line: str) -> str:
+    """The project does not include our URLs."""
+    return f"the project has no MCP endpoint; add {line} to its urlpatterns"
 
 
-# What `mcp_doctor` says of bodies that authors must declare.
+# Commands.
 
-BODIES_ARE_DECLARED = "every body that is sent is one that its view declares"
+CALL_HELP = (
+    "Call TOOL with ARGUMENTS (JSON; - reads standard input) through the whole project, and print"
+    " what the agent would read. Exit code 1: the call was refused or failed; 2: there is no such"
+    " tool or user."
+)
+CALL_META_HELP = "Also print `_meta`: repairs, problems, the correction."
+CALL_WITHOUT_USER = "the call comes from nobody in particular"
+CALL_WAS_ANONYMOUS = "This came from nobody in particular; --as USERNAME acts as a user."
 
+TOOLS_HELP = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
+TOOLS_NAME_HELP = "Show this one as `tools/list` gives it."
+TOOLS_JSON_HELP = "Print all of them so."
 
-def undeclared_body(tool: str, view: str) -> str:
-    """A DELETE that seems to read a body, but declares none."""
-    return f"{tool}: {view} seems to read a body that it does not declare; it is called without one"
-
-
-def declare_body(view: str, handler: str, serializer: str) -> str:
-    """The line to write for it."""
-    line = f"@extend_schema_view({handler}=extend_schema(request={serializer}))"
-    return f"write {line} above class {view}; if it reads no body, request=None"
-
-
-def newly_sent_body(tool: str, view: str) -> str:
-    """A DELETE that declares a body which earlier versions did not send."""
-    return f"{tool}: {view} declares a body; earlier versions called it without one"
-
-
-def declare_no_body(view: str, handler: str) -> str:
-    """The line to write if it should stay as it was."""
-    line = f"@extend_schema_view({handler}=extend_schema(request=None))"
-    return f"if it reads no body, write {line} above class {view}"
+CONFIG_HELP = (
+    "Print the JSON to paste into an MCP client's configuration; on the error stream: which file"
+    " that is."
+)
+CONFIG_URL_HELP = "Where the project is served, e.g. %(default)s"
+CONFIG_TOKEN_HELP = "Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
+CONFIG_NAME_HELP = "What the client calls the server; otherwise TOOLBOOTH['NAME']."
+CONFIG_OF_ANY_CLIENT = "the configuration of the client"
 
 
-def unmarked_list(tool: str, view: str) -> str:
-    """A create that seems to take lists, but is not marked."""
-    return f"{tool}: {view} seems to take lists, but is not marked; rows are sent one by one"
+def act_as_user(otherwise: str) -> str:
+    """The help of `--as`."""
+    return f"Act as this user; without it, {otherwise}."
 
 
-def mark_as_bulk(view: str) -> str:
-    """The line to write for it."""
-    return (
-        f"if it takes a list of rows, write @mcp_bulk above class {view}; "
-        "from toolbooth.django.decorators import mcp_bulk"
-    )
+def no_such_user(name: str) -> str:
+    """`--as` names nobody."""
+    return f"there is no user {name!r}"
+
+
+def tools_are_listed(answer: str) -> str:
+    """A call named no tool; `answer` says so."""
+    return f"{answer}; `manage.py mcp_tools` lists them all"
+
+
+def no_such_tool(name: str) -> str:
+    """`mcp_tools` was asked for a tool that there is not."""
+    return f"there is no tool {name!r}; without a name all are listed"
+
+
+def total_cost(tokens: int, tools: int, behind: int) -> str:
+    """The last line of `mcp_tools`; `behind`: so many tools stand behind dispatchers."""
+    ending = "" if tools == 1 else "s"
+    more = f", with {behind:,} more behind" if behind else ""
+    return f"{tokens:>8,}  tokens for {tools:,} tool{ending}{more} (bytes / 4)"
+
+
+def url_needs_scheme(given: str) -> str:
+    """`--url` is no URL."""
+    return f"--url should begin with http:// or https://, not {given!r}"

@@ -17,9 +17,10 @@ from collections.abc import (
     Mapping,
 )
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.server import messages
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import Reply, respond
 
@@ -31,7 +32,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 _WHILE = 0.05
 """Seconds before anyone looks whether the client is still there."""
-_JSON = [(b"content-type", b"application/json")]
+_JSON = (b"content-type", b"application/json")
 _STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
 
 
@@ -65,9 +66,7 @@ def app(
             try:
                 body = await _body(receive, max_body, max_seconds)
             except TimeoutError:
-                await _plain(
-                    send, 408, f"the rest of the request did not arrive within {max_seconds:g} s"
-                )
+                await _plain(send, 408, messages.body_too_slow(max_seconds))
                 return
             if body is not None:
                 await _serve(registry, headers, body, receive, send, max_body)
@@ -86,13 +85,13 @@ def _checked(
         for name, value in scope["headers"]
     }
     if len(headers) != len(scope["headers"]) and (twice := _sent_twice(scope)):
-        return headers, (400, f"header {twice} is sent twice")
+        return headers, (400, messages.header_sent_twice(twice))
     if scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") != path.rstrip("/"):
-        return headers, (404, f"MCP is served at {path}")
+        return headers, (404, messages.wrong_path(path))
     if scope["method"] != "POST":
-        return headers, (405, "send JSON-RPC messages by POST")
+        return headers, (405, messages.SEND_BY_POST)
     if "*" not in hosts and _host(headers.get("host", "")) not in hosts:
-        return headers, (421, "this host is not served here; name it in hosts=")
+        return headers, (421, messages.WRONG_HOST)
     origin = headers.get("origin")
     if (
         origin
@@ -100,28 +99,27 @@ def _checked(
         and _host(origin.rpartition("//")[2]) not in hosts
         and "*" not in hosts
     ):
-        return headers, (403, "requests from this origin are not taken; name it in origins=")
+        return headers, (403, messages.WRONG_ORIGIN)
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
     return headers, None
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """A header of the protocol's that is sent more than once: which one would count?"""
+    """A header of MCP that is sent more than once: which one would count?"""
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
-    return next(
-        (name for name, count in names.items() if count > 1 and name.startswith("mcp-")), None
-    )
+    for name, count in names.items():
+        if count > 1 and name.startswith("mcp-"):
+            return name
+    return None
 
 
 def _host(value: str) -> str:
     """A host without its port."""
     value = value.lower()
-    return (
-        value[: value.index("]") + 1]
-        if value.startswith("[") and "]" in value
-        else value.partition(":")[0]
-    )
+    if value.startswith("[") and "]" in value:
+        return value[: value.index("]") + 1]
+    return value.partition(":")[0]
 
 
 async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:
@@ -151,7 +149,7 @@ async def _serve(
     max_body: int,
 ) -> None:
     if len(body) > max_body:
-        await _plain(send, 413, f"a request may have {max_body:,} bytes")
+        await _plain(send, 413, messages.body_too_long(max_body))
         return
     reply = await _watched(respond(registry, body, headers), receive)
     if reply is None:
@@ -159,7 +157,9 @@ async def _serve(
     if reply.events is not None:
         await _stream(reply.events, receive, send)
         return
-    await send({"type": "http.response.start", "status": reply.status, "headers": _headers(reply)})
+    length = (b"content-length", str(len(reply.body)).encode())
+    fields = [_JSON, length] if reply.body else [length]
+    await send({"type": "http.response.start", "status": reply.status, "headers": fields})
     await send({"type": "http.response.body", "body": reply.body})
 
 
@@ -212,7 +212,9 @@ class _Leaving:
     def __init__(self, receive: Receive) -> None:
         self.receive = receive
         self.left = False
-        self.calling = cast("asyncio.Task[Any]", asyncio.current_task())
+        calling = asyncio.current_task()
+        assert calling is not None
+        self.calling = calling
         self.waiting: asyncio.Task[None] | None = None
         self.timer = asyncio.get_running_loop().call_later(_WHILE, self._look)
 
@@ -259,14 +261,6 @@ async def _send_all(events: AsyncGenerator[bytes, None], send: Send) -> None:
 async def _left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _headers(reply: Reply) -> list[tuple[bytes, bytes]]:
-    return (
-        [*_JSON, (b"content-length", str(len(reply.body)).encode())]
-        if reply.body
-        else [(b"content-length", b"0")]
-    )
 
 
 async def _plain(send: Send, status: int, words: str) -> None:

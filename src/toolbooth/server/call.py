@@ -21,7 +21,9 @@ from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_async, run_sync
 from toolbooth.context import Context
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.server.dispatch.route import Routed, route
+from toolbooth.server import messages
+from toolbooth.server.dispatch.route import route
+from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import HIDDEN, as_text, without_secrets
 from toolbooth.server.tool import Shows, Tool
@@ -63,11 +65,12 @@ async def call(
     try:
         values = watch.accept(reading, shows)
         run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
-        value = await _run(watch.tool, run)
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # argparse and others exit where they mean to fail: the server goes on
+        if watch.tool.timeout is None:
+            value = await run_async(run, is_async=watch.tool.is_async)
+        else:
+            value = await _run_limited(watch.tool, run, watch.tool.timeout)
+    # argparse and others exit where they mean to fail: the server goes on.
+    except (Exception, SystemExit) as error:
         return watch.failed(error)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
@@ -107,9 +110,7 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
     except RuntimeError:
         return asyncio.run(calling)
     calling.close()
-    raise RuntimeError(
-        f"tool {tool.name!r} needs an event loop, and one runs here already: await dispatch_async"
-    )
+    raise RuntimeError(messages.loop_is_running(tool.name))
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
@@ -121,18 +122,16 @@ def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem)
     )
 
 
-async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
-    if tool.timeout is None:
-        return await run_async(run, is_async=tool.is_async)
-    limit = asyncio.timeout(tool.timeout)
+async def _run_limited(tool: Tool, run: Callable[[], Any], seconds: float) -> Any:
+    limit = asyncio.timeout(seconds)
     try:
         async with limit:
             return await run_async(run, is_async=tool.is_async)
     except TimeoutError:
         if not limit.expired():  # the tool's own, of a socket for example
             raise
-        fate = "it was stopped" if tool.is_async else "it may still complete"
-        raise ToolError(tool.name, f"it did not answer within {tool.timeout:g} s; {fate}") from None
+        message = messages.timed_out(seconds, stopped=tool.is_async)
+        raise ToolError(tool.name, message) from None
 
 
 class _Watch:
@@ -157,7 +156,7 @@ class _Watch:
         self.tool = self.called = tool
         self.context = context
         self.plain = plain
-        self.routed: Routed | None = None
+        self.routed: RoutedCall | None = None
         self.repairs: list[Repair] = []
         self.start = 0.0
         self.arguments: dict[Arguments, str] = {}
@@ -169,20 +168,20 @@ class _Watch:
         """The values to call with; from here on `tool` is the one that they are for. Raises
         ToolInputError.
         """
-        if self.tool.dispatch is not None:
-            self.routed = route(self.tool, reading, shows)
+        if self.tool.table is not None:
+            self.routed = route(self.tool, self.tool.table, reading, shows)
             self.tool, reading = self.routed.tool, self.routed.reading
             if self.registry.observers:
                 self._keep(reading)
-        if self.tool.form is not None:
-            self.tool = self.tool.form(reading[0]) or self.tool
+        if self.tool.variant is not None:
+            self.tool = self.tool.variant(reading[0]) or self.tool
         values, repairs = accept_reading(self.tool.contract, reading)
         if self.routed is None:
             self.repairs = repairs
             return values
         if self.routed.slips:
             raise self.routed.refusal()
-        self.repairs = self.routed.repaired(repairs)
+        self.repairs = self.routed.all_repairs(repairs)
         return values
 
     def _keep(self, reading: Reading | None) -> None:
@@ -196,68 +195,63 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
+        how_written = {} if self.plain else _FOR_THE_WIRE
         try:
-            result = render.value_result(
-                value, self.repairs, **({} if self.plain else _FOR_THE_WIRE)
-            )
+            result = render.value_result(value, self.repairs, **how_written)
             if "structuredContent" not in result:
                 orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
         except Exception:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
-            return self._ran_to_its_end("cannot be sent")
-        if (
-            self.tool.breaks is not None
-            and (how := self._broken(result, self.tool.breaks)) is not None
-        ):
+            return self._unusable(messages.RESULT_UNSENDABLE)
+        if self.tool.output_check is not None:
             # A client holds the result to the published schema, and would show the agent nothing
             # but that it failed.
-            logger.error("tool %r returned what it does not declare: %s", self.tool.name, how)
-            return self._ran_to_its_end("is not what it declares")
-        self._tell("repaired" if self.repairs else "passed", ())
+            violation = _violation(result, self.tool.output_check)
+            if violation is not None:
+                logger.error(
+                    "tool %r returned what it does not declare: %s", self.tool.name, violation
+                )
+                return self._unusable(messages.RESULT_UNDECLARED)
+        if self.registry.observers:
+            self._record("repaired" if self.repairs else "passed", ())
         return result
 
-    def _broken(self, result: Result, breaks: Callable[[str], str | None]) -> str | None:
-        return (
-            breaks(result["content"][0]["text"])
-            if "structuredContent" in result
-            else "it is no object"
-        )
-
-    def _ran_to_its_end(self, but: str) -> Result:
-        """What was done stays done: nobody may take this for a call that can simply be made again."""
-        self._tell("failed", ())
-        words = f"The tool ran to its end, but what it returned {but}."
-        return render.text_result(
-            f"{words} Do not call it again without looking at what it did.", is_error=True
-        )
+    def _unusable(self, why: str) -> Result:
+        """The answer of a tool that ran: what was done stays done, so the call must not simply be
+        made again.
+        """
+        self._record("failed", ())
+        return render.text_result(messages.result_unusable(why), is_error=True)
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
         task = asyncio.current_task()
-        if (
-            task is None or not task.cancelling()
-        ):  # something that the tool waited for was cancelled, not the call
+        # If the task is not being cancelled, it was something that the tool waited for.
+        if task is None or not task.cancelling():
             return self.failed(error)
-        self._tell("failed", ())
+        self._record("failed", ())
         raise error
 
     def failed(self, error: BaseException) -> Result:
-        if isinstance(error, ToolInputError) and self.tool.withheld is not None:
-            error = self.tool.withheld() or error
+        if isinstance(error, ToolInputError) and self.tool.access_check is not None:
+            error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
-            error = error if self.routed is None else self.routed.told(error)
-            self._tell("refused", tuple(problem.code for problem in error.problems))
+            if self.routed is not None:
+                error = self.routed.refusal_of_call(error)
+            self._record("refused", tuple(problem.code for problem in error.problems))
             if self.registry.errors == "protocol":
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
-        self._tell("failed", ())
+        self._record("failed", ())
         if isinstance(error, ToolError):
-            return _told(error)
+            return _tool_error_result(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)
-        return render.text_result(f"Tool {self.tool.name!r} failed unexpectedly.", is_error=True)
+        return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
 
-    def _tell(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
+    def _record(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
+        """Give the record of the call to the observers."""
         if not self.registry.observers:
             return
+        dispatcher = None if self.routed is None else self.called.name
         record = CallRecord(
             tool=self.tool.name,
             outcome=outcome,
@@ -265,7 +259,7 @@ class _Watch:
             repairs=tuple(repair.code for repair in self.repairs),
             seconds=perf_counter() - self.start,
             client=self.context.client,
-            dispatcher=self.called.name if self.routed is not None else None,
+            dispatcher=dispatcher,
         )
         for observer, arguments in self.registry.observers:
             try:
@@ -274,17 +268,23 @@ class _Watch:
                 logger.exception("an observer failed")
 
 
+def _violation(result: Result, check: Callable[[str], str | None]) -> str | None:
+    """How a result breaks the output schema of its tool."""
+    if "structuredContent" not in result:
+        return messages.RESULT_NOT_AN_OBJECT
+    return check(result["content"][0]["text"])
+
+
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if arguments == "whole":
         return as_text(value)
-    if tool.dispatch is not None and tool.has_secret:
-        return as_text(
-            HIDDEN
-        )  # not known yet which of the actions is meant, so neither what is a secret
+    # It is not known yet which action of a dispatcher is meant, so neither what is a secret.
+    if tool.table is not None and tool.has_secret:
+        return as_text(HIDDEN)
     return as_text(without_secrets(tool.contract.shape, value))
 
 
-def _told(error: ToolError) -> Result:
+def _tool_error_result(error: ToolError) -> Result:
     """A tool's own words, whatever it put into them."""
     try:
         result = render.tool_error_result(error)

@@ -1,3 +1,3 @@
-"""Where `mcp_action` was before dispatchers had a folder: kept for code that imports it from here."""
+"""The former place of `mcp_action`, kept for code that imports it from here."""
 
 from toolbooth.server.dispatch.build import mcp_action as mcp_action

@@ -41,12 +41,9 @@ def log_calls(record: CallRecord) -> None:
     """An observer that writes one line per call; refusals and failures as warnings."""
     level = logging.INFO if record.outcome in ("passed", "repaired") else logging.WARNING
     codes = ", ".join((*record.problems, *record.repairs))
+    reasons = f" ({codes})" if codes else ""
+    client = f" for {record.client}" if record.client else ""
+    milliseconds = record.seconds * 1000
     logger.log(
-        level,
-        "%s %s in %.1f ms%s%s",
-        record.tool,
-        record.outcome,
-        record.seconds * 1000,
-        f" ({codes})" if codes else "",
-        f" for {record.client}" if record.client else "",
+        level, "%s %s in %.1f ms%s%s", record.tool, record.outcome, milliseconds, reasons, client
     )

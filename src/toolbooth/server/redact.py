@@ -6,38 +6,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from jiter import LosslessFloat
 
+from toolbooth.jsonvalue import is_array, is_object
 from toolbooth.shape import Shape
 
 HIDDEN = "[redacted]"
 
 SECRET_NAMES = frozenset(
     (
-        *(
-            "password",
-            "passwd",
-            "passphrase",
-            "pin",
-            "secret",
-            "clientsecret",
-            "token",
-            "accesstoken",
-            "refreshtoken",
-        ),
-        *(
-            "idtoken",
-            "apikey",
-            "authorization",
-            "auth",
-            "credentials",
-            "cookie",
-            "cookies",
-            "setcookie",
-            "privatekey",
-        ),
+        "password",
+        "passwd",
+        "passphrase",
+        "pin",
+        "secret",
+        "clientsecret",
+        "token",
+        "accesstoken",
+        "refreshtoken",
+        "idtoken",
+        "apikey",
+        "authorization",
+        "auth",
+        "credentials",
+        "cookie",
+        "cookies",
+        "setcookie",
+        "privatekey",
     )
 )
 """Keys whose value is a secret whatever the contract says of it, written small and without `_` and
@@ -52,11 +49,10 @@ def is_secret_name(name: str) -> bool:
 
 def as_text(value: Any) -> str:
     """A JSON value as it was read, numbers as they were written."""
-    if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        return "{" + ",".join(f"{_plain(key)}:{as_text(each)}" for key, each in table.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(as_text, cast("list[Any]", value))) + "]"
+    if is_object(value):
+        return "{" + ",".join(f"{_plain(key)}:{as_text(each)}" for key, each in value.items()) + "}"
+    if is_array(value):
+        return "[" + ",".join(map(as_text, value)) + "]"
     return str(value) if isinstance(value, LosslessFloat) else _plain(value)
 
 
@@ -74,20 +70,14 @@ def without_secrets(shape: Shape, value: Any) -> Any:
         return value
     if shape.secret:
         return HIDDEN
-    if isinstance(value, dict):
-        return {
-            key: _member(shape, key, each) for key, each in cast("dict[str, Any]", value).items()
-        }
-    if isinstance(value, list):
-        return [
-            _merged(_items(shape, index), shape, each)
-            for index, each in enumerate(cast("list[Any]", value))
-        ]
+    if is_object(value):
+        return {key: _member(shape, key, each) for key, each in value.items()}
+    if is_array(value):
+        return [_merged(_items(shape, index), shape, each) for index, each in enumerate(value)]
     if isinstance(value, str) and (shape.json_text or "string" not in shape.types):
         return _inside_text(shape, value)
-    return (
-        HIDDEN if shape.has_secret and not shape.types & {"string", "number", "integer"} else value
-    )
+    is_scalar = bool(shape.types & {"string", "number", "integer"})
+    return HIDDEN if shape.has_secret and not is_scalar else value
 
 
 def _member(shape: Shape, key: str, value: Any) -> Any:

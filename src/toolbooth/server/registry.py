@@ -5,22 +5,25 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, cast, get_args, overload
+from dataclasses import replace
+from typing import Any, Literal, TypeVar, get_args, overload
 
 import orjson
+from typing_extensions import TypeIs
 
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import near_name
+from toolbooth.jsonvalue import json_bytes, near_name
+from toolbooth.publish import ProfileChoice, choose_profile
+from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
-from toolbooth.server.dispatch.build import actions_in, dispatch_of, dispatcher, name_of, narrowed
-from toolbooth.server.dispatch.variants import helped
+from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
+from toolbooth.server.dispatch.variants import with_help
 from toolbooth.server.observe import Arguments, Observer
-from toolbooth.server.tool import Shows, Tool
+from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -41,7 +44,8 @@ class ToolRegistry:
     JSON-RPC -32602.
 
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
-    calling it.
+    calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
+    your own.
     """
 
     def __init__(
@@ -54,11 +58,10 @@ class ToolRegistry:
         timeout: float | None = None,
         page_size: int = 1000,
         help: str | None = None,
+        profile: ProfileChoice = "portable",
     ) -> None:
         if errors not in get_args(Errors):
-            raise ValueError(
-                f"errors={errors!r}: a refusal is answered as {', '.join(map(repr, get_args(Errors)))}"
-            )
+            raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
         self.name = name
         self.version = version
         self.instructions = instructions
@@ -66,6 +69,7 @@ class ToolRegistry:
         self.timeout = timeout
         self.page_size = page_size
         self.help = help
+        self.profile = choose_profile(profile)
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
@@ -132,30 +136,31 @@ class ToolRegistry:
         title: str | None = None,
         annotations: Mapping[str, Any] | None = None,
         timeout: float | None = None,
-        withheld: Callable[[], Exception | None] | None = None,
-        form: Callable[[Any], Tool | None] | None = None,
-        about: Callable[[], Mapping[str, Any]] | None = None,
+        access_check: AccessCheck | None = None,
+        variant: Variant | None = None,
+        extra_help: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
-        `withheld` says what a caller who may not call the tool is told instead of a refusal; None:
-        this one may. `form` finds another form of the tool, where the arguments as sent ask for it.
-        `about` adds to its help.
+        `access_check` returns the error for a caller who may not call the tool, None for one who
+        may. `variant` finds another tool to run, if the arguments ask for it. `extra_help` adds to
+        its help.
         """
         chosen = function or contract.function
         if chosen is None:
-            raise ContractError(contract.name, ["there is no function to call; pass one"])
+            raise ContractError(contract.name, [messages.NO_FUNCTION])
         made = Tool(
             contract=contract,
             function=chosen,
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
-            withheld=withheld,
-            form=form,
-            about=about,
+            profile=self.profile,
+            access_check=access_check,
+            variant=variant,
+            extra_help=extra_help,
         )
-        return self._register(made if self.help is None else helped(made, self.help, self.find))
+        return self._register(made if self.help is None else with_help(made, self.help, self.find))
 
     @overload
     def dispatcher(
@@ -218,28 +223,21 @@ class ToolRegistry:
             return self.dispatcher(name_of(name))(name)
         if actions is None:
             return gather
-        if not isinstance(actions, Mapping):
-            raise ContractError(
-                name,
-                ["actions= maps each action to the name of a tool, or each resource to such a map"],
-            )
-        dispatch = dispatch_of(name, _each(cast("Mapping[str, Any]", actions), self.find), help)
-        hidden = frozenset(sub.name for _, sub in dispatch.subs()) if hide else frozenset[str]()
-        return self._register(dispatcher(name, dispatch, description, title), hidden)
+        if not _is_mapping(actions):
+            raise ContractError(name, [messages.ACTIONS_NOT_A_MAP])
+        table = action_table(name, _found(actions, self.find), help)
+        hidden = {sub.name for _, sub in table.subs()}
+        made = replace(dispatcher(name, table, description, title), profile=self.profile)
+        return self._register(made, frozenset(hidden if hide else ()))
 
     def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
         contract = made.contract
         mistakes: list[str] = []
         if not TOOL_NAME.fullmatch(contract.name):
-            mistakes.append(
-                f"{contract.name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name="
-            )
-        if (
-            contract.name in self.tools or contract.name in self.hidden
-        ) and contract.name not in hidden:
-            mistakes.append(
-                f"a tool named {contract.name!r} is registered already; pass another name="
-            )
+            mistakes.append(messages.not_a_tool_name(contract.name))
+        is_taken = contract.name in self.tools or contract.name in self.hidden
+        if is_taken and contract.name not in hidden:
+            mistakes.append(messages.name_is_taken(contract.name))
         if mistakes:
             raise ContractError(contract.name, mistakes)
         for name in [name for name in self.tools if name in hidden]:
@@ -258,7 +256,7 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return self.dispatch_bytes(name, encode(arguments), context=context)
+        return self.dispatch_bytes(name, json_bytes(arguments), context=context)
 
     def dispatch_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
@@ -277,7 +275,7 @@ class ToolRegistry:
         """`dispatch` for async tools; sync ones run off the event loop."""
         tool = self.find(name)
         try:
-            reading = read_json(encode(arguments), tool.contract.limits)
+            reading = read_json(json_bytes(arguments), tool.contract.limits)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)
@@ -292,8 +290,7 @@ class ToolRegistry:
             near = near_name(name[:128], known)
             if near is not None and shows is not None and narrowed(known[near], shows) is None:
                 near = None
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise UnknownTool(f"there is no tool {name[:128]!r}{hint}")
+            raise UnknownTool(messages.unknown_tool(name, near))
         return found
 
     def shown(self, shows: Shows) -> list[Tool]:
@@ -311,16 +308,15 @@ class ToolRegistry:
     def encoded(self, tools: Sequence[Tool]) -> bytes:
         """These tools as `tools/list` shows them, as JSON; each is written once."""
         self._forget_older()
-        made = self._listed
-        for tool in tools:
-            if tool.name not in made and tool is self.tools.get(tool.name):
-                made[tool.name] = orjson.dumps(tool.listing())
-        # What a dispatcher shows to one caller alone is written for them.
-        written = [
-            made[tool.name] if tool is self.tools.get(tool.name) else orjson.dumps(tool.listing())
-            for tool in tools
-        ]
-        return b"[" + b",".join(written) + b"]"
+        return b"[" + b",".join(map(self._encoded, tools)) + b"]"
+
+    def _encoded(self, tool: Tool) -> bytes:
+        # What a dispatcher shows to one caller alone is not the registered tool, and is not kept.
+        if tool is not self.tools.get(tool.name):
+            return orjson.dumps(tool.listing())
+        if tool.name not in self._listed:
+            self._listed[tool.name] = orjson.dumps(tool.listing())
+        return self._listed[tool.name]
 
     def _forget_older(self) -> None:
         if self._listed_at != self.changes:
@@ -342,9 +338,7 @@ class ToolRegistry:
         out) or "whole".
         """
         if arguments not in _ARGUMENTS:
-            raise ValueError(
-                f"arguments={arguments!r}: an observer is shown {', '.join(map(repr, _ARGUMENTS))}"
-            )
+            raise ValueError(messages.observer_is_shown(arguments, _ARGUMENTS))
 
         def register(found: Watching) -> Watching:
             self.observers.append((found, arguments))
@@ -353,9 +347,13 @@ class ToolRegistry:
         return register if observer is None else register(observer)
 
 
-def _each(actions: Mapping[str, Any], find: Callable[[str], Tool]) -> dict[str, Any]:
-    """The tool of every name, at either level."""
-    return {
-        key: _each(cast("Mapping[str, Any]", at), find) if isinstance(at, Mapping) else find(at)
-        for key, at in actions.items()
-    }
+def _found(actions: Mapping[str, Any], find: Callable[[str], Tool]) -> dict[str, Any]:
+    """The same map with the tool of every name, at either level."""
+    found: dict[str, Any] = {}
+    for key, below in actions.items():
+        found[key] = _found(below, find) if _is_mapping(below) else find(below)
+    return found
+
+
+def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    return isinstance(value, Mapping)

@@ -12,9 +12,11 @@ import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.errors import INVALID_PARAMS
+from toolbooth.jsonvalue import Json, is_object
+from toolbooth.server import messages
 
 STATELESS = ("2026-07-28",)
 """Revisions in which every request stands for itself, the newest first."""
@@ -63,10 +65,8 @@ class Revision:
 
     version: str
     client: str | None
-
-    @property
-    def stateless(self) -> bool:
-        return self.version in STATELESS
+    stateless: bool
+    """Whether the version is one of STATELESS."""
 
 
 def http_status(code: int, headers: Headers | None) -> int:
@@ -82,43 +82,47 @@ def negotiated(requested: Any) -> str:
     return requested if requested in HANDSHAKE else HANDSHAKE[0]
 
 
-def revision_of(message: Mapping[str, Any], headers: Headers | None) -> Revision:
-    """The revision of one request; `headers` is None where there are none. Raises ProtocolError."""
-    params: Any = message.get("params")
-    meta: Any = cast("dict[str, Any]", params).get("_meta") if isinstance(params, dict) else None
-    said: Any = cast("dict[str, Any]", meta).get(VERSION_KEY) if isinstance(meta, dict) else None
-    header = headers.get("mcp-protocol-version") if headers is not None else None
-    if said is None and header not in STATELESS:
-        if header is not None and header not in HANDSHAKE:
-            raise _unsupported(header)
-        assumed = HANDSHAKE[0] if headers is None else HANDSHAKE[-1]
-        return Revision(header or assumed, None)
-    return _stateless(message, cast("dict[str, Any]", params or {}), meta, headers)
+def revision_of(method: str, params: Json, headers: Headers | None) -> Revision:
+    """The revision of one request; `headers` is None on a transport without headers. Raises
+    ProtocolError.
+    """
+    meta: Json | None = params.get("_meta")
+    version = None if meta is None else meta.get(VERSION_KEY)
+    header = None if headers is None else headers.get("mcp-protocol-version")
+    if version is not None or header in STATELESS:
+        return _stateless(method, params, meta, headers)
+    if header is not None and header not in HANDSHAKE:
+        raise _unsupported(header)
+    assumed = HANDSHAKE[0] if headers is None else HANDSHAKE[-1]
+    return Revision(header or assumed, None, stateless=False)
 
 
-def _stateless(
-    message: Mapping[str, Any], params: dict[str, Any], meta: Any, headers: Headers | None
-) -> Revision:
-    if not isinstance(meta, dict):
-        raise ProtocolError(
-            INVALID_PARAMS,
-            f"params._meta must be an object with {VERSION_KEY!r} and {CAPABILITIES_KEY!r}",
-        )
-    table = cast("dict[str, Any]", meta)
-    missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in table]
+def _stateless(method: str, params: Json, meta: Json | None, headers: Headers | None) -> Revision:
+    required = (VERSION_KEY, CAPABILITIES_KEY)
+    if meta is None:
+        raise ProtocolError(INVALID_PARAMS, messages.meta_must_hold(required))
+    missing = [key for key in required if key not in meta]
     if missing:
         raise ProtocolError(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
-    version = table[VERSION_KEY]
+    version = meta[VERSION_KEY]
     if headers is not None:
-        _check_headers(message, params, version, headers)
+        _check_headers(method, params, version, headers)
     if not isinstance(version, str):
-        raise ProtocolError(INVALID_PARAMS, f"{VERSION_KEY} must be a string")
+        raise ProtocolError(INVALID_PARAMS, messages.must_be_a_string(VERSION_KEY))
     if version not in STATELESS:
         raise _unsupported(version)
-    return Revision(version, client_name(table))
+    return Revision(version, client_name(meta), stateless=True)
 
 
-def request_meta(client: str) -> dict[str, Any]:
+def revision_shown(meta: Any) -> Revision:
+    """The revision of a message that cannot be read, as far as its `_meta` shows it."""
+    if is_object(meta) and VERSION_KEY in meta:
+        return Revision(STATELESS[0], client_name(meta), stateless=True)
+    client = client_name(meta) if is_object(meta) else None
+    return Revision(HANDSHAKE[0], client, stateless=False)
+
+
+def request_meta(client: str) -> Json:
     """The `_meta` with which a client of ours sends a request of the newest revision."""
     return {
         VERSION_KEY: STATELESS[0],
@@ -129,30 +133,22 @@ def request_meta(client: str) -> dict[str, Any]:
 
 def client_name(meta: Mapping[str, Any]) -> str | None:
     """Who calls, as far as the request's `_meta` says so."""
-    client: Any = meta.get(CLIENT_KEY)
-    name: Any = cast("dict[str, Any]", client).get("name") if isinstance(client, dict) else None
+    client = meta.get(CLIENT_KEY)
+    name = client.get("name") if is_object(client) else None
     return name if isinstance(name, str) else None
 
 
-def _check_headers(
-    message: Mapping[str, Any], params: dict[str, Any], version: Any, headers: Headers
-) -> None:
+def _check_headers(method: str, params: Json, version: Any, headers: Headers) -> None:
     """The routing headers repeat what the body says, so that a proxy need not read it. They must
     not disagree.
     """
     if headers.get("mcp-protocol-version") != version:
-        raise ProtocolError(
-            HEADER_MISMATCH, "the MCP-Protocol-Version header and the body name different versions"
-        )
-    if headers.get("mcp-method") != message.get("method"):
-        raise ProtocolError(
-            HEADER_MISMATCH, "the Mcp-Method header and the body name different methods"
-        )
-    name = params.get("name") if message.get("method") == "tools/call" else None
+        raise ProtocolError(HEADER_MISMATCH, messages.OTHER_VERSION_IN_HEADER)
+    if headers.get("mcp-method") != method:
+        raise ProtocolError(HEADER_MISMATCH, messages.OTHER_METHOD_IN_HEADER)
+    name = params.get("name") if method == "tools/call" else None
     if name is not None and decoded_header(headers.get("mcp-name")) != name:
-        raise ProtocolError(
-            HEADER_MISMATCH, "the Mcp-Name header and the body name different tools"
-        )
+        raise ProtocolError(HEADER_MISMATCH, messages.OTHER_TOOL_IN_HEADER)
 
 
 def _unsupported(version: Any) -> ProtocolError:
@@ -181,19 +177,17 @@ def check_param_headers(
     only if it does.
     """
     for path, (token, kind) in wanted.items():
-        value: Any = arguments
+        value = arguments
         hidden = False
         for step in path:
             hidden = hidden or isinstance(value, str)  # text may hold what the header should repeat
-            value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
+            value = value.get(step) if is_object(value) else None
         header = headers.get(f"mcp-param-{token}".lower())
         if value is None and header is None and not hidden:
             continue
         if value is None or header is None or not _same(kind, value, decoded_header(header)):
-            name = ".".join(path)
-            raise ProtocolError(
-                HEADER_MISMATCH, f"the Mcp-Param-{token} header and the argument {name!r} differ"
-            )
+            difference = messages.other_argument_in_header(token, ".".join(path))
+            raise ProtocolError(HEADER_MISMATCH, difference)
 
 
 def _same(kind: str, value: Any, header: str | None) -> bool:

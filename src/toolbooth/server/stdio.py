@@ -9,18 +9,27 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import orjson
 
+from toolbooth.jsonvalue import is_object
+from toolbooth.server import messages
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
+from toolbooth.server.revisions import PARSE_ERROR
 
 Calls = dict["asyncio.Task[None]", bytes]
 """What is being answered, with the line of each request."""
 
 _LONGEST_LINE = 16 * 1024 * 1024
-_TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: the line is too long"}}'
+_TOO_LONG = orjson.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": None,
+        "error": {"code": PARSE_ERROR, "message": messages.LINE_TOO_LONG},
+    }
+)
 
 
 def serve(registry: ToolRegistry) -> None:
@@ -138,18 +147,16 @@ def _cancelled(line: bytes) -> Any:
         return None
     try:
         message = orjson.loads(line)
-        return (
-            message["params"]["requestId"]
-            if message.get("method") == "notifications/cancelled"
-            else None
-        )
+        if message.get("method") == "notifications/cancelled":
+            return message["params"]["requestId"]
+        return None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def _id(line: bytes) -> Any:
     try:
-        found: Any = orjson.loads(line)
+        found = orjson.loads(line)
     except ValueError:
         return None
-    return cast("dict[str, Any]", found).get("id") if isinstance(found, dict) else None
+    return found.get("id") if is_object(found) else None

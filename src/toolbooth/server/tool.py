@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import orjson
 from pydantic import TypeAdapter
@@ -20,20 +20,30 @@ from toolbooth.boundary.run import is_async
 from toolbooth.compile.hints import Hints
 from toolbooth.content import Content
 from toolbooth.contract import Contract
-from toolbooth.publish import input_schema
+from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.publish import PORTABLE, Profile
+from toolbooth.server.controls import HELP_KEY
 from toolbooth.shape import json_schema
 
 Shows = Callable[["Tool"], bool]
 """Which tools the caller is shown."""
+
+Variant = Callable[[Any], "Tool | None"]
+"""Finds the tool to run for these arguments; None: the tool itself."""
+
+AccessCheck = Callable[[], Exception | None]
+"""The error for a caller who may not call a tool; None: may call."""
 
 PARAMS = "params"
 """Where the fields of an action may stand, instead of beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dispatch:
-    """Where a dispatcher leads: resource -> action -> tool. One that takes no `resource` has a
+class ActionTable:
+    """The tools behind a dispatcher: resource -> action -> tool. One that takes no `resource` has a
     single one, "".
+
+    A target is the `action` of a sub-tool, with its `resource` if there are several.
     """
 
     resources: Mapping[str, Mapping[str, Tool]]
@@ -50,45 +60,51 @@ class Dispatch:
     """All that a call says for itself: fields of these names go into `params`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "keys", ("action",) if "" in self.resources else ("resource", "action")
-        )
-        object.__setattr__(self, "own", frozenset((*self.keys, PARAMS, self.help)))
-        taken = any(self.help in actions for actions in self.resources.values())
-        object.__setattr__(
-            self, "help_action", self.help_action or (f"tool_{self.help}" if taken else self.help)
-        )
+        keys = ("action",) if "" in self.resources else ("resource", "action")
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "own", frozenset((*keys, PARAMS, self.help)))
+        if not self.help_action:
+            is_taken = any(self.help in actions for actions in self.resources.values())
+            free = f"tool_{self.help}" if is_taken else self.help
+            object.__setattr__(self, "help_action", free)
 
-    def call(self, way: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The call that takes these fields along: flat, unless one of them has a name of the call's
-        own.
+    def call(self, target: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The dispatcher's call with these fields: flat, unless one of them has a name of the
+        call's own.
         """
-        return (
-            {**way, PARAMS: dict(fields)} if not self.own.isdisjoint(fields) else {**way, **fields}
-        )
+        if self.own.isdisjoint(fields):
+            return {**target, **fields}
+        return {**target, PARAMS: dict(fields)}
 
     def subs(self) -> Iterator[tuple[dict[str, str], Tool]]:
-        """Every sub-tool, with the arguments that lead to it."""
+        """Every sub-tool, with its target."""
         for resource, actions in self.resources.items():
             for action, tool in actions.items():
-                yield (
-                    {"resource": resource, "action": action} if resource else {"action": action},
-                    tool,
-                )
+                yield target_of(resource, action), tool
 
-    def mapped(self, change: Callable[[Tool], Tool | None]) -> Dispatch:
+    @property
+    def size(self) -> int:
+        """How many sub-tools there are."""
+        return sum(map(len, self.resources.values()))
+
+    def mapped(self, change: Callable[[Tool], Tool | None]) -> ActionTable:
         """The same with other sub-tools; None leaves one out."""
-        made = {
-            resource: {
-                action: tool
-                for action, each in actions.items()
-                if (tool := change(each)) is not None
-            }
-            for resource, actions in self.resources.items()
-        }
-        return replace(
-            self, resources={resource: actions for resource, actions in made.items() if actions}
-        )
+        resources: dict[str, dict[str, Tool]] = {}
+        for resource, actions in self.resources.items():
+            changed = {action: change(tool) for action, tool in actions.items()}
+            kept = {action: tool for action, tool in changed.items() if tool is not None}
+            if kept:
+                resources[resource] = kept
+        return replace(self, resources=resources)
+
+    def only_shown(self, shows: Shows) -> ActionTable:
+        """The same without the sub-tools that the caller is not shown."""
+        return self.mapped(lambda tool: tool if shows(tool) else None)
+
+
+def target_of(resource: str, action: str) -> dict[str, str]:
+    """The arguments that name one action; `resource` is "" if there is only one."""
+    return {"resource": resource, "action": action} if resource else {"action": action}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,41 +116,37 @@ class Tool:
     title: str | None = None
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
-    dispatch: Dispatch | None = None
+    profile: Profile = PORTABLE
+    """How `tools/list` writes the input schema."""
+    table: ActionTable | None = None
     """Of a dispatcher: its sub-tools."""
-    about: Callable[[], Mapping[str, Any]] | None = None
-    """What help tells of the tool beside its fields."""
-    form: Callable[[Any], Tool | None] | None = None
-    """Finds another form of the tool, where the arguments as sent ask for it: many rows at once,
-    for example.
-    """
-    withheld: Callable[[], Exception | None] | None = None
-    """What a caller who may not call the tool is told instead of a refusal, which names its fields;
-    None: may call.
+    extra_help: Callable[[], Mapping[str, Any]] | None = None
+    """What help adds to the tool's fields."""
+    variant: Variant | None = None
+    """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
+    access_check: AccessCheck | None = None
+    """The error for a caller who may not call the tool. It replaces a refusal, which would name
+    the tool's fields.
     """
 
     @property
     def is_dispatcher(self) -> bool:
         """Whether calls are routed to sub-tools, each of which passes the boundary itself."""
-        return self.dispatch is not None
+        return self.table is not None
 
     @property
     def name(self) -> str:
         return self.contract.name
 
     @property
-    def protocol(self) -> Mapping[str, Any]:
-        """The arguments that ask something of the server, rather than being the tool's own, and
-        what they mean.
-        """
-        return {} if self.about is None else self.about().get("protocol", {})
+    def controls(self) -> Mapping[str, Any]:
+        """The control arguments that the tool takes, and what each means."""
+        return {} if self.extra_help is None else self.extra_help().get(HELP_KEY, {})
 
     def owns(self, key: str) -> bool:
         """Whether a key is a field of the tool's own."""
-        return (
-            any(key in form.fields for form in self.contract.shape.objects)
-            and key not in self.protocol
-        )
+        is_field = any(key in form.fields for form in self.contract.shape.objects)
+        return is_field and key not in self.controls
 
     @cached_property
     def is_async(self) -> bool:
@@ -157,14 +169,15 @@ class Tool:
 
     @property
     def _below(self) -> list[Tool]:
-        return [] if self.dispatch is None else [sub for _, sub in self.dispatch.subs()]
+        subs = () if self.table is None else self.table.subs()
+        return [sub for _, sub in subs]
 
     @cached_property
     def header_params(self) -> dict[tuple[str, ...], tuple[str, str]]:
         """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON
         type.
         """
-        return dict(_header_params(input_schema(self.contract), ()))
+        return dict(_header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
@@ -184,20 +197,18 @@ class Tool:
             return _result_schema.__wrapped__(hint)
 
     @cached_property
-    def breaks(self) -> Callable[[str], str | None] | None:
-        """Says how a result in JSON breaks the output schema; None where there is none that it
-        could break.
-        """
+    def output_check(self) -> Callable[[str], str | None] | None:
+        """Says how a result in JSON breaks the output schema. None if there is no such schema."""
         schema = self.output_schema
         if schema is None or schema == _ANY_OBJECT:
             return None
         validator = json_schema().validator_for(schema)
 
-        def breaks(text: str) -> str | None:
+        def check(text: str) -> str | None:
             found = orjson.loads(text)
             return None if validator.is_valid(found) else next(validator.iter_errors(found)).message
 
-        return breaks
+        return check
 
     def listing(self) -> dict[str, Any]:
         """The tool as `tools/list` shows it."""
@@ -206,7 +217,7 @@ class Tool:
             made["title"] = self.title
         if self.contract.description:
             made["description"] = self.contract.description
-        made["inputSchema"] = input_schema(self.contract)
+        made["inputSchema"] = self.profile.input_schema(self.contract)
         if self.output_schema:
             made["outputSchema"] = self.output_schema
         if self.annotations:
@@ -233,24 +244,25 @@ def _untitled(schema: Any) -> Any:
     """Without the titles that Pydantic makes up: they say nothing that the names do not say, and
     cost tokens.
     """
-    if isinstance(schema, list):
-        return [_untitled(each) for each in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
+    if is_array(schema):
+        return [_untitled(each) for each in schema]
+    if not is_object(schema):
         return schema
-    made = {key: value for key, value in cast("dict[str, Any]", schema).items() if key != "title"}
-    for key in ("properties", "$defs"):
-        if key in made:
-            made[key] = {name: _untitled(each) for name, each in made[key].items()}
-    return {
-        key: value if key in ("properties", "$defs") else _untitled(value)
-        for key, value in made.items()
-    }
+    made: Json = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs"):  # here the keys are names, and one may be "title"
+            made[key] = {name: _untitled(each) for name, each in value.items()}
+        elif key != "title":
+            made[key] = _untitled(value)
+    return made
 
 
 def _header_params(
     schema: Mapping[str, Any], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
     for name, node in schema.get("properties", {}).items():
+        if not is_object(node):  # `true`, which some profiles leave as it is
+            continue
         token = node.get("x-mcp-header")
         if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
             yield (*path, name), (token, node["type"])

@@ -231,4 +231,4 @@ def problems(result):
 
 def taken(tool):
     """The protocol arguments of a tool, by the names that help gives them."""
-    return list(catalogue().registry.find(tool).about().get("protocol", {}))
+    return list(catalogue().registry.find(tool).extra_help().get("protocol", {}))

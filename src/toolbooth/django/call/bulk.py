@@ -16,18 +16,18 @@ from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.django import messages
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.receipts import Receipted, is_receipted, keyed, saved_by
-from toolbooth.django.call.replies import encoded, problems_in, written
+from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
+from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.describe.discovery import is_bulk
-from toolbooth.django.results.paged_results import Fitted
+from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
-from toolbooth.server.results.arguments import ROW_KEYS, taken_apart
+from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
 
 logger = logging.getLogger("toolbooth.django")
@@ -51,11 +51,11 @@ def takes_many(call: SyncInvocation) -> bool:
     return is_create and bool(call.arguments.named("body")) and not call.arguments.whole
 
 
-def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
+def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     """What runs a call: with a receipt where it writes rows."""
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    return Receipted(call=call) if is_receipted(call.action) else results
+    return ReceiptedWrite(call=call) if is_receipted(call.action) else results
 
 
 # --- the variant of the tool that takes a list ---
@@ -68,8 +68,8 @@ class Bulk:
     call: SyncInvocation
     compile: Compile
     most: int
-    results: Fitted
-    withheld: Callable[[], Exception | None]
+    results: PagedResults
+    access_check: Callable[[], Exception | None]
     _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
@@ -99,7 +99,7 @@ class Bulk:
             self._tools[key] = Tool(
                 contract=contract,
                 function=BulkCreate(call=self.call, key=key, results=self.results),
-                withheld=self.withheld,
+                access_check=self.access_check,
             )
         return self._tools[key]
 
@@ -167,11 +167,11 @@ class BulkCreate:
 
     call: SyncInvocation
     key: str
-    results: Fitted
+    results: PagedResults
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
-        sent, asked = taken_apart(arguments, self.call.arguments.protocol)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
@@ -181,11 +181,11 @@ class BulkCreate:
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
         if asked.verify:
-            return encoded(value, self.call.tool)
+            return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
-        return self.results.first(written(receipt, self.call.tool), {}, rows=page)
+        return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """What the view makes of the whole list; None if it takes one row at a time."""
@@ -193,7 +193,7 @@ class BulkCreate:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
-        settled = self._each(rows, lambda row: self.call.settled(who, {**beside, **row}))
+        settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
         return self._accepted(self.call.respond(who, beside, settled))
 
     def _accepted(self, response: Any) -> Json:
@@ -267,7 +267,7 @@ def _keys(rows: list[Any]) -> list[Any]:
     saved = _rows_saved_by(serializer)
     if saved is None:
         return [_key(row) for row in rows]
-    return [keyed(row, serializer.child, each)[1] for row, each in zip(rows, saved, strict=True)]
+    return [key_of(row, serializer.child, each)[1] for row, each in zip(rows, saved, strict=True)]
 
 
 def _rows_saved_by(serializer: Any) -> list[Any] | None:
@@ -277,9 +277,9 @@ def _rows_saved_by(serializer: Any) -> list[Any] | None:
 
 
 def _key(row: Any) -> Any:
-    saved = saved_by(row)
+    saved = serializer_of(row)
     if saved is not None:
-        return keyed(row, saved, saved.instance)[1]
+        return key_of(row, saved, saved.instance)[1]
     return row.get("id") if _is_mapping(row) else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import trimmed
 from toolbooth.django.describe.fields import Fields, read_body
 from toolbooth.django.describe.openapi import Unknowable
@@ -54,12 +54,12 @@ class Arguments(Fields):
 
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     unlisted: tuple[str, ...] = ()
-    """Protocol arguments that are taken, but not listed."""
+    """Control arguments that are taken, but not listed."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
     """The body is one argument."""
-    protocol: dict[str, str] = field(default_factory=dict[str, str])
-    """Protocol arguments: what each is called here, and in `TABLE` of the server."""
+    controls: dict[str, str] = field(default_factory=dict[str, str])
+    """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """A closed JSON Schema over these properties."""
@@ -71,9 +71,9 @@ class Arguments(Fields):
         }
         return {**made, "$defs": self.definitions} if self.definitions else made
 
-    def called(self, protocol: str) -> str | None:
-        """What a protocol argument is called here; None: it is not taken."""
-        return next((name for name, own in self.protocol.items() if own == protocol), None)
+    def called(self, control: str) -> str | None:
+        """What a control argument is called here; None: it is not taken."""
+        return next((name for name, own in self.controls.items() if own == control), None)
 
     def named(self, part: RequestPart) -> dict[str, str]:
         """What the arguments of one part are called there, and here."""

@@ -15,43 +15,42 @@ from typing import Any
 from django.utils.module_loading import autodiscover_modules
 from rest_framework.views import APIView
 
-from toolbooth.django import decorators, messages
-from toolbooth.django.call.bulk import Bulk, function_of, takes_many
+from toolbooth.django import decorators
+from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.caller import is_open, reads_headers_only
-from toolbooth.django.call.filters import asking
+from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.describe.contracts import (
     STANDARD_ACTIONS,
+    access_check,
     contract_of,
     description_of,
     hints,
     summary,
-    withheld,
 )
 from toolbooth.django.describe.discovery import Action, discover
+from toolbooth.django.describe.extra_help import (
+    extra_help_of_function,
+    extra_help_of_view,
+    help_variant_of_view,
+)
 from toolbooth.django.describe.gateway_arguments import offer
 from toolbooth.django.describe.grouping import grouped, unused_patterns
-from toolbooth.django.describe.help import about, about_written, help_variant
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operation
 from toolbooth.django.describe.spectacular import describing
-from toolbooth.django.results.function_results import Offered, offered
-from toolbooth.django.results.paged_results import fitted
-from toolbooth.server.dispatch.variants import (
-    Form,
-    Help,
-    Withheld,
-    declining,
-    first,
-    is_free,
-    with_help,
-)
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.function_results import FunctionTool, function_tool
+from toolbooth.django.results.paged_results import results_of
+from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
+from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
 from toolbooth.server.registry import ToolRegistry
-from toolbooth.server.results.arguments import called, instructions
-from toolbooth.server.tool import Tool
+from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -82,7 +81,7 @@ class Catalogue:
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
     clashes: tuple[LeftOut, ...] = ()
-    """Tools that have an argument by the name of a protocol argument, which they therefore go
+    """Tools that have an argument by the name of a control argument, which they therefore go
     without.
     """
     unused_patterns: tuple[LeftOut, ...] = ()
@@ -168,7 +167,9 @@ class _Building:
     def __post_init__(self) -> None:
         chosen = self.chosen
         words = chosen.instructions or instructions(chosen.arguments) or None
-        self.registry = ToolRegistry(chosen.name, instructions=words, errors=chosen.errors)
+        self.registry = ToolRegistry(
+            chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
+        )
 
     def includes(self, name: str) -> bool:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
@@ -179,38 +180,39 @@ class _Building:
         if tool.dispatcher is not None:
             self.dispatchers.setdefault(tool.dispatcher, {})[tool.action.name] = name
         self.actions[name] = tool.action
-        hidden = partial(withheld, name, tool.action, Arguments())
+        hidden = partial(access_check, name, tool.action, Arguments())
         compiles = partial(contract_of, name, tool.contract.description)
-        made = offered(tool, self.chosen, compiles, hidden, partial(self._breaks, name))
+        made = function_tool(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
         clashes = list(made.clashes)
-        names = called(self.chosen.arguments)
+        names = control_names(self.chosen.arguments)
         word = names.get("help")
         if word is not None and not is_free(tool.contract, word):
             clashes.insert(0, word)
         self.clashes += [LeftOut(name, each) for each in clashes]
-        contract, variant = made.contract, made.form
+        contract, variant = made.contract, made.variant
         if word is not None and word not in clashes:
-            contract, variant = with_help(contract, word), self._helped(made, word, hidden)
+            contract = publishing(contract, {word: BOOLEAN})
+            variant = self._helped(made, word, hidden)
         self.registry.add(
             contract,
             made.function,
             title=tool.title,
             annotations=tool.annotations,
-            withheld=hidden,
-            form=variant,
-            about=partial(about_written, made.contract, tool.contract, names),
+            access_check=hidden,
+            variant=variant,
+            extra_help=partial(extra_help_of_function, made.contract, tool.contract, names),
         )
 
-    def _breaks(self, name: str, text: str) -> str | None:
+    def _output_check(self, name: str, text: str) -> str | None:
         """How a result breaks what a tool says that it returns."""
-        breaks = self.registry.find(name).breaks
-        return None if breaks is None else breaks(text)
+        check = self.registry.find(name).output_check
+        return None if check is None else check(text)
 
-    def _helped(self, made: Offered, word: str, hidden: Withheld) -> Form:
+    def _helped(self, made: FunctionTool, word: str, hidden: AccessCheck) -> Variant:
         """The variants of a hand-written tool that can be asked for help."""
-        help_ = Help(name=word, tool=made.contract.name, find=self.registry.find, withheld=hidden)
-        single = Tool(contract=made.contract, function=made.function, withheld=hidden)
-        return first(help_.form, made.form, declining(single, word))
+        helping = help_variant(word, made.contract.name, self.registry.find, hidden)
+        single = Tool(contract=made.contract, function=made.function, access_check=hidden)
+        return first_variant(helping, made.variant, without_help(single, word))
 
     def add(self, name: str, action: Action) -> None:
         try:
@@ -250,20 +252,16 @@ class _Building:
             most_rows = self.chosen.max_bulk
             if not self.chosen.bulk_tools:
                 description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
-        bulk = self._bulk(call, description)
-        results = bulk.results
+        compiles = partial(contract_of, name, description)
+        bulk = self._bulk(call, compiles)
         self.actions[name] = action
         self.registry.add(
-            contract_of(name, description, arguments),
-            asking(call, function_of(call, results)),
+            compiles(arguments),
+            query_of(call, function_of(call, bulk.results)),
             annotations=hints(action),
-            withheld=bulk.withheld,
-            form=first(
-                help_variant(call, self.registry.find, bulk.withheld),
-                results.form,
-                bulk.variant if action.name == "create" else None,
-            ),
-            about=partial(about, arguments, most_rows),
+            access_check=bulk.access_check,
+            variant=self._variants(bulk, takes_rows=action.name == "create"),
+            extra_help=partial(extra_help_of_view, arguments, most_rows),
         )
 
     def add_bulk(self, call: SyncInvocation) -> None:
@@ -274,7 +272,7 @@ class _Building:
             return
         words = f"Create many {title(call.action).removeprefix('Create ')}"
         call = replace(call, tool=name)
-        bulk = self._bulk(call, messages.creates_many(words))
+        bulk = self._bulk(call, partial(contract_of, name, messages.creates_many(words)))
         tool = bulk.tool(WHOLE_BODY)
         self.actions[name] = call.action
         self.registry.add(
@@ -282,32 +280,34 @@ class _Building:
             tool.function,
             title=words,
             annotations=hints(call.action),
-            withheld=bulk.withheld,
-            form=first(
-                help_variant(call, self.registry.find, bulk.withheld),
-                bulk.results.form,
-                bulk.variant,
-            ),
-            about=partial(about, call.arguments, self.chosen.max_bulk),
+            access_check=bulk.access_check,
+            variant=self._variants(bulk, takes_rows=True),
+            extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
         )
 
-    def _bulk(self, call: SyncInvocation, description: str) -> Bulk:
+    def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
         """The variants of a tool for many rows, with the results that all its variants share."""
-        hidden = partial(withheld, call.tool, call.action, call.arguments)
-        compiles = partial(contract_of, call.tool, description)
         return Bulk(
             call=call,
             compile=compiles,
             most=self.chosen.max_bulk,
-            results=fitted(call, self.chosen, compiles, hidden),
-            withheld=hidden,
+            results=results_of(call, self.chosen),
+            access_check=partial(access_check, call.tool, call.action, call.arguments),
         )
+
+    def _variants(self, bulk: Bulk, *, takes_rows: bool) -> Variant:
+        """Help, the next page of a result and, for a create, many rows."""
+        continuation = Continuation(
+            results=bulk.results, access_check=bulk.access_check, compile=bulk.compile
+        )
+        helping = help_variant_of_view(bulk.call, self.registry.find, bulk.access_check)
+        return variants_of(helping, continuation, bulk if takes_rows else None)
 
     def add_dispatchers(self) -> None:
         """One tool for many, once all of them are there: those of each class, and those that the
         setting groups.
         """
-        word = called(self.chosen.arguments).get("help") or "help"
+        word = control_names(self.chosen.arguments).get("help") or "help"
         single = dict(self.actions)
         for each, below in self.dispatchers.items():
             self.registry.dispatcher(

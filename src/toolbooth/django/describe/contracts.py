@@ -23,7 +23,7 @@ which).
 """
 
 
-def withheld(tool: str, action: Action, arguments: Arguments) -> Exception | None:
+def access_check(tool: str, action: Action, arguments: Arguments) -> Exception | None:
     """What a caller that the view does not let in is told instead of a refusal."""
     answer = caller().objection(action)
     return None if answer is None else refusal(answer, tool, arguments, action)
@@ -42,7 +42,6 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
         describe=lambda: published,
         listing_schema=brief(arguments),
         validate=Validation(arguments),
-        bind=lambda values: {"arguments": values},
     )
 
 

@@ -11,7 +11,7 @@ from drf_spectacular.generators import EndpointEnumerator
 from drf_spectacular.settings import spectacular_settings
 from rest_framework.views import APIView
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 
 UntypedEnumerator: Any = EndpointEnumerator
 

@@ -19,7 +19,7 @@ from drf_spectacular.drainage import has_override as untyped_has_override
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import (
     ANY_ITEMS,
     as_number,

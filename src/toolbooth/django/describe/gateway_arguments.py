@@ -1,4 +1,4 @@
-"""Which protocol arguments a tool has: those that apply to it, and whose names its host has left
+"""Which control arguments a tool has: those that apply to it, and whose names its host has left
 free.
 """
 
@@ -11,7 +11,7 @@ from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.operations import Operation
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.arguments import TABLE, called
+from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
 _SELDOM = ("filter_keys", "mode", "continuation_token")
 """Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and
@@ -23,21 +23,23 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
     """Add those that apply to an action to its arguments; those whose names the host has are
     returned.
     """
-    names = called(chosen.arguments)
+    names = control_names(chosen.arguments)
     is_query = described.action.method == "GET" and described.action.name != "retrieve"
     arguments.unlisted = () if is_query else _SELDOM
     clashes: list[str] = []
-    for name, (narrow, wide) in _applying(arguments, described, chosen.max_page_size).items():
+    for name, (narrow, wide) in _controls_of_view(
+        arguments, described, chosen.max_page_size
+    ).items():
         published = names.get(name)
         if published in arguments.properties:
             clashes.append(published)
         elif published is not None:
             arguments.properties[published], arguments.wide[published] = narrow, wide
-            arguments.protocol[published] = name
+            arguments.controls[published] = name
     return clashes
 
 
-def _applying(
+def _controls_of_view(
     arguments: Arguments, described: Operation, most: int
 ) -> dict[str, tuple[Json, Json]]:
     """As they are published, and as they are taken."""
@@ -54,11 +56,15 @@ def _applying(
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
     }
-    made = {name: (TABLE[name].schema, TABLE[name].schema) for name in TABLE if applies[name]}
+    made = {
+        name: (CONTROL_ARGUMENTS[name].schema, CONTROL_ARGUMENTS[name].schema)
+        for name in CONTROL_ARGUMENTS
+        if applies[name]
+    }
     if "filters" in made:
         made["filters"] = (_closed(filters, arguments.properties), _closed(filters, arguments.wide))
     if "page_size" in made:
-        limited = {**TABLE["page_size"].schema, "maximum": most}
+        limited = {**CONTROL_ARGUMENTS["page_size"].schema, "maximum": most}
         made["page_size"] = (limited, limited)
     return made
 
@@ -88,7 +94,7 @@ def brief(arguments: Arguments) -> Json:
     """
     made: dict[str, Json] = {}
     for name, each in arguments.properties.items():
-        own = arguments.protocol.get(name)
+        own = arguments.controls.get(name)
         if own not in arguments.unlisted:
             made[name] = _one_of(each) if own == "filters" else _short(each)
     return arguments.schema(made)
@@ -101,7 +107,7 @@ def _one_of(filters: Json) -> Json:
     name, schema = next(iter(filters["properties"].items()))
     kind = schema.get("type")
     short = {"type": kind} if isinstance(kind, str) and kind != "array" else schema
-    return {**TABLE["filters"].schema, "properties": {name: short}}
+    return {**CONTROL_ARGUMENTS["filters"].schema, "properties": {name: short}}
 
 
 def _short(schema: Json) -> Json:

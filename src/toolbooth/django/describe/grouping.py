@@ -11,8 +11,8 @@ from typing import Any
 
 from django.apps import apps
 
-from toolbooth.django import messages
 from toolbooth.django.conf import Dispatch
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.names import Name, app_of, free
 

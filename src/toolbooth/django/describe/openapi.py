@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolbooth.django import messages
 from toolbooth.django.call.bodies import JSON, MULTIPART, URLENCODED, is_json
+from toolbooth.django.describe import messages
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 JSON_API = "application/vnd.api+json"

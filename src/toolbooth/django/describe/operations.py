@@ -8,7 +8,7 @@ from typing import Any, cast
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.openapi import References, Unknowable, body_in
 from toolbooth.django.describe.parameters import Parameter, parameters_in, query_parameters

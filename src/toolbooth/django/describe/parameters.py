@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework.filters import OrderingFilter, SearchFilter
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.paging import Bound
 from toolbooth.jsonvalue import Json, is_array, is_object
 

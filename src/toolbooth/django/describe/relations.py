@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
 
-from toolbooth.django import messages
+from toolbooth.django.describe import messages
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name

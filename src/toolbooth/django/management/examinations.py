@@ -13,12 +13,13 @@ from django.db import connections
 from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
-from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.former_guesses import Difference, differences
+from toolbooth.django.describe.messages import CHOSEN_BY_AUTHOR
+from toolbooth.django.management import messages
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint
@@ -96,7 +97,7 @@ def _tools() -> Iterator[Finding]:
 def _left_out() -> Iterator[Finding]:
     for each in catalogue().left_out:
         what, _, remedy = each.why.partition("; ")
-        level: Level = "note" if each.why in messages.CHOSEN_BY_AUTHOR else "warning"
+        level: Level = "note" if each.why in CHOSEN_BY_AUTHOR else "warning"
         yield Finding(level, f"{each.what}: {what}", remedy)
     if not catalogue().left_out:
         yield Finding("ok", messages.NOTHING_LEFT_OUT)

@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.boundary.run import run
-from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.django import messages
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
-from toolbooth.django.results.paged_results import TOKEN, Fitted, Keys, Output
-from toolbooth.django.results.tokens import Refused
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.paged_results import TOKEN, Keys, Output, PagedResults
+from toolbooth.django.results.tokens import RefusedToken
 from toolbooth.jsonvalue import Json
-from toolbooth.server.dispatch.variants import is_free
-from toolbooth.server.results.arguments import TABLE, called, taken_apart
+from toolbooth.server.controls import (
+    CONTROL_ARGUMENTS,
+    accepting,
+    control_names,
+    is_free,
+    publishing,
+    split_controls,
+)
 from toolbooth.server.tool import Tool
-from toolbooth.shape import Field
 
 _SENT = "toolbooth_sent"
 """The keyword with which a function's wrapper gets the arguments as they were sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
-    """What a function returns."""
+class FunctionResults:
+    """What a function returns, as a source of results."""
 
     contract: Contract
     function: Callable[..., Any]
@@ -42,9 +48,7 @@ class Returned:
         try:
             values = self.contract.validate(sent)
         except InvalidValues:
-            raise Refused(
-                "goes on with a call that would be refused by now; make it again"
-            ) from None
+            raise RefusedToken(messages.REFUSED_BY_NOW) from None
         return run(self.contract, self.function, values, None, None)
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
@@ -59,32 +63,39 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class FunctionTool:
     """A hand-written tool with what is offered beside its own arguments."""
 
     contract: Contract
     function: Callable[..., Any]
-    form: Callable[[Any], Tool | None]
+    variant: Callable[[Any], Tool | None]
     clashes: list[str]
     """Names that are offered elsewhere, and are the tool's own here."""
 
 
-def offered(
+def function_tool(
     tool: HandWritten,
     chosen: Configuration,
     compile: Callable[[Arguments], Contract],
-    withheld: Callable[[], Exception | None],
-    breaks: Callable[[str], str | None],
-) -> Offered:
+    access_check: Callable[[], Exception | None],
+    output_check: Callable[[str], str | None],
+) -> FunctionTool:
     """A hand-written tool whose results fit."""
-    names = {name: own for own, name in called(chosen.arguments).items() if own in _applying(tool)}
+    names = {
+        name: own
+        for own, name in control_names(chosen.arguments).items()
+        if own in _controls_of_function(tool)
+    }
     clashes = [name for name in names if not is_free(tool.contract, name)]
-    protocol = {name: own for name, own in names.items() if name not in clashes}
+    controls = {name: own for name, own in names.items() if name not in clashes}
     own: Json = {name: {} for form in tool.contract.shape.objects for name in form.fields}
-    properties = {**own, **{name: TABLE[each].schema for name, each in protocol.items()}}
-    arguments = Arguments(properties=properties, wide=properties, protocol=protocol)
-    source = Returned(contract=tool.contract, function=tool.function)
-    results = Fitted(
+    properties = {
+        **own,
+        **{name: CONTROL_ARGUMENTS[each].schema for name, each in controls.items()},
+    }
+    arguments = Arguments(properties=properties, wide=properties, controls=controls)
+    source = FunctionResults(contract=tool.contract, function=tool.function)
+    results = PagedResults(
         tool=tool.contract.name,
         action=tool.action,
         arguments=arguments,
@@ -92,81 +103,63 @@ def offered(
         chosen=chosen,
         token=arguments.called(TOKEN),
         is_query=bool((tool.annotations or {}).get("readOnlyHint")),
-        withheld=withheld,
-        compile=compile,
-        breaks=breaks,
+        output_check=output_check,
     )
-    if not protocol:
-        return Offered(
-            contract=tool.contract, function=tool.function, form=results.form, clashes=clashes
+    continuation = Continuation(results=results, access_check=access_check, compile=compile)
+    variant = continuation.variant
+    if not controls:
+        return FunctionTool(
+            contract=tool.contract, function=tool.function, variant=variant, clashes=clashes
         )
-    contract = _asking(tool.contract, arguments)
-    return Offered(
-        contract=contract, function=_fitting(source, results), form=results.form, clashes=clashes
-    )
+    contract = _with_control_arguments(tool.contract, arguments)
+    function = _with_pages(source, results)
+    return FunctionTool(contract=contract, function=function, variant=variant, clashes=clashes)
 
 
-def _applying(tool: HandWritten) -> tuple[str, ...]:
+def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
     """What can be asked of a tool: a client holds its results to what it says that it returns,
     pages as well.
     """
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
-        return (
-            () if isinstance((schema or {}).get("additionalProperties"), dict) else ("mode", TOKEN)
-        )
+        has_typed_values = isinstance((schema or {}).get("additionalProperties"), dict)
+        return () if has_typed_values else ("mode", TOKEN)
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
-def _fitting(source: Returned, results: Fitted) -> Callable[..., Any]:
+def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[..., Any]:
     """The function, whose results fit."""
 
     @functools.wraps(source.function)
-    def fitting(*args: Any, **values: Any) -> Any:
-        sent, asked = taken_apart(values.pop(_SENT), results.arguments.protocol)
+    def call(*args: Any, **values: Any) -> Any:
+        sent, asked = split_controls(values.pop(_SENT), results.arguments.controls)
         value = source.function(*args, **values)
         if inspect.isgenerator(value):
-            value = list(cast("Iterable[Any]", value))
+            value = [*value]
         output = source.output(value, None)
         return value if output is None else results.first(output, sent, asked)
 
-    return fitting
+    return call
 
 
-def _asking(contract: Contract, arguments: Arguments) -> Contract:
-    """A function's contract with protocol arguments beside its own."""
-    offers = {name: arguments.properties[name] for name in arguments.protocol}
-    fields = {
-        name: Field(name=name, shape=shape_of_schema(each), required=False)
-        for name, each in offers.items()
-    }
-    shape = contract.shape.extended(fields)
+def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
+    """A function's contract with control arguments beside its own."""
+    offers = {name: arguments.properties[name] for name in arguments.controls}
+    accepted = accepting(contract, offers)
 
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
-                message = f"must be one of {', '.join(schema['enum'])}"
+                message = messages.one_of(schema["enum"])
                 raise InvalidValues(partial(_objections, name, message))
-        return sent, contract.validate(
-            {name: each for name, each in sent.items() if name not in offers}
-        )
+        return sent, accepted.validate(sent)
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
-        return {**(values if contract.bind is None else contract.bind(values)), _SENT: sent}
+        keywords = values if contract.bind is None else contract.bind(values)
+        return {**keywords, _SENT: sent}
 
-    def describe() -> Json:
-        schema = dict(contract.schema)
-        return {**schema, "properties": {**schema.get("properties", {}), **offers}}
-
-    return replace(
-        contract,
-        shape=shape,
-        describe=describe,
-        validate=validate,
-        bind=bind,
-        validation_proves_shape=False,
-    )
+    return replace(publishing(accepted, offers), validate=validate, bind=bind)
 
 
 def _objections(name: str, message: str) -> list[Objection]:

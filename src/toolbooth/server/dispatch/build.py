@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+from toolbooth.server import messages
+from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,33 +52,28 @@ def actions_in(cls: type) -> Iterator[tuple[str, Callable[..., Any], Json]]:
     every = [name for each in reversed(cls.__mro__) for name in vars(each)]
     found = [name for name in every if hasattr(getattr(cls, name), MARK)]
     if not found:
-        raise ContractError(cls.__name__, ["no method is marked with @mcp_action"])
+        raise ContractError(cls.__name__, [messages.NO_MARKED_METHOD])
     for name in dict.fromkeys(found):
         method = getattr(made, name)
         options: Json = dict(getattr(method, MARK))
         yield options.pop("name", None) or name, method, options
 
 
-def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch:
-    """Where a dispatcher leads: `{action: tool}` or `{resource: {action: tool}}`. Raises
-    ContractError.
-    """
-    levels = {
-        resource: cast("Mapping[str, Tool]", actions)
-        for resource, actions in found.items()
-        if isinstance(actions, Mapping)
+def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionTable:
+    """The table of `{action: tool}` or `{resource: {action: tool}}`. Raises ContractError."""
+    levels: dict[str, Mapping[str, Tool]] = {
+        resource: actions for resource, actions in found.items() if isinstance(actions, Mapping)
     }
-    mistakes = [
-        f"{resource!r} has no actions" for resource, actions in levels.items() if not actions
-    ]
+    empty = [resource for resource, actions in levels.items() if not actions]
+    mistakes = [messages.no_actions_of(resource) for resource in empty]
     if not found:
-        mistakes.append("there are no actions")
+        mistakes.append(messages.NO_ACTIONS)
     if levels and len(levels) < len(found):
-        mistakes.append("some of the names lead to tools and some to actions; let all do the same")
+        mistakes.append(messages.MIXED_LEVELS)
     if not help_word.isidentifier() or help_word in ("action", "resource", PARAMS):
-        mistakes.append(f"help={help_word!r} is no word for help; take another")
+        mistakes.append(messages.not_a_word_for_help(help_word))
     if "" in found or any("" in actions for actions in levels.values()):
-        mistakes.append("an action or a resource has no name")
+        mistakes.append(messages.NAMELESS_ACTION)
     if mistakes:
         raise ContractError(name, mistakes)
     resources = levels or {"": found}
@@ -85,58 +81,55 @@ def dispatch_of(name: str, found: Mapping[str, Any], help_word: str) -> Dispatch
     if len(resources) == 1:
         ((only, actions),) = resources.items()
         resources = {"": actions}
-    made = Dispatch(resources=resources, help=help_word, only=only)
+    made = ActionTable(resources=resources, help=help_word, only=only)
     nested = [tool.name for _, tool in made.subs() if tool.is_dispatcher]
     if nested:
-        raise ContractError(
-            name, [f"{each!r} leads to another dispatcher; name its actions" for each in nested]
-        )
+        raise ContractError(name, [messages.nested_dispatcher(each) for each in nested])
     return made
 
 
-def dispatcher(name: str, dispatch: Dispatch, description: str, title: str | None) -> Tool:
+def dispatcher(name: str, table: ActionTable, description: str, title: str | None) -> Tool:
     """The tool that stands for all of these."""
     # Which names there are is for `route` to say: it knows what may be meant.
     taken: Json = {
-        **{key: {"type": "string"} for key in dispatch.keys},
+        **{key: {"type": "string"} for key in table.keys},
         PARAMS: {"type": "object", "additionalProperties": True},
-        dispatch.help: {"type": "boolean"},
+        table.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
-    usage = f"Fields go beside action, or in {PARAMS}; action={dispatch.help_action} tells them."
+    usage = messages.dispatcher_usage(PARAMS, table.help_action)
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
-    return _published(Tool(contract=contract, function=dict, title=title), dispatch)
+    return _published(Tool(contract=contract, function=dict, title=title), table)
 
 
 def narrowed(tool: Tool, shows: Shows) -> Tool | None:
     """A tool as a caller is shown it: of a dispatcher only what they may see behind it; None:
     nothing.
     """
-    if tool.dispatch is None:
+    if tool.table is None:
         return tool if shows(tool) else None
-    left = tool.dispatch.mapped(lambda sub: sub if shows(sub) else None)
+    left = tool.table.only_shown(shows)
     if not left.resources:
         return None
-    whole = sum(1 for _ in left.subs()) == sum(1 for _ in tool.dispatch.subs())
-    return tool if whole else _published(tool, left)
+    return tool if left.size == tool.table.size else _published(tool, left)
 
 
-def _published(tool: Tool, dispatch: Dispatch) -> Tool:
+def _published(tool: Tool, table: ActionTable) -> Tool:
     """A dispatcher as the list shows it where it leads to these."""
-    contract: Contract = replace(tool.contract, describe=lambda: _schema(dispatch))
-    return replace(tool, contract=contract, dispatch=dispatch, annotations=_hints(dispatch))
+    contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
+    return replace(tool, contract=contract, table=table, annotations=_hints(table))
 
 
-def _schema(dispatch: Dispatch) -> Json:
-    actions = dict.fromkeys(action for way, _ in dispatch.subs() for action in [way["action"]])
-    properties: Json = {"action": _names([*actions, dispatch.help_action])}
-    if "" not in dispatch.resources:
-        properties = {"resource": _names(dispatch.resources), **properties}
+def _schema(table: ActionTable) -> Json:
+    actions = dict.fromkeys(target["action"] for target, _ in table.subs())
+    properties: Json = {"action": _names([*actions, table.help_action])}
+    if "" not in table.resources:
+        properties = {"resource": _names(table.resources), **properties}
     # As text: clients that send nothing but what is declared send an open object empty, others
     # refuse it (lint knows).
     fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
-    flags = {PARAMS: fields, dispatch.help: {"type": "boolean"}}
+    flags = {PARAMS: fields, table.help: {"type": "boolean"}}
     return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
 
 
@@ -148,9 +141,9 @@ def _names(names: Iterable[str]) -> Json:
     return {"type": "string", "description": f"{shown} … {len(every)} in all: see help"}
 
 
-def _hints(dispatch: Dispatch) -> Mapping[str, Any] | None:
+def _hints(table: ActionTable) -> Mapping[str, Any] | None:
     """What holds of a call whatever its action is; None where nothing is known of some."""
-    every = [tool.annotations for _, tool in dispatch.subs()]
+    every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]
     if len(known) < len(every):
         return None

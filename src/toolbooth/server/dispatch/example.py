@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-from toolbooth.jsonvalue import Schema
+from toolbooth.jsonvalue import Json, Schema
 
 _DEEPEST = 8
 """Levels at which what may be left out is; deeper, everything is."""
+
+_LARGEST = 10**9
+"""The largest number of an example without a bound."""
 
 _TEXTS = {
     "date": "2026-11-15",
@@ -38,19 +41,11 @@ def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
 
 def _value(schema: Any, root: Schema, depth: int) -> Any:
     written = _resolved(schema, root)
-    for given in (
-        written.get("examples"),
-        written.get("enum"),
-        [written[key] for key in _GIVEN if key in written],
-    ):
-        if given:
-            return given[0]
-    kinds: Any = written.get("type", "object" if "properties" in written else "string")
-    kind = (
-        kinds
-        if isinstance(kinds, str)
-        else next((each for each in kinds if each != "null"), "null")
-    )
+    given = [written[key] for key in _GIVEN if key in written]
+    for choices in (written.get("examples"), written.get("enum"), given):
+        if choices:
+            return choices[0]
+    kind = _kind(written)
     match kind:
         case "object":
             return {} if depth > _DEEPEST else _object(written, root, depth)
@@ -64,15 +59,25 @@ def _value(schema: Any, root: Schema, depth: int) -> Any:
 _GIVEN = ("const", "example", "default")
 
 
+def _kind(schema: Schema) -> str:
+    """The type of a schema; of several the first that is not null."""
+    kinds: Any = schema.get("type", "object" if "properties" in schema else "string")
+    if isinstance(kinds, str):
+        return kinds
+    return next((each for each in kinds if each != "null"), "null")
+
+
 def _resolved(schema: Any, root: Schema) -> Schema:
     """The schema with what it refers to; of alternatives the first that is not null."""
-    written: dict[str, Any] = dict(cast("Schema", schema)) if isinstance(schema, Mapping) else {}
+    given: Schema = schema
+    written: Json = dict(given) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
         if isinstance(ref := written.pop("$ref", None), str):
             written = {**root.get("$defs", {}).get(ref.rpartition("/")[2], {}), **written}
         for key in ("anyOf", "oneOf", "allOf"):
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
-            written = {**(options[0] if options else {}), **written}
+            if options:
+                written = {**options[0], **written}
     return written
 
 
@@ -92,18 +97,22 @@ def scalar(kind: str, schema: Schema) -> Any:
 def _number(kind: str, schema: Schema) -> Any:
     """The default and one more, or a small number; whatever the bounds allow."""
     default = schema.get("default")
-    wanted = default + 1 if isinstance(default, int) else 2 if kind == "integer" else 2.5
     step = schema.get("multipleOf")
-    least = schema.get(
-        "minimum",
-        schema["exclusiveMinimum"] + (step or 1) if "exclusiveMinimum" in schema else wanted,
-    )
-    most = schema.get(
-        "maximum",
-        schema["exclusiveMaximum"] - (step or 1) if "exclusiveMaximum" in schema else wanted,
-    )
-    made = min(
-        max(wanted, least),
-        max(most, least) if "maximum" in schema or "exclusiveMaximum" in schema else 10**9,
-    )
+    small = 2 if kind == "integer" else 2.5
+    wanted = default + 1 if isinstance(default, int) else small
+    least, most = _bounds(schema, step or 1)
+    if least is None:
+        least = wanted
+    most = _LARGEST if most is None else max(most, least)
+    made = min(max(wanted, least), most)
     return made if not step else -(-made // step) * step
+
+
+def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
+    """The least and the most that the bounds allow; None where there is no bound."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None and "exclusiveMinimum" in schema:
+        least = schema["exclusiveMinimum"] + step
+    if most is None and "exclusiveMaximum" in schema:
+        most = schema["exclusiveMaximum"] - step
+    return least, most

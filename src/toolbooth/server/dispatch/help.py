@@ -1,31 +1,31 @@
-"""What a tool takes, told on demand: one tool whole, or a dispatcher's tree level by level, a page
-at a time.
+"""Help: what a tool takes, as an answer. One tool whole, or the tools behind a dispatcher level by
+level, a page at a time. Which call asks for help is decided in `variants.py` and `route.py`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, cast
+from functools import cache
+from typing import Any
 
 import orjson
 
-from toolbooth.boundary.messages import echo
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
-from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import Json, listed, near_name, quoted, shorten
+from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, near_name, shorten, write_json
 from toolbooth.publish import portable
+from toolbooth.server import messages
+from toolbooth.server.controls import BOOLEAN, HELP_KEY
 from toolbooth.server.dispatch.example import example_of
-from toolbooth.server.tool import PARAMS, Dispatch, Shows, Tool
+from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool, target_of
 
 PAGE = 4_000
 """Bytes of one page of help, about a thousand tokens."""
 
-_SAID = 120
-"""Characters of a description where many are told."""
+_LONGEST_DESCRIPTION = 120
+"""Characters of a description in a list of many."""
 
 
 def help_of(tool: Tool) -> Json:
@@ -39,134 +39,139 @@ def help_of(tool: Tool) -> Json:
     }
     if "$defs" in schema:
         made["$defs"] = schema["$defs"]
-    about: Mapping[str, Any] = {} if tool.about is None else tool.about()
+    extra: Mapping[str, Any] = {} if tool.extra_help is None else tool.extra_help()
+    controls = extra.get(HELP_KEY, {})
+    own = {name: each for name, each in made["fields"].items() if name not in controls}
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
-    own = {
-        name: each for name, each in made["fields"].items() if name not in about.get("protocol", {})
-    }
     made["example"] = example_of({**schema, "properties": own}, bare=reads)
-    return {**made, **about}
+    return {**made, **extra}
 
 
-def _behind(dispatch: Dispatch, way: Mapping[str, str], tool: Tool) -> Json:
-    """The whole contract of a tool, in the words of the dispatcher that leads to it."""
-    made = help_of(tool)
-    made["example"] = dispatch.call(way, made["example"])
-    protocol = made.get("protocol", {})  # asks here what it asks there
-    if own := [name for name in made["fields"] if name in dispatch.own and name not in protocol]:
-        made["note"] = (
-            f"Send the {'fields' if own[1:] else 'field'} {listed(tuple(own))} inside {quoted(PARAMS)}."
-        )
-    return {**way, **made}
-
-
-def help_tool(
-    dispatcher: Tool, shows: Shows | None, way: Mapping[str, str], sub: Tool | None = None
+def help_of_one(
+    name: str, tool: str, find: Callable[[str], Tool], access_check: AccessCheck | None
 ) -> Tool:
-    """The tool that tells what stands behind a dispatcher, as far as the caller is shown it; `sub`:
-    of that one.
-    """
-    dispatch = cast("Dispatch", dispatcher.dispatch)
-    if sub is not None:
-        contract = replace(_anything(), name=sub.name)
-        return Tool(
-            contract=contract, function=partial(_of_one, dispatch, way, sub), withheld=sub.withheld
-        )
-    told = _Help(dispatch, shows, way)
-    return Tool(contract=replace(_asked(), name=dispatcher.name), function=told.told)
+    """The tool that answers `help: true` of one tool; `name` is what `help` is called."""
+    schema = {"type": "object", "properties": {name: BOOLEAN}, "additionalProperties": True}
+
+    def answer(sent: Json) -> Json:
+        _check_access(access_check)
+        found = find(tool)
+        made = help_of(found)
+        if len(sent) > 1:
+            made["called"] = messages.NOTHING_CALLED
+        if found.output_check is not None:
+            # A client holds every answer but an error to the declared output schema.
+            raise ToolError(orjson.dumps(made).decode())
+        return made
+
+    contract = compile_json_schema(schema, name=tool)
+    return Tool(contract=contract, function=answer, access_check=access_check)
+
+
+def _check_access(access_check: AccessCheck | None) -> None:
+    """Raise for a caller who may not call the tool: they do not learn its fields either."""
+    refused = None if access_check is None else access_check()
+    if refused is not None:
+        raise refused
+
+
+def _behind(table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
+    """The whole contract of a tool, in the words of the dispatcher that it is behind."""
+    made = help_of(tool)
+    made["example"] = table.call(target, made["example"])
+    controls = made.get(HELP_KEY, {})  # these mean the same in the dispatcher's call
+    own = [name for name in made["fields"] if name in table.own and name not in controls]
+    if own:
+        made["note"] = messages.send_inside_params(own, PARAMS)
+    return {**target, **made}
+
+
+def help_of_dispatcher(
+    dispatcher: str, table: ActionTable, shows: Shows | None, target: Mapping[str, str]
+) -> Tool:
+    """The tool that answers what is behind a dispatcher, as far as the caller is shown it."""
+    answer = _DispatcherHelp(table, shows, target).answer
+    return Tool(contract=replace(_question(), name=dispatcher), function=answer)
+
+
+def help_of_action(table: ActionTable, target: Mapping[str, str], sub: Tool) -> Tool:
+    """The tool that answers what one action of a dispatcher takes."""
+
+    def answer(sent: Json) -> Json:
+        _check_access(sub.access_check)
+        again = {**target, "action": table.help_action, PARAMS: {"action": target["action"]}}
+        made = _page_of(_behind(table, target, sub), "fields", 1, again)
+        if sent.keys() - {table.help}:
+            made["called"] = messages.NOTHING_CALLED
+        return made
+
+    contract = replace(_anything(), name=sub.name)
+    return Tool(contract=contract, function=answer, access_check=sub.access_check)
 
 
 @cache  # made when first asked for: a server starts without
 def _anything() -> Contract:
-    """Nothing is called, so whatever else is sent is let be: the answer says so."""
+    """Nothing is called, so any other argument is accepted: the answer says so."""
     return compile_json_schema({"type": "object", "additionalProperties": True}, name="help")
 
 
 @cache
-def _asked() -> Contract:
-    """What may be asked."""
+def _question() -> Contract:
+    """What may be asked about a dispatcher."""
     fields = {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
         {"type": "object", "properties": fields, "additionalProperties": False}, name="help"
     )
 
 
-def _of_one(dispatch: Dispatch, way: Mapping[str, str], sub: Tool, sent: Json) -> Json:
-    refused = None if sub.withheld is None else sub.withheld()
-    if refused is not None:  # who may not call a tool does not learn its fields either
-        raise refused
-    asked = {**way, "action": dispatch.help_action}
-    made = _paged(
-        _behind(dispatch, way, sub), "fields", 1, {**asked, PARAMS: {"action": way["action"]}}
-    )
-    return (
-        {**made, "called": "nothing: help was asked for"} if sent.keys() - {dispatch.help} else made
-    )
-
-
-class _Help:
+class _DispatcherHelp:
     """One question about a dispatcher."""
 
-    def __init__(self, dispatch: Dispatch, shows: Shows | None, way: Mapping[str, str]) -> None:
-        self.dispatch = dispatch
-        self.shown = (
-            dispatch
-            if shows is None
-            else dispatch.mapped(lambda tool: tool if shows(tool) else None)
-        )
-        self.way = way
+    def __init__(self, table: ActionTable, shows: Shows | None, target: Mapping[str, str]) -> None:
+        self.table = table
+        self.shown = table if shows is None else table.only_shown(shows)
+        self.target = target
 
-    def told(self, asked: Json) -> Json:
-        """The tree, one resource or one action. Raises ToolInputError for what there is not."""
-        resource = self.way.get("resource", "")
-        page = asked.get("page", 1)
+    def answer(self, asked: Json) -> Json:
+        """The tree, one resource or one action. Raises ToolInputError if there is none."""
+        resource = self.target.get("resource", "")
+        again: Json = dict(self.target)
         if "action" in asked:
             made, key = self._action(resource, asked["action"]), "fields"
-        elif resource or "" in self.dispatch.resources:
+            again[PARAMS] = {"action": asked["action"]}
+        elif resource or "" in self.table.resources:
             made, key = self._resource(resource), "actions"
         else:
             made, key = self._tree(), "resources"
-        again: Json = {
-            **self.way,
-            **({PARAMS: {"action": asked["action"]}} if "action" in asked else {}),
-        }
-        return _paged(made, key, page, again)
+        return _page_of(made, key, asked.get("page", 1), again)
 
     def _tree(self) -> Json:
-        ask = {"action": self.dispatch.help_action, "resource": "…"}
-        return {
-            "resources": {
-                resource: list(actions) for resource, actions in self.shown.resources.items()
-            },
-            "next_step": f"{_written(ask)} tells what the actions of one take.",
-        }
+        ask = {"action": self.table.help_action, "resource": "…"}
+        resources = {resource: list(actions) for resource, actions in self.shown.resources.items()}
+        return {"resources": resources, "next_step": messages.ask_for_actions(write_json(ask))}
 
     def _resource(self, resource: str) -> Json:
-        way = {"resource": resource} if resource else {}
-        ask = {**way, "action": "…", self.dispatch.help: True}
+        named = {"resource": resource} if resource else {}
+        ask = {**named, "action": "…", self.table.help: True}
+        actions = self.shown.resources.get(resource, {})
         return {
-            **way,
-            "actions": {
-                action: _outline(tool)
-                for action, tool in self.shown.resources.get(resource, {}).items()
-            },
-            "next_step": f"{_written(ask)} tells the types of one action's fields, with an example.",
+            **named,
+            "actions": {action: _outline(tool) for action, tool in actions.items()},
+            "next_step": messages.ask_for_fields(write_json(ask)),
         }
 
     def _action(self, resource: str, action: str) -> Json:
-        if not resource and "" not in self.dispatch.resources:
-            message = "is required: actions of one name may take other fields elsewhere"
-            raise ToolInputError([Problem(code="missing", path=("resource",), message=message)])
+        if not resource and "" not in self.table.resources:
+            raise _refusal("missing", "resource", messages.RESOURCE_REQUIRED)
         actions = self.shown.resources.get(resource, {})
         if action not in actions:
             near = near_name(action[:128], actions)
-            others = f"; there are {listed(tuple(actions))}" if actions else ""
-            message = f"there is no action {echo(action)}" + (
-                f"; did you mean {quoted(near)}?" if near else others
-            )
-            raise ToolInputError([Problem(code="invalid", path=("action",), message=message)])
-        way = {"resource": resource, "action": action} if resource else {"action": action}
-        return _behind(self.dispatch, way, actions[action])
+            raise _refusal("invalid", "action", messages.no_help_for(action, near, tuple(actions)))
+        return _behind(self.table, target_of(resource, action), actions[action])
+
+
+def _refusal(code: ProblemCode, key: str, message: str) -> ToolInputError:
+    return ToolInputError([Problem(code=code, path=(key,), message=message)])
 
 
 def _outline(tool: Tool) -> Json:
@@ -175,15 +180,17 @@ def _outline(tool: Tool) -> Json:
     required = list(schema.get("required", ()))
     optional = [name for name in schema.get("properties", {}) if name not in required]
     made: Json = {
-        "description": shorten(tool.contract.description, _SAID),
+        "description": shorten(tool.contract.description, _LONGEST_DESCRIPTION),
         "required": required,
         "optional": optional,
     }
     return {key: value for key, value in made.items() if value}
 
 
-def _paged(made: Json, key: str, page: int, again: Json) -> Json:
-    """One page of what would be too long. Raises ToolInputError for a page that there is not."""
+def _page_of(made: Json, key: str, page: int, again: Json) -> Json:
+    """One page of an answer that would be too long. `again` is the call that asks for it. Raises
+    ToolInputError for a page that does not exist.
+    """
     pages: list[Json] = [{}]
     room = PAGE
     for name, each in made[key].items():
@@ -194,14 +201,10 @@ def _paged(made: Json, key: str, page: int, again: Json) -> Json:
         pages[-1][name] = each
         room -= size
     if page > len(pages):
-        message = f"there {'is one page' if len(pages) == 1 else f'are {len(pages)} pages'}"
-        raise ToolInputError([Problem(code="invalid", path=("page",), message=message)])
+        raise _refusal("invalid", "page", messages.number_of_pages(len(pages)))
     made = {**made, key: pages[page - 1]}
     if len(pages) > 1:
         made |= {"page": page, "pages": len(pages)}
-        made |= {"next_page": {**again, "page": page + 1}} if page < len(pages) else {}
+    if page < len(pages):
+        made["next_page"] = {**again, "page": page + 1}
     return made
-
-
-def _written(call: Json) -> str:
-    return json.dumps(call, ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""Results that fit: pages, tokens and the arguments that ask for them. Nothing here knows a host."""
+"""Results that fit: pages of a result, and its summary. Nothing here knows a host."""

@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import jiter
 import orjson
 
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_array, is_object
 
 Span = tuple[int, int]
 Unit = Literal["rows", "text"]
@@ -120,16 +120,16 @@ class Written:
             return {**made, "sample": _short(self.text)}
         one: Any = jiter.from_json(self.text.encode())
         if self.name:
-            beside = cast("Json", {} if isinstance(one, list) else one)
+            beside: Json = {} if is_array(one) else one
+            rows: list[Any] = one if is_array(one) else one[self.name]
             made = {"rows": self.name, "count": len(self.rows), **made}
             if others := _sample({key: each for key, each in beside.items() if key != self.name}):
                 made["beside"] = others
-            one = cast("list[Any]", one if isinstance(one, list) else beside[self.name])
-            one = one[0] if one else None
-        if isinstance(one, dict):
-            made["fields"] = list(cast("Json", one))[:_MOST_FIELDS]
-            if len(cast("Json", one)) > _MOST_FIELDS:
-                made["more_fields"] = len(cast("Json", one)) - _MOST_FIELDS
+            one = rows[0] if rows else None
+        if is_object(one):
+            made["fields"] = list(one)[:_MOST_FIELDS]
+            if len(one) > _MOST_FIELDS:
+                made["more_fields"] = len(one) - _MOST_FIELDS
         return {**made, "sample": _sample(one)}
 
     def _end_of_piece(self, start: int, room: int) -> int:
@@ -207,8 +207,8 @@ def _size(text: str) -> int:
 
 
 def _sample(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _short(each) for key, each in list(cast("Json", value).items())[:_MOST_FIELDS]}
+    if is_object(value):
+        return {key: _short(each) for key, each in list(value.items())[:_MOST_FIELDS]}
     return _short(value)
 
 

@@ -55,8 +55,8 @@ def _share(application: Application, call: str) -> Timing:
     def boundary() -> bytes:
         message, *rest = read_json(sent.body, DEFAULT_LIMITS)
         arguments = message["params"]["arguments"]
-        form = tool.form and tool.form(arguments)
-        _, repairs = accept_reading((form or tool).contract, (arguments, *rest))
+        variant = tool.variant and tool.variant(arguments)
+        _, repairs = accept_reading((variant or tool).contract, (arguments, *rest))
         return orjson.dumps(render.value_result(value, repairs, structured=render.as_fragment))
 
     tasks: dict[str, Task] = {"boundary": boundary, "whole": lambda: _answer(application, sent)}

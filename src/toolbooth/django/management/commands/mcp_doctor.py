@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from toolbooth.django import messages
+from toolbooth.django.management import messages
 from toolbooth.django.management.examinations import EXAMINATIONS, Finding, findings
 
 

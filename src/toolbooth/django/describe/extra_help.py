@@ -6,33 +6,31 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbooth.contract import Contract
-from toolbooth.django import messages
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.gateway_arguments import filters_of
 from toolbooth.django.describe.relations import Relation
 from toolbooth.jsonvalue import Json, is_array, is_object
-from toolbooth.server.dispatch.variants import Form, Help, Withheld, is_free
-from toolbooth.server.results.arguments import TABLE
-from toolbooth.server.tool import Tool
+from toolbooth.server.controls import CONTROL_ARGUMENTS, HELP_KEY, is_free
+from toolbooth.server.dispatch.variants import help_variant
+from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 
-def help_variant(
-    call: SyncInvocation, find: Callable[[str], Tool], withheld: Withheld
-) -> Form | None:
-    """The variant of a view's tool that answers with help; None if it has none."""
+def help_variant_of_view(
+    call: SyncInvocation, find: Callable[[str], Tool], access_check: AccessCheck
+) -> Variant | None:
+    """The variant of a view's tool that answers with its help; None where it has none."""
     name = call.arguments.called("help")
-    if name is None:
-        return None
-    return Help(name=name, tool=call.tool, find=find, withheld=withheld).form
+    return None if name is None else help_variant(name, call.tool, find, access_check)
 
 
-def about(arguments: Arguments, most: int | None) -> Json:
+def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
     """What help tells of a tool beside its fields; `most`: so many rows can be made in one call,
     None: one.
     """
     filters = filters_of(arguments)
-    protocol = {name: TABLE[own].meaning for name, own in arguments.protocol.items()}
+    controls = {name: CONTROL_ARGUMENTS[own].meaning for name, own in arguments.controls.items()}
     relations = dict(_relations(arguments.relations, ""))
     made: Json = {}
     if filters:
@@ -41,8 +39,8 @@ def about(arguments: Arguments, most: int | None) -> Json:
         made["bulk"] = messages.help_about_many(most)
     if relations:
         made["relations"] = relations
-    if protocol:
-        made["protocol"] = protocol
+    if controls:
+        made[HELP_KEY] = controls
     return made
 
 
@@ -57,7 +55,7 @@ def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
             yield from _relations(each, f"{path}.{name}" if path else name)
 
 
-def about_written(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
+def extra_help_of_function(contract: Contract, own: Contract, names: Mapping[str, str]) -> Json:
     """What help tells of a hand-written tool beside its fields: what its contract takes that is not
     its own.
     """
@@ -67,4 +65,4 @@ def about_written(contract: Contract, own: Contract, names: Mapping[str, str]) -
         for name, each in names.items()
         if is_free(own, each) and (each in fields or name == "help")
     }
-    return {"protocol": {each: TABLE[name].meaning for each, name in free.items()}}
+    return {HELP_KEY: {each: CONTROL_ARGUMENTS[name].meaning for each, name in free.items()}}

@@ -1,0 +1,178 @@
+"""Control arguments: what a caller may ask of the server with any call, beside the tool's own
+arguments. One table; nothing here knows a host.
+
+If a tool has an argument of such a name, it stays the tool's: the control argument is then not
+offered there, and can be renamed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, Literal
+
+from toolbooth.boundary.repairs import CLIENT_KEYS
+from toolbooth.compile.json_schema import shape_of_schema
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json, Schema, is_array
+from toolbooth.server import messages
+from toolbooth.shape import Field
+
+Mode = Literal["summary", "page", "full"]
+
+HELP_KEY = "protocol"
+"""The key of help under which the control arguments are listed. Clients read it: the name stays."""
+
+BOOLEAN: Json = {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlArgument:
+    """One control argument."""
+
+    schema: Json
+    """As it is published: short, because many tools list it."""
+    meaning: str
+    """What help says about it."""
+
+
+CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
+    "help": ControlArgument(
+        schema=BOOLEAN,
+        meaning=messages.HELP_MEANS,
+    ),
+    "filters": ControlArgument(
+        schema={"type": "object", "description": "any filter"},
+        meaning=messages.FILTERS_MEANS,
+    ),
+    "filter_keys": ControlArgument(
+        schema={"type": "array", "items": {"type": "string"}},
+        meaning=messages.FILTER_KEYS_MEANS,
+    ),
+    "page": ControlArgument(
+        schema={"type": "integer", "minimum": 1},
+        meaning=messages.PAGE_MEANS,
+    ),
+    "page_size": ControlArgument(
+        schema={"type": "integer", "minimum": 1},
+        meaning=messages.PAGE_SIZE_MEANS,
+    ),
+    "mode": ControlArgument(
+        schema={"type": "string", "enum": ["summary", "page", "full"]},
+        meaning=messages.MODE_MEANS,
+    ),
+    "continuation_token": ControlArgument(
+        schema={"type": "string"},
+        meaning=messages.CONTINUATION_TOKEN_MEANS,
+    ),
+    "verify": ControlArgument(
+        schema={"type": "boolean"},
+        meaning=messages.VERIFY_MEANS,
+    ),
+}
+"""By their own names, in the order in which they are published."""
+
+ROW_KEYS = ("objects", "data", "items", "_items", "body")
+"""Keys under which many rows may be sent at once; the first is the documented one."""
+
+RESERVED = (*ROW_KEYS, "action", "resource", "params")
+"""Names that mean something else: rows, and the arguments of dispatchers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controls:
+    """The control arguments of one call; None or False: not sent."""
+
+    mode: Mode | None = None
+    page: int | None = None
+    page_size: int | None = None
+    filter_keys: tuple[str, ...] | None = None
+    verify: bool = False
+
+
+NO_CONTROLS = Controls()
+_READ = frozenset(each.name for each in fields(Controls))
+
+
+def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls]:
+    """The arguments of the tool, and the control arguments. `known` maps the names of control
+    arguments in this tool to their names in `CONTROL_ARGUMENTS`.
+    """
+    if known.keys().isdisjoint(sent):
+        return sent, NO_CONTROLS
+    own: Json = {}
+    others: Json = {}
+    for name, value in sent.items():
+        if name not in known:
+            others[name] = value
+        elif known[name] in _READ:
+            own[known[name]] = tuple(value) if is_array(value) else value
+    return others, Controls(**own)
+
+
+def is_free(contract: Contract, name: str) -> bool:
+    """Whether a name means nothing to a tool."""
+    return all(
+        name not in form.fields and form.additional is None for form in contract.shape.objects
+    )
+
+
+def publishing(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
+    """The contract with these control arguments in its schema."""
+    return replace(contract, describe=partial(_described, contract, schemas))
+
+
+def _described(contract: Contract, schemas: Mapping[str, Schema]) -> Json:
+    schema = dict(contract.schema)
+    return {**schema, "properties": {**schema.get("properties", {}), **schemas}}
+
+
+def accepting(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
+    """The contract that takes these control arguments too, and validates the others alone."""
+    fields = {
+        name: Field(name=name, shape=shape_of_schema(schema), required=False)
+        for name, schema in schemas.items()
+    }
+
+    def validate(sent: Json) -> Any:
+        return contract.validate({key: each for key, each in sent.items() if key not in schemas})
+
+    shape = contract.shape.extended(fields)
+    return replace(contract, shape=shape, validate=validate, validation_proves_shape=False)
+
+
+def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
+    """What each control argument is called; those that are switched off are left out."""
+    names = {name: renamed.get(name, name) for name in CONTROL_ARGUMENTS}
+    return {name: each for name, each in names.items() if each is not None}
+
+
+def instructions(renamed: Mapping[str, str | None]) -> str:
+    """What a server says of them once, so that no tool has to."""
+    names = control_names(renamed)
+    if not names:
+        return ""
+    meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
+    return " ".join([messages.MANY_TOOLS_TAKE, *meanings])
+
+
+def naming_mistakes(renamed: Any) -> Iterator[str]:
+    """What is wrong with the setting that renames control arguments."""
+    given: Mapping[Any, Any] = renamed
+    if not isinstance(renamed, Mapping):
+        yield messages.controls_not_a_map(renamed)
+        return
+    for name in given:
+        if name not in CONTROL_ARGUMENTS:
+            yield messages.unknown_control(name, CONTROL_ARGUMENTS)
+    for name, new in given.items():
+        if new is not None and not (isinstance(new, str) and new.isascii() and new.isidentifier()):
+            yield messages.control_needs_a_name(name, new)
+        elif new in RESERVED or new in CLIENT_KEYS:
+            yield messages.control_name_is_reserved(name, new)
+    names = Counter(str(name) for name in control_names(given).values())
+    for name in sorted(names):
+        if names[name] > 1:
+            yield messages.control_name_twice(name)

@@ -1,0 +1,93 @@
+"""RoutedCall: a dispatcher's call whose sub-tool is known, and how its answer is told in the
+dispatcher's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from toolbooth.boundary.read import Reading
+from toolbooth.boundary.refusals import holds_secret
+from toolbooth.boundary.repairs import Repair
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.server.tool import PARAMS, ActionTable, Tool
+
+
+# Frozen and by keyword would cost more than all else that a right call needs here.
+@dataclass(slots=True)
+class RoutedCall:
+    """One call on its way through a dispatcher."""
+
+    table: ActionTable
+    tool: Tool
+    """The sub-tool."""
+    reading: Reading
+    """The arguments for it."""
+    target: Mapping[str, Any]
+    """The arguments that name it."""
+    inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
+    """The keys that were not sent flat, and the path of the object that held them: `("params",)`.
+    """
+    repairs: tuple[Repair, ...] = ()
+    """Of the dispatcher's own arguments."""
+    slips: tuple[Problem, ...] = ()
+    """What was wrong with the dispatcher's own arguments, though it is plain what was meant."""
+
+    def refusal(self) -> ToolInputError:
+        """For a call of which the sub-tool has nothing to say."""
+        arguments: Json = self.reading[0]
+        shown = not holds_secret(self.tool.contract.shape, arguments)
+        return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
+
+    def refusal_of_call(self, error: ToolInputError) -> ToolInputError:
+        """A refusal of the sub-tool's, as one of the dispatcher's call."""
+        moved = error.moved(partial(sent_at, self.inside))
+        declared = moved.declared
+        if declared and self.target["action"] == self.table.help_action:
+            declared = {(): (*self.table.keys, PARAMS, "page")}
+        corrected = moved.corrected
+        if corrected is not None:
+            corrected = self.table.call(self.target, corrected)
+        return moved.replaced(
+            problems=(*self.slips, *moved.problems),
+            tool=moved.tool or self.tool.name,
+            declared=declared,
+            corrected=corrected,
+        )
+
+    def all_repairs(self, repairs: list[Repair]) -> list[Repair]:
+        """The repairs of the whole call, at the paths where they were made."""
+        if not repairs and not self.repairs:
+            return repairs
+        moved = [replace(each, path=sent_at(self.inside, each.path)) for each in repairs]
+        return [*self.repairs, *moved]
+
+
+def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:
+    """The path of a sub-tool's argument in the dispatcher's call."""
+    first = path[0] if path else None
+    if isinstance(first, str) and first in inside:
+        return (*inside[first], *path)
+    return path
+
+
+def named_tool(table: ActionTable, sent: Mapping[str, Any]) -> Tool | None:
+    """The sub-tool that a call names exactly."""
+    action = sent.get("action")
+    resource = "" if "" in table.resources else sent.get("resource")
+    if type(action) is not str or type(resource) is not str:
+        return None
+    return table.resources.get(resource, {}).get(action)
+
+
+def is_own_params(tool: Tool, params: Mapping[str, Any]) -> bool:
+    """Whether `params` is rather the tool's own field of that name: it holds no other field of the
+    tool's.
+    """
+    if not tool.owns(PARAMS):
+        return False
+    return not any(key in form.fields for form in tool.contract.shape.objects for key in params)

@@ -1,0 +1,335 @@
+"""Search: what a dispatcher's call means that does not name its action exactly.
+
+Whatever is plainly meant is followed to its end, so that one refusal lists every problem, and the
+corrected call is the dispatcher's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from toolbooth.boundary.accept import accept_reading
+from toolbooth.boundary.messages import echo
+from toolbooth.boundary.read import NOTHING, Reading, read_json, text_as_object
+from toolbooth.boundary.repairs import Repair
+from toolbooth.contract import Limits
+from toolbooth.errors import Problem, ProblemCode, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath, near_name, quoted, same_name
+from toolbooth.server import messages
+from toolbooth.server.dispatch.help import help_of_action, help_of_dispatcher
+from toolbooth.server.dispatch.routed_call import RoutedCall, is_own_params, named_tool, sent_at
+from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool, target_of
+
+Found = tuple[Mapping[str, Any], Tool]
+"""A target, and the tool to run for it."""
+
+_AS_PUBLISHED = Repair(code="json-text", path=(PARAMS,))
+"""`params` are declared as JSON text, and taken as an object as well."""
+
+_LONGEST = 128
+"""Characters of a name that is compared: nothing useful is near a longer one."""
+
+
+class Search:
+    """The search for what one call means."""
+
+    def __init__(self, dispatcher: Tool, table: ActionTable, shows: Shows | None) -> None:
+        self.dispatcher = dispatcher
+        self.table = table
+        self.shows = shows
+        self.slips: list[Problem] = []
+        self.wrapped: dict[str, JsonPath] = {}
+        """The keys that a wrapper around the whole call held, and the path of the wrapper."""
+
+    def routed(self, reading: Reading) -> RoutedCall:
+        """Where the call goes. Raises ToolInputError if that cannot be said."""
+        self._check_access()
+        contract = self.dispatcher.contract
+        opened = _object_in(reading, contract.limits)
+        if opened is None:
+            accept_reading(contract, reading)  # refuses what is sent instead of an object
+            raise AssertionError(reading)
+        sent = self._located(self._spelt(self._unwrapped(opened[0], contract.limits)))
+        strays = self._strays(sent)
+        sent = {key: value for key, value in sent.items() if key not in strays}
+        arguments, repairs = self._accept_own(sent, opened)
+        target, tool = self._target(arguments)
+        fields, inside = self._fields((sent, *opened[1:]), arguments, strays)
+        if isinstance(reading[0], str):
+            repairs.insert(0, Repair(code="json-text", path=()))
+        return RoutedCall(
+            table=self.table,
+            tool=tool,
+            reading=fields,
+            target=target,
+            inside=inside,
+            repairs=tuple(repairs),
+            slips=tuple(self.slips),
+        )
+
+    def _check_access(self) -> None:
+        """Raise, for a caller who is shown nothing behind the dispatcher, the error of the first of
+        its sub-tools.
+        """
+        every = [tool for _, tool in self.table.subs()]
+        if any(map(self._is_shown, every)) or every[0].access_check is None:
+            return
+        refused = every[0].access_check()
+        if refused is not None:
+            raise refused
+
+    def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Repair]]:
+        """The dispatcher's own arguments, and their repairs. Raises ToolInputError."""
+        own = {key: value for key, value in sent.items() if key in self.table.own}
+        try:
+            arguments, repairs = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
+        except ToolInputError as error:
+            moved = error.moved(partial(sent_at, self.wrapped))
+            raise moved.replaced(problems=(*self.slips, *moved.problems)) from None
+        return arguments, [each for each in repairs if each != _AS_PUBLISHED]
+
+    def _slip(self, code: ProblemCode, key: str, message: str) -> None:
+        path = sent_at(self.wrapped, (key,))
+        self.slips.append(Problem(code=code, path=path, message=message))
+
+    def _refusal(self) -> ToolInputError:
+        return ToolInputError(self.slips, tool=self.dispatcher.name)
+
+    # --- the dispatcher's own keys ---
+
+    def _unwrapped(self, sent: Json, limits: Limits) -> Json:
+        """The call without a wrapper around all of it: an object under one key that holds the
+        action too.
+        """
+        if "action" in sent:
+            return sent
+        objects = {key: text_as_object(value, limits) for key, value in sent.items()}
+        calls = {key: inner for key, inner in objects.items() if inner and "action" in inner}
+        if len(calls) != 1:
+            return sent
+        ((key, inner),) = calls.items()
+        rest = {name: value for name, value in sent.items() if name != key}
+        if not rest.keys().isdisjoint(inner):
+            return sent
+        self._slip("nested-wrapper", key, messages.holds_the_whole_call(key, inner))
+        self.wrapped = dict.fromkeys(inner, (key,))
+        return {**rest, **inner}
+
+    def _spelt(self, sent: Json) -> Json:
+        """The call with `action` and `resource` in the dispatcher's own spelling."""
+        for name in self.table.keys:
+            if name in sent:
+                continue
+            near = [key for key, value in sent.items() if self._stands_for(name, key, value)]
+            if len(near) == 1:
+                (key,) = near
+                self._slip("unknown-key", key, messages.no_such_argument(key, name))
+                if same_name(key, [name]) is not None:
+                    sent = _renamed(sent, key, name)
+        return sent
+
+    def _located(self, sent: Json) -> Json:
+        """The call without the name of the only resource there is."""
+        only, tool = self.table.only, named_tool(self.table, sent)
+        if not only or "resource" not in sent or (tool is not None and tool.owns("resource")):
+            return sent
+        given = sent["resource"]
+        if given != only:
+            self._slip("invalid", "resource", messages.only_one_resource(given, only))
+            if not isinstance(given, str) or same_name(given[:_LONGEST], [only]) is None:
+                raise self._refusal()
+        return {key: value for key, value in sent.items() if key != "resource"}
+
+    def _stands_for(self, name: str, key: str, value: Any) -> bool:
+        """Whether a key is similar to `action` or `resource`, and holds one."""
+        if type(value) is not str or len(key) > _LONGEST or near_name(key, [name]) is None:
+            return False
+        if name == "resource":
+            return value in self.table.resources
+        return value in self._actions or value == self.table.help_action
+
+    def _strays(self, sent: Json) -> Json:
+        """Fields of the sub-tool that have a name of the call's own, and can be nothing else."""
+        tool = named_tool(self.table, sent)
+        if tool is None:
+            return {}
+        found = {key: sent[key] for key in self._stray_keys(sent, tool)}
+        for key in found:
+            self._slip("invalid", key, messages.goes_into_params(key, PARAMS))
+        return found
+
+    def _stray_keys(self, sent: Json, tool: Tool) -> Iterator[str]:
+        word = self.table.help
+        if sent.get(word, True) not in (True, "true") and tool.owns(word):
+            yield word
+        if PARAMS in sent:
+            params = text_as_object(sent[PARAMS], self.dispatcher.contract.limits)
+            if is_own_params(tool, params or {}):
+                yield PARAMS
+
+    @property
+    def _actions(self) -> dict[str, Tool]:
+        """Every action, of whichever resource."""
+        found: dict[str, Tool] = {}
+        for actions in self.table.resources.values():
+            found.update(actions)
+        return found
+
+    # --- their values ---
+
+    def _target(self, arguments: Json) -> Found:
+        """The target, and the tool to run: the sub-tool, or the one that answers with its help."""
+        arguments = self._as_question(arguments)
+        action, word = arguments.get("action"), self.table.help
+        asks = arguments.get(word) is True
+        if (asks and action is None) or self._means_help(action):
+            return self._to_help(arguments)
+        target, tool = self._chosen_tool(arguments)
+        asks = asks or (arguments.get(PARAMS, {}).get(word) is True and word in tool.controls)
+        if not asks:
+            return target, tool
+        return {**target, word: True}, help_of_action(self.table, target, tool)
+
+    def _as_question(self, arguments: Json) -> Json:
+        """The call with a question that is written as an action, `help create`, asked as it should
+        be.
+        """
+        action, word = arguments.get("action"), self.table.help
+        if not isinstance(action, str) or action in (*self._actions, self.table.help_action):
+            return arguments
+        words = re.findall(r"[a-z0-9]+", action[:_LONGEST].lower())
+        subject = "_".join(each for each in words if each != word)
+        if word not in words or not subject:
+            return arguments
+        self._slip("invalid", "action", messages.ask_by_help(action, word))
+        if subject in self.table.resources:
+            return {**arguments, "action": self.table.help_action, "resource": subject}
+        return {**arguments, "action": subject, word: True}
+
+    def _means_help(self, action: Any) -> bool:
+        word = self.table.help_action
+        if action == word or not isinstance(action, str) or action in self._actions:
+            return action == word
+        if same_name(action[:_LONGEST], [word, *self._actions]) != word:
+            return False
+        self._slip("invalid", "action", messages.did_you_mean_action(echo(action), word))
+        return True
+
+    def _to_help(self, arguments: Json) -> Found:
+        target = {"action": self.table.help_action}
+        if "resource" in arguments and "" not in self.table.resources:
+            resource = self._chosen("resource", arguments, self.table.resources)
+            if resource is None:
+                raise self._refusal()
+            target = {"resource": resource, **target}
+        return target, help_of_dispatcher(self.dispatcher.name, self.table, self.shows, target)
+
+    def _chosen_tool(self, arguments: Json) -> Found:
+        """The sub-tool that is named exactly, by its own name, or nearly. Raises ToolInputError."""
+        tool = named_tool(self.table, arguments)
+        if tool is not None:
+            return {key: arguments[key] for key in self.table.keys}, tool
+        found = self._by_full_name(arguments)
+        if found is not None:
+            return found
+        resource = ""
+        if "" not in self.table.resources:
+            chosen = self._chosen("resource", arguments, self.table.resources)
+            if chosen is None:
+                if arguments.get("action") not in self._actions:
+                    self._chosen("action", arguments, self._actions)
+                raise self._refusal()
+            resource = chosen
+        actions = self.table.resources[resource]
+        action = self._chosen("action", arguments, actions, resource)
+        if action is None:
+            raise self._refusal()
+        return target_of(resource, action), actions[action]
+
+    def _by_full_name(self, arguments: Json) -> Found | None:
+        """The sub-tool of a call whose action is the whole name of a tool: `contacts__create`."""
+        action = arguments.get("action")
+        if action in self._actions:
+            return None
+        for target, tool in self.table.subs():
+            given = arguments.get("resource", target.get("resource"))
+            if tool.name == action and given == target.get("resource") and self._is_shown(tool):
+                message = messages.did_you_mean_action(quoted(tool.name), target["action"])
+                self._slip("invalid", "action", message)
+                return target, tool
+        return None
+
+    def _chosen(
+        self, key: str, arguments: Json, choices: Mapping[str, Any], of: str = ""
+    ) -> str | None:
+        """The name that a call gives, also in another case; None, and a slip that says what is
+        wrong.
+        """
+        given: str | None = arguments.get(key)
+        if given is not None and given in choices and self._any_shown(choices[given]):
+            return given
+        names = [name for name, below in choices.items() if self._any_shown(below)]
+        if given is not None:
+            near = near_name(given[:_LONGEST], names)
+            chosen = same_name(given[:_LONGEST], names)
+        else:
+            if key == "resource":  # those that have such an action
+                action = arguments.get("action")
+                names = [name for name in names if action in choices[name]] or names
+            near = chosen = names[0] if len(names) == 1 and len(choices) > 1 else None
+        message = messages.choose_one(key, given, of, near, names, self.table.help_action)
+        self._slip("missing" if given is None else "invalid", key, message)
+        return chosen
+
+    def _any_shown(self, below: Tool | Mapping[str, Tool]) -> bool:
+        if isinstance(below, Tool):
+            return self._is_shown(below)
+        return any(map(self._is_shown, below.values()))
+
+    def _is_shown(self, tool: Tool) -> bool:
+        return self.shows is None or self.shows(tool)
+
+    # --- everything else ---
+
+    def _fields(
+        self, sent: Reading, arguments: Json, strays: Json
+    ) -> tuple[Reading, dict[str, JsonPath]]:
+        """The arguments of the sub-tool, with every digit that was sent, and the paths of those
+        that were not sent flat.
+        """
+        inner = NOTHING
+        if PARAMS in arguments:
+            limits = self.dispatcher.contract.limits
+            inner = _object_in((sent[0][PARAMS], *sent[1:]), limits) or NOTHING
+        flat = {key: value for key, value in sent[0].items() if key not in self.table.own}
+        flat |= strays
+        path = (*self.wrapped.get(PARAMS, ()), PARAMS)
+        twice = [key for key in inner[0] if key in flat]
+        if twice:
+            for key in twice:
+                message = messages.sent_inside_too(path)
+                problem = Problem(code="conflicting-keys", path=(key,), message=message)
+                self.slips.append(problem)
+            raise self._refusal()
+        fields = ({**flat, **inner[0]}, sent[1] or inner[1], sent[2] or inner[2])
+        return fields, {**self.wrapped, **dict.fromkeys(inner[0], path)}
+
+
+def _renamed(sent: Json, key: str, name: str) -> Json:
+    """The same object with one key under another name, in the same order."""
+    names = {key: name}
+    return {names.get(each, each): value for each, value in sent.items()}
+
+
+def _object_in(reading: Reading, limits: Limits) -> Reading | None:
+    """The object that was sent. If it came as JSON text, the text is read once more: accepting it
+    may have rounded numbers.
+    """
+    if text_as_object(reading[0], limits) is None:
+        return NOTHING if reading[0] is None else None
+    while isinstance(reading[0], str):
+        reading = read_json(reading[0].encode(), limits)
+    return reading

@@ -1,0 +1,163 @@
+"""The envelope of one JSON-RPC message: bytes -> a Request that has been checked.
+
+In: the bytes of a message and its headers. Out: a Request with its id, method, params, revision of
+MCP and arguments, or a ProtocolError. Nothing here knows which tools there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
+from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.errors import INVALID_PARAMS, Problem
+from toolbooth.jsonvalue import Json, is_object
+from toolbooth.server import messages
+from toolbooth.server.revisions import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ProtocolError,
+    Revision,
+    revision_of,
+    revision_shown,
+)
+
+Headers = Mapping[str, str]
+
+_INTEGERS = range(-(2**63), 2**64)
+"""What a reply can carry as an id."""
+
+_KEYS_OF_A_CALL = frozenset(
+    ("name", "arguments", "_meta", "task", "inputResponses", "requestState")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message, parsed once: its bytes, and its JSON or the reason why it cannot be read."""
+
+    body: bytes
+    reading: Reading | Unreadable
+
+    @property
+    def method(self) -> str | None:
+        """The JSON-RPC method. Of a message that must not be acted on, the one that a forgiving
+        parser sees.
+        """
+        if isinstance(self.reading, Unreadable):
+            found = _leniently(self.body).get("method")
+        else:
+            message = self.reading[0]
+            found = message.get("method") if is_object(message) else None
+        return found if isinstance(found, str) else None
+
+
+def read_message(body: bytes) -> Message:
+    """Parse a message."""
+    try:
+        return Message(body, read_json(body, DEFAULT_LIMITS))
+    except Unreadable as error:
+        return Message(body, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request whose envelope has been checked."""
+
+    id: Any
+    method: str
+    params: Json
+    revision: Revision
+    arguments: Reading
+    problems: list[Problem]
+    """Of a tool call: what it says outside of `arguments`."""
+
+
+def read_request(reading: Reading, headers: Headers | None) -> Request | None:
+    """The request that a message holds; None for a message that gets no answer. `headers` is None
+    on a transport without headers.
+
+    Raises:
+        ProtocolError: the envelope is wrong.
+    """
+    message: Json = reading[0]
+    if type(message) is not dict:
+        raise ProtocolError(INVALID_REQUEST, messages.not_one_object(message))
+    method, request_id = message.get("method"), message.get("id")
+    if method is None and ("result" in message or "error" in message):
+        return None  # a response: this server never asks
+    if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        raise ProtocolError(INVALID_REQUEST, messages.NOT_A_REQUEST)
+    if "id" not in message:
+        return None  # a notification
+    if not is_id(request_id):
+        raise ProtocolError(INVALID_REQUEST, messages.WRONG_ID)
+
+    params: Json | None = message.get("params")
+    if params is None:
+        params = {}
+    if type(params) is not dict:
+        raise ProtocolError(INVALID_PARAMS, messages.PARAMS_NOT_AN_OBJECT)
+    meta: Json | None = params.get("_meta")
+    if meta is not None and type(meta) is not dict:
+        raise ProtocolError(INVALID_PARAMS, messages.META_NOT_AN_OBJECT)
+
+    problems = beside(message, params) if method == "tools/call" else []
+    revision = revision_of(method, params, headers)
+    if method == "tools/call" and not isinstance(params.get("name"), str):
+        raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
+    sent = params.get("arguments")
+    arguments: Reading = ({} if sent is None else sent, reading[1], reading[2])
+    return Request(request_id, method, params, revision, arguments, problems)
+
+
+def beside(message: Json, params: Json) -> list[Problem]:
+    """What a tool call says outside of `arguments`, where no tool would ever see it."""
+    strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
+    if "arguments" in message:
+        strangers.append("arguments")
+    return [
+        Problem(code="unknown-key", path=(), message=messages.beside_arguments(key))
+        for key in strangers
+    ]
+
+
+def unreadable_call(body: bytes, error: Unreadable) -> Request:
+    """A message that must not be acted on, as a tool call without arguments: its caller gets the
+    same answer as for any refused call.
+
+    Raises:
+        ProtocolError: it is not plainly a tool call.
+    """
+    message = _leniently(body)
+    params = message.get("params")
+    if message.get("method") != "tools/call" or not is_object(params):
+        raise ProtocolError(PARSE_ERROR, f"Parse error: {error.problem.message}")
+    name = params.get("name")
+    if not isinstance(name, str):
+        raise ProtocolError(INVALID_PARAMS, messages.NO_TOOL_NAME)
+    revision = revision_shown(params.get("_meta"))
+    return Request(id_in(body), "tools/call", {"name": name}, revision, NOTHING, [error.problem])
+
+
+def id_in(body: bytes) -> Any:
+    """The id of a message that was refused, if a forgiving parser finds one."""
+    request_id = _leniently(body).get("id")
+    if not is_id(request_id):
+        return None
+    # Half a surrogate pair, written as an escape, cannot be sent back.
+    text = str(request_id)
+    is_whole = text.encode(errors="ignore").decode() == text
+    return request_id if is_whole else None
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value can be the id of a request."""
+    return type(value) is str or (type(value) is int and value in _INTEGERS)
+
+
+def _leniently(body: bytes) -> Json:
+    found = read_leniently(body)
+    return found if is_object(found) else {}

@@ -1,0 +1,315 @@
+"""Every sentence of the server: to clients that send a wrong message, to agents that ask for help
+or call a dispatcher, and to authors who register a tool.
+
+The sentences of a refusal of arguments are in `boundary/messages.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from toolbooth.boundary.messages import echo
+from toolbooth.jsonvalue import JsonPath, listed, path_text, quoted
+
+# --- HTTP ---------------------------------------------------------------------------------------
+
+SEND_BY_POST = "send JSON-RPC messages by POST"
+WRONG_HOST = "this host is not served here; name it in hosts="
+WRONG_ORIGIN = "requests from this origin are not taken; name it in origins="
+LINE_TOO_LONG = "Parse error: the line is too long"
+
+
+def header_sent_twice(name: str) -> str:
+    """A header of MCP that is sent more than once."""
+    return f"header {name} is sent twice"
+
+
+def wrong_path(path: str) -> str:
+    """A request for another path."""
+    return f"MCP is served at {path}"
+
+
+def body_too_slow(seconds: float) -> str:
+    """A body that does not arrive in time."""
+    return f"the rest of the request did not arrive within {seconds:g} s"
+
+
+def body_too_long(most: int) -> str:
+    """A body with more bytes than the limit."""
+    return f"a request may have {most:,} bytes"
+
+
+# --- JSON-RPC messages --------------------------------------------------------------------------
+
+NOT_A_REQUEST = 'a request has "jsonrpc": "2.0" and a method'
+WRONG_ID = "an id is a string or an integer of 64 bits"
+WRONG_PROGRESS_TOKEN = "a progressToken is a string or an integer of 64 bits"
+PARAMS_NOT_AN_OBJECT = "params must be an object"
+META_NOT_AN_OBJECT = "params._meta must be an object"
+NO_TOOL_NAME = "params.name must be the name of a tool"
+UNKNOWN_CURSOR = "the cursor is not one that this server gave out"
+SERVER_FAILED = "the server failed; its log says how"
+OTHER_VERSION_IN_HEADER = "the MCP-Protocol-Version header and the body name different versions"
+OTHER_METHOD_IN_HEADER = "the Mcp-Method header and the body name different methods"
+OTHER_TOOL_IN_HEADER = "the Mcp-Name header and the body name different tools"
+
+
+def not_one_object(message: Any) -> str:
+    """A message that is not a JSON object."""
+    what = "a batch" if isinstance(message, list) else "not an object"
+    return f"the message is {what}; send one JSON-RPC object"
+
+
+def unknown_method(method: str) -> str:
+    """A method that this server does not have."""
+    return f"there is no method {method[:80]!r} here"
+
+
+def beside_arguments(key: str) -> str:
+    """A key of a tool call that no tool would ever see."""
+    sent = json.dumps(key[:80])
+    return f'the call has {sent} beside its "arguments"; what is for the tool goes into "arguments"'
+
+
+def meta_must_hold(keys: Sequence[str]) -> str:
+    """A stateless request without an object of metadata."""
+    return f"params._meta must be an object with {' and '.join(map(repr, keys))}"
+
+
+def must_be_a_string(key: str) -> str:
+    """A key of `_meta` that is not a string."""
+    return f"{key} must be a string"
+
+
+def other_argument_in_header(token: str, name: str) -> str:
+    """An `Mcp-Param-*` header that does not repeat its argument."""
+    return f"the Mcp-Param-{token} header and the argument {name!r} differ"
+
+
+# --- one call -----------------------------------------------------------------------------------
+
+RESULT_UNSENDABLE = "cannot be sent"
+RESULT_UNDECLARED = "is not what it declares"
+RESULT_NOT_AN_OBJECT = "it is no object"
+
+
+def loop_is_running(tool: str) -> str:
+    """A tool that needs an event loop of its own, called where one is running."""
+    return f"tool {tool!r} needs an event loop, and one runs here already: await dispatch_async"
+
+
+def timed_out(seconds: float, *, stopped: bool) -> str:
+    """A tool that takes longer than its time limit."""
+    fate = "it was stopped" if stopped else "it may still complete"
+    return f"it did not answer within {seconds:g} s; {fate}"
+
+
+def tool_failed(tool: str) -> str:
+    """A tool that raised an exception of its own."""
+    return f"Tool {tool!r} failed unexpectedly."
+
+
+def result_unusable(why: str) -> str:
+    """A tool that ran, and whose result cannot be returned."""
+    return (
+        f"The tool ran to its end, but what it returned {why}."
+        " Do not call it again without looking at what it did."
+    )
+
+
+# --- registration -------------------------------------------------------------------------------
+
+NO_FUNCTION = "there is no function to call; pass one"
+ACTIONS_NOT_A_MAP = (
+    "actions= maps each action to the name of a tool, or each resource to such a map"
+)
+NO_ACTIONS = "there are no actions"
+NO_MARKED_METHOD = "no method is marked with @mcp_action"
+MIXED_LEVELS = "some of the names lead to tools and some to actions; let all do the same"
+NAMELESS_ACTION = "an action or a resource has no name"
+
+
+def errors_must_be(given: Any, choices: Iterable[str]) -> str:
+    """A wrong value of `errors=`."""
+    return f"errors={given!r}: a refusal is answered as {', '.join(map(repr, choices))}"
+
+
+def observer_is_shown(given: Any, choices: Iterable[str]) -> str:
+    """A wrong value of `arguments=` of an observer."""
+    return f"arguments={given!r}: an observer is shown {', '.join(map(repr, choices))}"
+
+
+def not_a_tool_name(name: str) -> str:
+    """A name that MCP does not allow."""
+    return f"{name!r} is no tool name (letters, digits, _ - .; 128 at most); pass name="
+
+
+def name_is_taken(name: str) -> str:
+    """The name of another tool."""
+    return f"a tool named {name!r} is registered already; pass another name="
+
+
+def unknown_tool(name: str, near: str | None) -> str:
+    """A tool that is not registered."""
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"there is no tool {name[:128]!r}{hint}"
+
+
+def no_actions_of(resource: str) -> str:
+    """A resource without actions."""
+    return f"{resource!r} has no actions"
+
+
+def not_a_word_for_help(word: str) -> str:
+    """A word that cannot ask a dispatcher for help."""
+    return f"help={word!r} is no word for help; take another"
+
+
+def nested_dispatcher(tool: str) -> str:
+    """A dispatcher behind a dispatcher."""
+    return f"{tool!r} leads to another dispatcher; name its actions"
+
+
+def dispatcher_usage(params: str, help_action: str) -> str:
+    """How a dispatcher is called: part of its description."""
+    return f"Fields go beside action, or in {params}; action={help_action} tells them."
+
+
+# --- control arguments --------------------------------------------------------------------------
+
+HELP_MEANS = "Answers with all that the tool takes, and calls nothing."
+FILTERS_MEANS = "The filters in one object; each may also be sent by itself."
+FILTER_KEYS_MEANS = "The fields to answer with; all others are left out of every row."
+PAGE_MEANS = "Which page of the rows, from 1."
+PAGE_SIZE_MEANS = "Rows in a page."
+MODE_MEANS = (
+    "summary: what there is, without the rows; page: a bounded page; "
+    "full: all that is answered at once, whatever its size."
+)
+CONTINUATION_TOKEN_MEANS = (
+    "Goes on where an earlier answer ended; stands in that call instead of its fields."
+)
+VERIFY_MEANS = "Answers with the whole object instead of a receipt."
+MANY_TOOLS_TAKE = "Many tools take these arguments too."
+
+
+def controls_not_a_map(given: Any) -> str:
+    """A setting that renames control arguments, but is not a dict."""
+    what = "must be a dict that renames protocol arguments, or switches them off with None"
+    return f"{what}, not {given!r}"
+
+
+def unknown_control(name: Any, known: Iterable[str]) -> str:
+    """A control argument that does not exist."""
+    return f"there is no protocol argument {name!r}; there are {', '.join(known)}"
+
+
+def control_needs_a_name(name: Any, new: Any) -> str:
+    """A new name that is not an identifier."""
+    return f"{name!r} must be given a name of letters, digits and _, or None, not {new!r}"
+
+
+def control_name_is_reserved(name: Any, new: str) -> str:
+    """A new name that has another meaning."""
+    return f"{name!r} cannot be called {new!r}, which means something else"
+
+
+def control_name_twice(name: str) -> str:
+    """Two control arguments with one name."""
+    return f"two protocol arguments would be called {name!r}"
+
+
+# --- calls of dispatchers -----------------------------------------------------------------------
+
+NONE_FOR_YOU = "; there is none for you"
+
+
+def holds_the_whole_call(key: str, inside: Iterable[str]) -> str:
+    """A wrapper around the whole call of a dispatcher."""
+    names = listed(tuple(inside), 12)
+    return (
+        f"{quoted(key)} holds the whole call; "
+        f"send {names} at the top level, not inside {quoted(key)}"
+    )
+
+
+def no_such_argument(key: str, near: str) -> str:
+    """A misspelt `action` or `resource`."""
+    return f"there is no argument {quoted(key)}; did you mean {quoted(near)}?"
+
+
+def only_one_resource(given: Any, only: str) -> str:
+    """Another resource than the only one."""
+    return f"there is no resource {echo(given)} here, only {quoted(only)}, which need not be said"
+
+
+def goes_into_params(key: str, params: str) -> str:
+    """A field that has the name of one of the dispatcher's own arguments."""
+    return (
+        f"{quoted(key)} is a word of the call's own here; "
+        f"the field {quoted(key)} goes inside {quoted(params)}"
+    )
+
+
+def ask_by_help(action: str, word: str) -> str:
+    """A question for help that is written as an action."""
+    return f"there is no action {echo(action)}; ask by {quoted(word)}: true beside an action"
+
+
+def did_you_mean_action(action: str, meant: str) -> str:
+    """An action under another name."""
+    return f"there is no action {action}; did you mean {quoted(meant)}?"
+
+
+def choose_one(
+    key: str, given: Any, of: str, near: str | None, names: Sequence[str], help_action: str
+) -> str:
+    """An `action` or `resource` that is missing or does not exist, with those that do."""
+    where = f" of {quoted(of)}" if of else ""
+    said = "is required" if given is None else f"there is no {key} {echo(given)}{where}"
+    if near:
+        return f"{said}; did you mean {quoted(near)}?"
+    known = f"; there are {listed(tuple(names))}" if names else NONE_FOR_YOU
+    return f'{said}{known}. {{"action": "{help_action}"}} tells more'
+
+
+def sent_inside_too(path: JsonPath) -> str:
+    """A field that is sent flat and in `params`."""
+    return f"stands in {path_text(path)} too; send it once"
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+NOTHING_CALLED = "nothing: help was asked for"
+RESOURCE_REQUIRED = "is required: actions of one name may take other fields elsewhere"
+
+
+def send_inside_params(names: Sequence[str], params: str) -> str:
+    """Which fields of a sub-tool cannot be sent flat."""
+    fields = "fields" if len(names) > 1 else "field"
+    return f"Send the {fields} {listed(tuple(names))} inside {quoted(params)}."
+
+
+def ask_for_actions(call: str) -> str:
+    """How to ask for the actions of one resource."""
+    return f"{call} tells what the actions of one take."
+
+
+def ask_for_fields(call: str) -> str:
+    """How to ask for the fields of one action."""
+    return f"{call} tells the types of one action's fields, with an example."
+
+
+def no_help_for(action: str, near: str | None, names: Sequence[str]) -> str:
+    """A question for help with an action that does not exist."""
+    said = f"there is no action {echo(action)}"
+    if near:
+        return f"{said}; did you mean {quoted(near)}?"
+    return f"{said}; there are {listed(tuple(names))}" if names else said
+
+
+def number_of_pages(pages: int) -> str:
+    """A page of help that does not exist."""
+    return "there is one page" if pages == 1 else f"there are {pages} pages"
