@@ -69,7 +69,7 @@ class Judge:
         """What becomes of a call that has arguments, for a tool that is there."""
         self._got = {}
         body = (call.arguments or "").encode()
-        result = self._registry.dispatch_bytes(_place(call.tool, call.dispatcher), body)
+        result = self._registry.call_bytes(_place(call.tool, call.dispatcher), body)
         told = boundary_meta(result.get("_meta"))
         return Judged(
             repairs=repairs_in(told),
