@@ -42,7 +42,7 @@ def sent(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-# --- the three payloads that have goals -----------------------------------------------------------------------
+# --- the three payloads that have goals ---------------------------------------------------------
 
 
 def make_offer(title: str, quantity: int, price: float, urgent: bool) -> Json:
@@ -247,7 +247,7 @@ SPACED = (
 )
 
 
-# --- further contracts, without goals of their own ------------------------------------------------------------
+# --- further contracts, without goals of their own ----------------------------------------------
 
 
 class ContactAfter(Contact):

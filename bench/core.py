@@ -1,4 +1,4 @@
-"""Cases -> rows of figures: every call, import and registration against its floor in the same run."""
+"""Cases -> rows of figures: calls, imports and registrations against floors of the same run."""
 
 from __future__ import annotations
 

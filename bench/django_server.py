@@ -106,7 +106,7 @@ class Project:
 
 
 class DjangoServer:
-    """A server on loopback, and its callers, each of whom waits for an answer before asking again."""
+    """A server on loopback, and its callers. Each waits for an answer before it asks again."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

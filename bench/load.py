@@ -140,7 +140,7 @@ class HttpServer:
 
 
 class StdioServer:
-    """A server on two pipes, on the same CPU as its client: neither waits for the other to wake up."""
+    """A server on two pipes, on the CPU of its client: neither waits for the other to wake up."""
 
     def __init__(self, host: str, tools: int = 10) -> None:
         self.name = host

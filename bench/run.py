@@ -102,7 +102,8 @@ def _record(suite: Suite, rows: list[Row]) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": {package: _version(package) for package in suite.packages},
-        "unit": "ratio of a cost to its floor in the same run, turned over where the goal is at_least; "
+        "unit": "ratio of a cost to its floor in the same run, "
+        "turned over where the goal is at_least; "
         "low and high: quartiles of the ratio within a round",
         "rows": [{**_rounded(asdict(row)), "met": row.met} for row in rows],
     }

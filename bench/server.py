@@ -39,7 +39,8 @@ SUITE = Suite(
     },
     panels=(
         Panel(
-            title="Times less CPU over HTTP, and less time over stdio, than … (more is better; logarithmic)",
+            title="Times less CPU over HTTP, and less time over stdio, than … "
+            "(more is better; logarithmic)",
             groups=("async", "sync", "list", "stdio"),
             logarithmic=True,
         ),

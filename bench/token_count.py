@@ -18,7 +18,8 @@ little in ratio.
 _COUNT = f"""
 import json, sys, bpe_openai
 encoding = bpe_openai.get_encoding("{ENCODING}")
-json.dump([sum(len(encoding.encode(part)) for part in parts) for parts in json.load(sys.stdin)], sys.stdout)
+texts = json.load(sys.stdin)
+json.dump([sum(len(encoding.encode(part)) for part in parts) for parts in texts], sys.stdout)
 """
 
 

@@ -125,7 +125,8 @@ def _check(key: Key, served: Served) -> None:
     wanted = flat if way == "flat" else len(GROUPS[api]["resource" if way == "resource" else "app"])
     if len(served.tools) != wanted:
         raise AssertionError(
-            f"{served.surface}: {len(served.tools)} tools, not {wanted}; the figure would mean nothing"
+            f"{served.surface}: {len(served.tools)} tools, not {wanted}; "
+            "the figure would mean nothing"
         )
 
 

@@ -39,7 +39,8 @@ SUITE = Suite(
         "results, bytes": f"Typical results as a model reads them: bytes ÷ {PEER}",
         "results": f"Typical results as a model reads them: tokens ÷ {PEER}",
         "ids": "A bulk create",
-        "calls": "A call through a dispatcher ÷ the same call by the tool's name: CPU of a gunicorn worker",
+        "calls": "A call through a dispatcher ÷ the same call by the tool's name: "
+        "CPU of a gunicorn worker",
         "plain": "The same without Django, where the tool does nothing: CPU",
     },
     panels=(
@@ -53,7 +54,8 @@ SUITE = Suite(
         ),
         Panel(title=f"One answer of help ÷ {PEER} (less is better)", groups=("help",)),
         Panel(
-            title="What one create takes to be learned ÷ Toolbooth's own flat list (less is better)",
+            title="What one create takes to be learned ÷ Toolbooth's own flat list "
+            "(less is better)",
             groups=("learning",),
         ),
         Panel(title=f"Typical results ÷ {PEER} (less is better)", groups=("results", "ids")),

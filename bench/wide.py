@@ -64,8 +64,10 @@ FIELDS = {
     "slug": "models.SlugField(max_length=50, unique=True{})",
     "title": "models.CharField(max_length=200, blank=True{})",
     "description": "models.TextField(blank=True{})",
-    "status": 'models.CharField(max_length=20, default="draft", choices=choices("draft active paused closed"){})',
-    "priority": 'models.CharField(max_length=10, blank=True, choices=choices("low normal high urgent"){})',
+    "status": 'models.CharField(max_length=20, default="draft", '
+    'choices=choices("draft active paused closed"){})',
+    "priority": "models.CharField(max_length=10, blank=True, "
+    'choices=choices("low normal high urgent"){})',
     "kind": 'models.CharField(max_length=20, choices=choices("internal external shared"){})',
     "quantity": "models.PositiveIntegerField(default=1{})",
     "position": "models.IntegerField(null=True, blank=True{})",
@@ -82,7 +84,8 @@ FIELDS = {
     "comments": "models.TextField(blank=True{})",
 }
 RELATIONS = {
-    "parent": 'models.ForeignKey("{}", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")',
+    "parent": 'models.ForeignKey("{}", null=True, blank=True, '
+    'on_delete=models.SET_NULL, related_name="+")',
     "owner": 'models.ForeignKey("{}", on_delete=models.CASCADE, related_name="+")',
     "members": 'models.ManyToManyField("{}", blank=True, related_name="+")',
 }

@@ -87,7 +87,8 @@ def main() -> None:
         RECEIVED.clear()
         show(f"{number}. {title}", body.decode(), handle_bytes(tool, body))
     click.echo(
-        "\nNo call lost anything: each one reached the tool whole, or was refused with what to send instead."
+        "\nNo call lost anything: each one reached the tool whole, "
+        "or was refused with what to send instead."
     )
 
 

@@ -16,7 +16,7 @@ FORMS = ("portable", "plain")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was found: the names of the tools by group; by way, then by form and tool, the outcomes."""
+    """What was found: tool names by group; the outcomes by way, then by form and tool."""
 
     groups: Mapping[str, Sequence[str]]
     ways: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -68,7 +68,7 @@ def summary(report: Report) -> str:
 
 
 def _matrix(report: Report) -> Iterator[str]:
-    """By group: what is changed somewhere, as a table, and what is changed nowhere, in a sentence."""
+    """By group: a table of what is changed somewhere, and a sentence about the rest."""
     for group, names in report.groups.items():
         marks = {
             name: [_mark(outcomes[f"portable {name}"]) for outcomes in report.ways.values()]

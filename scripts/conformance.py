@@ -53,7 +53,7 @@ def main() -> int:
     return 0 if all(sound) else 1
 
 
-# --- running the suite ------------------------------------------------------------------------------------------
+# --- running the suite --------------------------------------------------------------------------
 
 
 def run_all(server: tuple[str, ...]) -> dict[str, Checks]:
@@ -90,7 +90,7 @@ def read(out: Path) -> Checks:
     return found
 
 
-# --- judging what came of it ------------------------------------------------------------------------------------
+# --- judging what came of it --------------------------------------------------------------------
 
 
 def report(revision: str, found: Mapping[tuple[str, ...], Checks]) -> bool:

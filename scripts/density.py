@@ -141,9 +141,8 @@ def main(arguments: list[str]) -> int:
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
     total = sum(map(casts, trees))
-    print(
-        f"{len(found)} faults in {lines} lines; {total} casts, {1000 * total / max(lines, 1):.1f} per 1,000 lines"
-    )
+    rate = 1000 * total / max(lines, 1)
+    print(f"{len(found)} faults in {lines} lines; {total} casts, {rate:.1f} per 1,000 lines")
     return 1 if found else 0
 
 

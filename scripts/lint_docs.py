@@ -15,12 +15,13 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "lint-rules.md"
 
 HEAD = """# Lint rules
 
-<!-- Written by scripts/lint_docs.py: change the rules or src/toolbooth/lint/clients.toml, not this page. -->
+<!-- Written by scripts/lint_docs.py. Change the rules or src/toolbooth/lint/clients.toml. -->
 
-Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool, or the whole request with it, fails.
-*Misread*: calls go wrong, or the model is shown something else than was published. *Dropped*: a constraint is left out.
-The date is that of the report; for code and documentation, and for converters that were run, the day on which that was
-done. Sources that are called a report are explained in [Evidence](project/evidence/index.md). How to use it:
+Every rule of `toolbooth lint`, with what is known about it. *Refused*: the tool, or the whole
+request with it, fails. *Misread*: calls go wrong, or the model is shown something else than was
+published. *Dropped*: a constraint is left out. The date is that of the report; for code and
+documentation, and for converters that were run, the day on which that was done. Sources that are
+called a report are explained in [Evidence](project/evidence/index.md). How to use it:
 [Lint](lint.md).
 """
 
@@ -47,7 +48,8 @@ def _index() -> Iterator[str]:
     yield "| rule | worst | fix | |"
     yield "|---|---|---|---|"
     for rule in RULES.values():
-        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {'yes' if rule.fix else ''} | {rule.title} |"
+        fix = "yes" if rule.fix else ""
+        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {fix} | {rule.title} |"
     yield ""
 
 

@@ -119,8 +119,8 @@ PROPERTIES = Part(
     name="properties",
     title="The law on many random calls",
     about="""The properties of [the law](../law.md) on random contracts and random mutations of
-valid calls, with twenty times the examples of `make check`. Every example passed: one that fails, fails
-the run.""",
+valid calls, with twenty times the examples of `make check`. Every example passed: one that fails,
+fails the run.""",
     covers=(*ENGINE, PROPERTIES_FILE),
     packages=("hypothesis", "pydantic", "jiter", "jsonschema-rs"),
     steps=properties_steps,

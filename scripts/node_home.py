@@ -29,7 +29,8 @@ def set_up() -> None:
     if READY.exists() and READY.read_text() == wanted:
         return
     print(
-        "Installing the official clients and conformance suite into .conformance (half a minute, once)",
+        "Installing the official clients and conformance suite into .conformance "
+        "(half a minute, once)",
         flush=True,
     )
     shutil.rmtree(HOME, ignore_errors=True)

@@ -15,13 +15,15 @@ from types import ModuleType
 import pytest
 from importlinter.cli import lint_imports
 
+import density
 import toolbooth
+import toolbooth.publish
 import toolbooth.testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = [toolbooth, toolbooth.testing]
+PUBLIC = [toolbooth, toolbooth.publish, toolbooth.testing]
 """The packages that users import names from; every other one is imported by module."""
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}
@@ -208,7 +210,7 @@ def test_sources_have_names_that_readers_can_look_up():
     assert numbered == []
 
 
-# --- plain English ----------------------------------------------------------------------------------------------
+# --- plain English --------------------------------------------------------------------------------
 
 DIALECT = {
     r"what": 22.1,
@@ -246,3 +248,58 @@ def test_the_share_of_dialect_words_does_not_grow():
     assert {
         pattern: round(share, 1) for pattern, share in shares.items() if share > DIALECT[pattern]
     } == {}
+
+
+# --- density --------------------------------------------------------------------------------------
+
+
+def test_no_line_statement_or_file_is_too_dense_and_sentences_are_in_messages():
+    found = [(relative(path), *fault) for path in MODULES for fault in density.faults(path)]
+    assert found == []
+
+
+def test_casts_are_rare():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES)
+    assert sum(map(density.casts, trees)) <= density.MOST_CASTS_PER_1000_LINES * lines / 1000
+
+
+def test_no_test_file_is_too_long():
+    files = (ROOT / "tests").rglob("*.py")
+    lengths = {relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {name: length for name, length in lengths.items() if length > 600} == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("x = 1 if a else 2", []),
+        ("x = 1 if a else 2 if b else 3", ["nested conditional expression", "2 conditional"]),
+        ("x = [1 if a else 2 for a in b]", ["2 conditional"]),
+        ("x = [a for a in b]\ny = [a for a in b]", []),
+        ("for a in (b for b in c):\n    x = [a for a in b]", []),
+        ("def f(a=[b for b in c if (d if e else f)]): ...", ["2 conditional"]),
+    ],
+)
+def test_density_counts_within_one_statement(code: str, found: list[str]):
+    texts = [text for _, text in density.dense_statements(ast.parse(code))]
+    assert len(texts) == len(found)
+    assert all(text.startswith(start) for text, start in zip(texts, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        ('"""One two three four five."""', 0),
+        ('def f():\n    """One two three four five."""', 0),
+        ('x = "one two three four"', 0),
+        ('x = "one two three four five"', 1),
+        ('raise ValueError(f"one {two} three {four} five")', 1),
+        ('x = {"description": "one two three four five"}', 0),
+        ('x = Field(description="one two three four five")', 0),
+        ('_log.warning("one two three four five", x)', 0),
+        ('print("one two " "three four five")', 1),
+    ],
+)
+def test_sentences_are_strings_of_five_words_that_somebody_reads(code: str, number: int):
+    assert len(list(density.sentences(ast.parse(code)))) == number

@@ -15,6 +15,7 @@ toolbooth.adapters.fastmcp: protect
 toolbooth.adapters.mcp_sdk: protect
 toolbooth.adapters.served: served
 toolbooth.lint.check: lint
+toolbooth.publish: Portable Profile
 toolbooth.server.asgi: app
 toolbooth.server.dispatchers: mcp_action
 toolbooth.server.observe: log_calls

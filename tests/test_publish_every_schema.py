@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from published_schemas import assert_portable
 
 from toolbooth.compile.json_schema import compile_json_schema
-from toolbooth.publish import ANY_ITEMS, input_schema, portable
+from toolbooth.publish import ANY_ITEMS, Profile, input_schema, portable
 
 NAMES = ["a", "b", "title", "$ref", "properties", "items", "default", "type"]
 TYPES = ["string", "integer", "number", "boolean", "object", "array", "null"]
@@ -286,6 +286,28 @@ def test_every_schema_becomes_portable_and_admits_what_it_admitted(
     guesser = Guesser(schema, seed)
     for call in (guesser.fitting(schema) for _ in range(20)):
         if isinstance(call, dict) and not has_null(call) and admits.is_valid(call):
+            still_admits.validate(call)
+
+
+@settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(documents(), st.integers(0, 2**32))
+def test_the_base_class_of_profiles_admits_what_every_schema_admitted(
+    schema: dict[str, Any], seed: int
+):
+    written = Profile().write(schema)
+    note(json.dumps(written))
+    jsonschema_rs.meta.validate(written)
+    admits = jsonschema_rs.validator_for(schema)
+    still_admits = jsonschema_rs.validator_for(written)
+    guesser = Guesser(schema, seed)
+    for call in (guesser.fitting(schema) for _ in range(20)):
+        if isinstance(call, dict) and admits.is_valid(call):
             still_admits.validate(call)
 
 

@@ -11,7 +11,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Discriminator, Field, 
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-# --- models ------------------------------------------------------------------------------------------------------
+# --- models -------------------------------------------------------------------------------------
 
 
 class Address(BaseModel):
@@ -221,7 +221,7 @@ class Level1(BaseModel):
 def four_levels(p: Level1) -> None: ...
 
 
-# --- unions ------------------------------------------------------------------------------------------------------
+# --- unions -------------------------------------------------------------------------------------
 
 
 @construct(calls("p", 1, "a"), calls("p", 1.5, True, [1]))
@@ -279,7 +279,7 @@ def union_by_a_function(
 def union_of_containers(p: list[int | str] | dict[str, int] | bool) -> None: ...
 
 
-# --- recursion ---------------------------------------------------------------------------------------------------
+# --- recursion ----------------------------------------------------------------------------------
 
 
 class Folder(BaseModel):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from constructs.construct import calls, construct
 from pydantic import AnyUrl, Base64Bytes, Field, JsonValue, SecretStr
 
-# --- scalars -----------------------------------------------------------------------------------------------------
+# --- scalars ------------------------------------------------------------------------------------
 
 
 @construct([{}, {}], [{"p": 1}])
@@ -90,7 +90,7 @@ def base64_bytes(p: Base64Bytes) -> None: ...
 def secret(p: SecretStr) -> None: ...
 
 
-# --- values named outright ---------------------------------------------------------------------------------------
+# --- values named outright ----------------------------------------------------------------------
 
 
 class Colour(enum.StrEnum):
@@ -136,7 +136,7 @@ def literal_of_several_types(p: Literal[1, "auto", True]) -> None: ...
 def literal_or_null(p: Literal["fast"] | None = None) -> None: ...
 
 
-# --- optional and null -------------------------------------------------------------------------------------------
+# --- optional and null --------------------------------------------------------------------------
 
 
 @construct([{}, {"p": 3}, {"p": 20}], calls("p", "x", 1.5))
@@ -163,7 +163,7 @@ def optional_list(p: list[str] | None = None) -> None: ...
 def optional_dict(p: dict[str, int] | None = None) -> None: ...
 
 
-# --- containers --------------------------------------------------------------------------------------------------
+# --- containers ---------------------------------------------------------------------------------
 
 
 @construct(calls("p", [1, 2], []), calls("p", ["x"], [1.5], {"a": 1}))

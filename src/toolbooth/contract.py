@@ -25,7 +25,7 @@ class Limits:
     """Characters in a refusal, however bad the input."""
 
     lowered: bool = field(init=False, default=False)
-    """Below what the reader holds to by itself."""
+    """Below the limits that the reader has by itself."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lowered", self.max_depth < 200 or self.max_digits < 4_300)
@@ -35,7 +35,7 @@ class Limits:
             )
 
     def below(self, depth: int) -> Limits:
-        """The limits for what stands this many levels down."""
+        """The limits for a value this many levels down."""
         return replace(self, max_depth=max(0, self.max_depth - depth)) if depth else self
 
 
@@ -105,7 +105,7 @@ class Contract:
     listing_schema: Mapping[str, Any] | None = None
     """A schema to list instead of the exact one, if that says some things twice."""
 
-    written: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
+    cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
     """The cache of `schema`: a server that is only called never writes it."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may be sent at the top level."""
@@ -121,23 +121,25 @@ class Contract:
     @property
     def schema(self) -> Mapping[str, Any]:
         """The exact JSON Schema (2020-12) of the arguments, all that `publish` needs."""
-        written = self.written
-        if written is None:
-            written = self.describe()
-            object.__setattr__(self, "written", written)
+        schema = self.cached_schema
+        if schema is None:
+            schema = self.describe()
+            object.__setattr__(self, "cached_schema", schema)
             # What it was written from is not needed again.
-            object.__setattr__(self, "describe", lambda: written)
-        return written
+            object.__setattr__(self, "describe", lambda: schema)
+        return schema
 
     def __post_init__(self) -> None:
         forms = self.shape.objects
+        closed = all(form.additional is None for form in forms)
+        object.__setattr__(self, "closed", closed)
+        flattened = any(form.flattened or form.flattened_below for form in forms)
+        object.__setattr__(self, "flattened", flattened)
+        plain_keywords = not any(param.injected or param.positional for param in self.params)
+        object.__setattr__(self, "plain_keywords", plain_keywords)
+
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
-        derived = {
-            "closed": all(form.additional is None for form in forms),
-            "flattened": any(form.flattened or form.flattened_below for form in forms),
-            "plain_keywords": not any(param.injected or param.positional for param in self.params),
-            "has_integers": any("integer" in shape.types for shape in checked),
-            "has_decimals": any(shape.decimal for shape in checked),
-        }
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
+        has_integers = any("integer" in shape.types for shape in checked)
+        object.__setattr__(self, "has_integers", has_integers)
+        has_decimals = any(shape.decimal for shape in checked)
+        object.__setattr__(self, "has_decimals", has_decimals)

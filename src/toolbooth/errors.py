@@ -161,11 +161,10 @@ class ToolInputError(ValueError):
 
     def moved(self, where: Moved) -> ToolInputError:
         """A copy with every path moved to where it is in an outer call."""
-        return self.replaced(
-            problems=[replace(each, path=where(each.path)) for each in self.problems],
-            declared={where(path): names for path, names in self.declared.items()},
-            edits=[each.moved(where) for each in self.edits],
-        )
+        problems = [replace(each, path=where(each.path)) for each in self.problems]
+        declared = {where(path): names for path, names in self.declared.items()}
+        edits = [each.moved(where) for each in self.edits]
+        return self.replaced(problems=problems, declared=declared, edits=edits)
 
     def under(self, prefix: JsonPath) -> ToolInputError:
         """A copy for arguments that are one part of an outer call."""

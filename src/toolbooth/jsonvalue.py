@@ -10,7 +10,7 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 from urllib.parse import unquote
 
 from typing_extensions import TypeIs
@@ -24,6 +24,9 @@ Schema = Mapping[str, Any]
 JsonPath = tuple[str | int, ...]
 """Where a value is in the arguments: keys and positions. `()` is the whole of them."""
 
+_LONGEST_INDEX = 18
+"""Digits of an index in a JSON pointer; no array is longer."""
+
 _LONGEST_KEY = 60
 """Characters of a key that are shown."""
 
@@ -34,6 +37,15 @@ write_json = json.JSONEncoder(ensure_ascii=False).encode
 """JSON as people read it. `json.dumps` would make a new encoder each time."""
 
 
+def json_bytes(value: Any) -> bytes:
+    """Parsed JSON as the bytes it came from. Raises TypeError if it is not JSON."""
+    try:
+        return json.dumps(value, separators=(",", ":")).encode()
+    except RecursionError:
+        # Deeper than Python itself goes: the reader refuses these brackets as nested too deep.
+        return b"[" * 300
+
+
 # --- types --------------------------------------------------------------------------------------
 
 
@@ -42,13 +54,20 @@ def is_object(value: Any) -> TypeIs[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    """Whether a value is a JSON object, or another mapping that an author wrote instead of one."""
+    return isinstance(value, Mapping)
+
+
 def is_array(value: Any) -> TypeIs[list[Any]]:
     """Whether a value is a JSON array."""
     return isinstance(value, list)
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are not."""
+    """Whether two values are the same JSON. For Python, true and 1 are equal; in JSON they are
+    not.
+    """
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if is_object(one) and is_object(other):
@@ -63,7 +82,9 @@ def same_json(one: Any, other: Any) -> bool:
 
 
 def path_text(path: Iterable[str | int], start: str = "$") -> str:
-    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are quoted."""
+    """A path as people read it: `$.lines[0].sku`. Long keys are shortened, unusual ones are
+    quoted.
+    """
     for step in path:
         if isinstance(step, int):
             start += f"[{step}]"
@@ -81,7 +102,8 @@ def path_from_text(text: str) -> JsonPath:
     decoder = json.JSONDecoder()
     while rest:
         if rest.startswith('["'):
-            key, end = cast("tuple[str, int]", decoder.raw_decode(rest, 1))
+            decoded: tuple[str, int] = decoder.raw_decode(rest, 1)
+            key, end = decoded
             steps.append(key)
             rest = rest[end + 1 :]
         elif rest.startswith("["):
@@ -121,10 +143,17 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
     for step in unquote(pointer[1:]).split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         try:
-            found = found[int(name)] if is_array(found) else found[name]
-        except (KeyError, IndexError, TypeError, ValueError):
+            found = found[_index(name)] if is_array(found) else found[name]
+        except (KeyError, IndexError, TypeError):
             raise NoSuchPart(pointer) from None
     return found
+
+
+def _index(step: str) -> int:
+    """The index that a step of a JSON pointer names: digits without a sign, space or leading zero."""
+    if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
+        raise IndexError(step)
+    return int(step)
 
 
 # --- names for people to read -------------------------------------------------------------------
@@ -158,7 +187,9 @@ anything.
 
 
 def recased(name: str) -> str:
-    """A name without case and separators, the same for `firstName`, `first-name` and `first_name`."""
+    """A name without case and separators: the same for `firstName`, `first-name` and
+    `first_name`.
+    """
     return name.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 

@@ -1,5 +1,5 @@
-"""Markers: what authors write in `Annotated[...]`. Each travels in the core schema's metadata to
-the sources.
+"""Markers that authors write in `Annotated[...]`. Each is kept in the metadata of the core schema,
+where `compile/` finds it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ CoreSchemaHook = Callable[[Any, GetCoreSchemaHandler], CoreSchema]
 
 
 class _Hook:
-    """Pydantic's hook, found on an instance and on the bare class alike: `Unpack` means `Unpack()`."""
+    """Pydantic's hook, found on an instance and on the bare class alike: `Unpack` means
+    `Unpack()`.
+    """
 
     def __get__(self, marker: Any, owner: type) -> CoreSchemaHook:
         found = owner() if marker is None else marker

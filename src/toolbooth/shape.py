@@ -42,7 +42,9 @@ NUMBER_AS_TEXT = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Shape:
-    """Which JSON may be sent at one place. It changes only while it is built: recursion needs that."""
+    """Which JSON may be sent at one place. It changes only while it is built: recursion needs
+    that.
+    """
 
     types: frozenset[JsonType] = frozenset()
     objects: tuple[ObjectShape, ...] = ()
@@ -92,7 +94,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A model whose fields were flattened: where it is, and its value if none of its keys is sent."""
+    """A model whose fields were flattened: where it is, and its value if none of its keys is
+    sent.
+    """
 
     model_path: tuple[str, ...]
     absent: Literal["empty", "null", "omit"]
@@ -100,7 +104,9 @@ class Group:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ObjectShape:
-    """One form of object: its declared keys, and the shape of undeclared ones (None: it is closed)."""
+    """One form of object: its declared keys, and the shape of undeclared ones (None: it is
+    closed).
+    """
 
     fields: dict[str, Field] = field(default_factory=dict[str, Field])
     additional: Shape | None = None
@@ -131,6 +137,11 @@ class ArrayShape:
     """If the array is closed, this many items are read from its end."""
 
 
+def item_shape(form: ArrayShape, index: int) -> Shape | None:
+    """The shape of the item at a position, counted from the start; None: anything."""
+    return form.prefix[index] if 0 <= index < len(form.prefix) else form.items
+
+
 def json_type(value: Any) -> JsonType:
     """The JSON type of a value as it was read."""
     return _TYPES[type(value)]
@@ -142,13 +153,19 @@ def json_type(value: Any) -> JsonType:
 def parts_of(shape: Shape) -> Iterator[Shape]:
     """The shapes directly below one."""
     for form in shape.objects:
-        yield from (each.shape for each in form.fields.values())
-        if form.additional is not None:
-            yield form.additional
+        yield from shapes_in_object(form)
     for form in shape.arrays:
         yield from form.prefix
         if form.items is not None:
             yield form.items
+
+
+def shapes_in_object(form: ObjectShape) -> Iterator[Shape]:
+    """The shapes of the keys of one form of object."""
+    for each in form.fields.values():
+        yield each.shape
+    if form.additional is not None:
+        yield form.additional
 
 
 def walk(root: Shape) -> Iterable[Shape]:
@@ -166,6 +183,20 @@ def walk(root: Shape) -> Iterable[Shape]:
 def anywhere(root: Shape, holds: Callable[[Shape], bool]) -> bool:
     """Whether something holds of a shape or of one below it. What is opaque does not count."""
     return any(not shape.opaque and holds(shape) for shape in walk(root))
+
+
+def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
+    """The ids of all shapes of which something holds, or holds of a shape below them."""
+    every = walk(root)
+    found = {id(shape) for shape in every if holds(shape)}
+    settled = not found
+    while not settled:  # shapes may contain themselves, so repeat until nothing changes
+        settled = True
+        for shape in every:
+            if id(shape) not in found and any(id(part) in found for part in parts_of(shape)):
+                found.add(id(shape))
+                settled = False
+    return found
 
 
 def is_integer_only(shape: Shape) -> bool:
@@ -200,7 +231,9 @@ def fits(shape: Shape, value: Any) -> bool:
 
 @cache
 def json_schema() -> Any:
-    """jsonschema-rs, loaded on first use: a tool whose validation proves its shape never needs it."""
+    """jsonschema-rs, loaded on first use: a tool whose validation proves its shape never needs
+    it.
+    """
     return import_module("jsonschema_rs")
 
 
@@ -264,7 +297,7 @@ class _Writer:
 
     def __init__(self, in_place: int) -> None:
         self.in_place = in_place
-        self.written = 0
+        self.form_count = 0
         self.definitions: Json = {}
         self.inside: set[int] = set()
 
@@ -292,8 +325,8 @@ class _Writer:
         if id(form) in self.inside or (not self.in_place and name in self.definitions):
             self.definitions.setdefault(name, None)
             return reference
-        self.written += 1
-        if self.in_place and self.written > self.in_place:
+        self.form_count += 1
+        if self.in_place and self.form_count > self.in_place:
             raise _TooManyForms
         self.inside.add(id(form))
         made = self._object(form) if isinstance(form, ObjectShape) else self._array(form)
@@ -307,7 +340,7 @@ class _Writer:
         made: Json = {
             "type": "object",
             "properties": {key: self.shape(each.shape) for key, each in form.fields.items()},
-            "additionalProperties": False if form.additional is None else self._further(form),
+            "additionalProperties": self._undeclared(form),
         }
         # Two keys for one field: whichever were dropped, something sent would be lost.
         pairs = _exclusive_keys(form)
@@ -315,11 +348,12 @@ class _Writer:
             made["allOf"] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in pairs]
         return made
 
-    def _further(self, form: ObjectShape) -> Json:
-        """An undeclared key of an open object: anything except a possible wrapper of declared
-        names.
+    def _undeclared(self, form: ObjectShape) -> Json | bool:
+        """An undeclared key: none in a closed object; in an open one, anything except a possible
+        wrapper of declared names.
         """
-        assert form.additional is not None
+        if form.additional is None:
+            return False
         additional = self.shape(form.additional)
         if not form.fields:
             return additional
@@ -346,6 +380,8 @@ def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
         by_field.setdefault(id(each), []).append(key)
     # Of exclusive paths, the check sees only the first steps; the boundary finds out whether both
     # are sent.
-    firsts = [[str(path[0]) for path in paths] for paths in form.exclusive_paths]
     pairs = [pair for keys in by_field.values() for pair in combinations(sorted(keys), 2)]
-    return pairs + [pair for keys in firsts for pair in combinations(keys, 2)]
+    for paths in form.exclusive_paths:
+        first_keys = [str(path[0]) for path in paths]
+        pairs += combinations(first_keys, 2)
+    return pairs

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.adapters.sdk.exact_stdin import exact_stdin
-from toolbooth.adapters.sdk.original_request import carried
+from toolbooth.adapters.sdk.original_request import readable_line
 
 PRICE = "0.1000000000000000055511151231257827"
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -520,4 +520,4 @@ def test_a_stdin_that_is_no_file_is_the_hosts_alone_too(monkeypatch: pytest.Monk
     ],
 )
 def test_a_line_that_loses_nothing_or_is_no_call_goes_on_as_it_is(line: bytes):
-    assert carried(line) == line
+    assert readable_line(line) == line

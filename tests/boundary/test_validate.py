@@ -2,15 +2,24 @@
 wire names.
 """
 
+import sys
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
+from types import FrameType
 from typing import Annotated, Any
 
 import pytest
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, model_validator
 
-from toolbooth import Unpack, compile_function, compile_model, handle_bytes
+from toolbooth import (
+    Contract,
+    Unpack,
+    compile_function,
+    compile_model,
+    handle_arguments,
+    handle_bytes,
+)
 
 
 class Address(BaseModel):
@@ -212,3 +221,34 @@ def test_what_an_alias_path_does_not_find_is_missing_and_nothing_else(step: int,
     contract = compile_model(Picked, lambda request: request.name)
     found = handle_bytes(contract, sent.encode())["_meta"]["toolbooth"]["problems"]
     assert [(each["code"], each["path"]) for each in found] == [("missing", f"$.names[{step}]")]
+
+
+def frames_entered(contract: Contract, arguments: Any) -> int:
+    """How often a Python frame is entered or resumed in one call."""
+    entered = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal entered
+        entered += event == "call"
+
+    sys.setprofile(count)
+    try:
+        handle_arguments(contract, arguments)
+    finally:
+        sys.setprofile(None)
+    return entered
+
+
+@pytest.mark.parametrize(
+    "record", [{"nmae": "x"}, {"data": {"name": "x"}}], ids=["typo", "wrapper"]
+)
+def test_the_work_of_a_refusal_grows_with_the_number_of_records_only(record: dict[str, Any]):
+    class Record(BaseModel):
+        name: str
+
+    def tool(records: list[Record]): ...
+
+    contract = compile_function(tool)
+    few, many = ({"records": [record] * number} for number in (100, 400))
+    assert frames_entered(contract, few) > 100
+    assert frames_entered(contract, many) < 4.5 * frames_entered(contract, few)

@@ -1,106 +1,18 @@
-"""The HTTP shell: the ASGI application driven directly with real bytes, and once by a real server
-on loopback.
+"""The HTTP shell: the ASGI application driven directly with real bytes.
+
+`test_asgi_real_server.py` has a real server on loopback.
 """
 
 import asyncio
-import http.client
 import json
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import pytest
-import uvicorn
 
+from asgi_requests import JSON, META, PING, PONG, Connection, events_of, reply, shop, tool_call
 from toolbooth import Context, ToolRegistry
 from toolbooth.server.asgi import app
-from toolbooth.server.revisions import CAPABILITIES_KEY, STATELESS, VERSION_KEY
-
-META = {VERSION_KEY: STATELESS[0], CAPABILITIES_KEY: {}}
-PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
-JSON = {"host": "localhost:8000", "content-type": "application/json"}
-
-
-def tool_call(name: str, arguments: Any = None, meta: Any = None) -> bytes:
-    params = {"name": name, "arguments": arguments, **({"_meta": meta} if meta else {})}
-    return json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    ).encode()
-
-
-def shop() -> ToolRegistry:
-    registry = ToolRegistry("shop")
-
-    @registry.tool
-    async def add(a: int, b: int = 0) -> int:
-        return a + b
-
-    @registry.tool
-    async def count(to: int, ctx: Context) -> str:
-        for done in range(1, to + 1):
-            ctx.progress(done, to)
-        return "done"
-
-    return registry
-
-
-class Connection:
-    """One HTTP request as an ASGI server makes it; what the application sends is kept."""
-
-    def __init__(
-        self, *parts: bytes, method: str = "POST", path: str = "/mcp", **scope: Any
-    ) -> None:
-        headers = scope.pop("headers", JSON)
-        pairs = headers.items() if isinstance(headers, dict) else headers
-        self.scope = {
-            "type": "http",
-            "method": method,
-            "path": path,
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in pairs],
-            **scope,
-        }
-        last = len(parts) - 1
-        self.incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        for index, part in enumerate(parts):
-            self.incoming.put_nowait(
-                {"type": "http.request", "body": part, "more_body": index < last}
-            )
-        self.sent: list[dict[str, Any]] = []
-        self.arrived = asyncio.Condition()
-
-    async def send(self, event: dict[str, Any]) -> None:
-        async with self.arrived:
-            self.sent.append(event)
-            self.arrived.notify_all()
-
-    async def run(self, application: Any) -> None:
-        async with asyncio.timeout(10):
-            await application(self.scope, self.incoming.get, self.send)
-
-    @property
-    def status(self) -> int:
-        return self.sent[0]["status"]
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {name.decode(): value.decode() for name, value in self.sent[0]["headers"]}
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(event["body"] for event in self.sent[1:])
-
-
-def reply(*parts: bytes, served: dict[str, Any] | None = None, **request: Any) -> Connection:
-    """One request, one whole reply."""
-
-    async def exchange() -> Connection:
-        connection = Connection(*parts, **request)
-        await connection.run(app(shop(), **(served or {})))
-        return connection
-
-    return asyncio.run(exchange())
+from toolbooth.server.revisions import STATELESS
 
 
 def refusal(found: Connection) -> tuple[int, str, str]:
@@ -356,14 +268,6 @@ def test_a_client_that_leaves_before_its_request_is_complete_is_not_answered(bef
 # --- streams ------------------------------------------------------------------------------------------------------
 
 
-def events_of(body: bytes) -> list[Any]:
-    """The messages of a stream, each in a frame of its own."""
-    frames = body.split(b"\r\n\r\n")
-    assert frames.pop() == b""
-    assert all(frame.startswith(b"event: message\r\ndata: ") for frame in frames)
-    return [json.loads(frame.partition(b"data: ")[2]) for frame in frames]
-
-
 def test_progress_is_a_stream_of_events_that_ends_with_the_response():
     found = reply(tool_call("count", {"to": 2}, {"progressToken": "t"}))
     assert (found.status, found.headers["content-type"]) == (200, "text/event-stream")
@@ -468,144 +372,6 @@ def test_a_connection_that_breaks_while_sending_ends_the_call_and_shows():
     assert ended == ["cancelled"]
 
 
-# --- lifespan -----------------------------------------------------------------------------------------------------
-
-
-def test_lifespan_is_completed():
-    async def exchange() -> list[Any]:
-        messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
-        sent: list[Any] = []
-
-        async def receive() -> dict[str, Any]:
-            return next(messages)
-
-        async def send(event: dict[str, Any]) -> None:
-            sent.append(event)
-
-        await app(shop())({"type": "lifespan"}, receive, send)
-        return sent
-
-    assert asyncio.run(exchange()) == [
-        {"type": "lifespan.startup.complete"},
-        {"type": "lifespan.shutdown.complete"},
-    ]
-
-
-def test_a_web_socket_is_left_alone():
-    async def exchange() -> None:
-        async def never(*_: Any) -> Any:
-            raise AssertionError("not called")
-
-        await app(shop())({"type": "websocket", "path": "/mcp"}, never, never)
-
-    asyncio.run(exchange())
-
-
-# --- a real server ------------------------------------------------------------------------------------------------
-
-
-class Quiet(uvicorn.Server):
-    """A server in a thread that says when it listens."""
-
-    def __init__(self, application: Any) -> None:
-        super().__init__(uvicorn.Config(application, port=0, log_level="warning", lifespan="on"))
-        self.listening = threading.Event()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def startup(self, *args: Any, **keywords: Any) -> None:
-        await super().startup(*args, **keywords)
-        self.listening.set()
-
-
-@contextmanager
-def on_loopback(registry: ToolRegistry, **served: Any) -> Iterator[int]:
-    server = Quiet(app(registry, **served))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        assert server.listening.wait(10)
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(10)
-        assert not thread.is_alive()
-
-
-@asynccontextmanager
-async def raw_connection(
-    port: int,
-) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        yield reader, writer
-    finally:
-        writer.close()
-        await writer.wait_closed()
-
-
-def test_a_real_server_answers_real_requests():
-    with on_loopback(shop()) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-
-        def exchange(method: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            connection.request(method, path, body, {"Content-Type": "application/json", **named})
-            response = connection.getresponse()
-            return response.status, response.read()
-
-        pong = b'{"jsonrpc":"2.0","id":1,"result":{}}'
-        assert exchange("POST", "/mcp", PING) == (200, pong)
-        assert exchange("POST", "/mcp", iter([PING[:9], PING[9:]])) == (200, pong)  # chunked
-        assert exchange("POST", "/mcp", PING, Origin="http://localhost:1234") == (200, pong)
-        assert exchange("POST", "/mcp", PING, Origin="http://evil.example")[0] == 403
-        assert exchange("POST", "/mcp", PING, Host="evil.example")[0] == 421
-        assert exchange("POST", "/other", PING)[0] == 404
-        assert exchange("GET", "/mcp")[0] == 405
-        assert exchange("POST", "/mcp", b"{")[0] == 400
-        status, body = exchange("POST", "/mcp", tool_call("count", {"to": 3}, {"progressToken": 1}))
-        assert (status, len(events_of(body))) == (200, 4)
-        connection.close()
-
-
-def test_a_real_server_refuses_what_is_too_large_and_goes_on():
-    with on_loopback(shop(), max_body=1000) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        connection.request("POST", "/mcp", b"x" * 2000, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        assert (response.status, response.read()) == (413, b"a request may have 1,000 bytes")
-        connection.close()
-        connection.request("POST", "/mcp", PING, {"Content-Type": "application/json"})
-        assert connection.getresponse().status == 200
-        connection.close()
-
-
-def test_a_real_client_that_closes_its_connection_cancels_the_call():
-    registry = ToolRegistry("shop")
-    ended = threading.Event()
-
-    @registry.tool
-    async def wait(ctx: Context) -> None:
-        ctx.progress(1)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    async def leave_early(port: int) -> None:
-        body = tool_call("wait", None, {"progressToken": "t"})
-        head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-        async with asyncio.timeout(10), raw_connection(port) as (reader, writer):
-            writer.write(head.encode() + b"\r\n\r\n" + body)
-            await reader.readuntil(b"notifications/progress")
-
-    with on_loopback(registry) as port:
-        asyncio.run(leave_early(port))
-        assert ended.wait(10)
-
-
 @pytest.mark.parametrize("meta", [None, META], ids=["handshake", "stateless"])
 def test_a_call_whose_client_leaves_is_cancelled(meta):
     cancelled = []
@@ -650,5 +416,38 @@ def test_a_call_that_is_cancelled_by_its_own_server_ends_as_such():
         serving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await serving
+
+    asyncio.run(exchange())
+
+
+# --- lifespan -----------------------------------------------------------------------------------------------------
+
+
+def test_lifespan_is_completed():
+    async def exchange() -> list[Any]:
+        messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return next(messages)
+
+        async def send(event: dict[str, Any]) -> None:
+            sent.append(event)
+
+        await app(shop())({"type": "lifespan"}, receive, send)
+        return sent
+
+    assert asyncio.run(exchange()) == [
+        {"type": "lifespan.startup.complete"},
+        {"type": "lifespan.shutdown.complete"},
+    ]
+
+
+def test_a_web_socket_is_left_alone():
+    async def exchange() -> None:
+        async def never(*_: Any) -> Any:
+            raise AssertionError("not called")
+
+        await app(shop())({"type": "websocket", "path": "/mcp"}, never, never)
 
     asyncio.run(exchange())

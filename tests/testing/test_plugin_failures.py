@@ -145,6 +145,27 @@ def test_a_server_that_cannot_be_loaded_shows_where(pytester: pytest.Pytester, r
     assert "JSONDecodeError" in told
 
 
+def test_a_schema_that_refers_to_a_file_is_a_collection_error(pytester: pytest.Pytester, run: Run):
+    pytester.makepyfile(
+        shop=REGISTRY
+        + """
+from dataclasses import replace
+from toolbooth import compile_function
+
+def find_orders(limit: int) -> str: ...
+
+schema = {"type": "object", "properties": {"limit": {"$ref": "file:///limit.json"}}}
+server.add(replace(compile_function(find_orders), describe=lambda: schema), find_orders)
+"""
+    )
+    result = run("--toolbooth", "shop:server")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert failure(result, "ERROR collecting shop:server") == snapshot(
+        "find_orders: $ref 'file:///limit.json' is outside the schema and is not read; "
+        "copy the definition into $defs"
+    )
+
+
 def test_two_files_of_one_name_are_not_taken_for_each_other(pytester: pytest.Pytester, run: Run):
     pytester.makepyfile(**{"a/shop": REGISTRY + FIND_ORDERS, "b/shop": REGISTRY + FIND_ORDERS})
     result = run("--toolbooth=a/shop.py:server", "--toolbooth=b/shop.py:server")

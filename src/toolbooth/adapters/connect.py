@@ -1,9 +1,9 @@
 """A server of any kind goes in; its tools come out, listed and called as an agent would, without a
 socket.
 
-Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. One
-JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery; what comes back is what
-the wire would bring.
+Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. Each
+JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and the reply is the one
+that a client would get.
 """
 
 from __future__ import annotations
@@ -16,27 +16,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any
 
-from toolbooth.boundary.handle import encode
+from toolbooth.adapters.kinds import KINDS, Kind, kind_of
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.server import revisions
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
 
-Kind = Literal["toolbooth", "fastmcp", "mcp_sdk"]
 Post = Callable[[bytes], Awaitable[Json]]
 """One JSON-RPC message -> its reply."""
-
-_KINDS: dict[str, Kind] = {
-    "toolbooth.server.registry.ToolRegistry": "toolbooth",
-    "fastmcp.server.server.FastMCP": "fastmcp",
-    "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
-}
-"""By the full name of the class, so that no host is loaded to find out that a server is not one of
-its own.
-"""
 
 _META = revisions.request_meta("toolbooth")
 
@@ -45,13 +35,13 @@ class TargetError(ValueError):
     """A target names no server; says what to write instead."""
 
 
-def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> Any:
+def load(target: str, *, kinds: Collection[Kind] = tuple(KINDS.values())) -> Any:
     """The server that `package.module:name` or `folder/file.py:name` names.
 
     Raises:
         TargetError: there is none, or one of another kind; says what to write instead.
     """
-    names = [name.rpartition(".")[2] for name, kind in _KINDS.items() if kind in kinds]
+    names = [name.rpartition(".")[2] for name, kind in KINDS.items() if kind in kinds]
     # From the right: a Windows path has a colon of its own.
     place, _, name = target.rpartition(":")
     if not place or not name or name.endswith(".py"):
@@ -75,12 +65,11 @@ def load(target: str, *, kinds: Collection[Kind] = tuple(_KINDS.values())) -> An
         return found
     others = [key for key, value in vars(module).items() if kind_of(value) in kinds]
     hint = f"; there is {', '.join(others)}" if others else ""
-    told = (
-        "is missing"
-        if found is None
-        else f"is of type {type(found).__name__}, not {' or '.join(names)}"
-    )
-    raise TargetError(f"{name!r} in {place!r} {told}{hint}")
+    if found is None:
+        fault = "is missing"
+    else:
+        fault = f"is of type {type(found).__name__}, not {' or '.join(names)}"
+    raise TargetError(f"{name!r} in {place!r} {fault}{hint}")
 
 
 def _on_path(file: Path) -> str:
@@ -98,12 +87,6 @@ def _on_path(file: Path) -> str:
     return ".".join(parts)
 
 
-def kind_of(server: Any) -> Kind | None:
-    """What kind of server this is; None if it is none that is known here."""
-    classes = (f"{each.__module__}.{each.__qualname__}" for each in type(server).__mro__)
-    return next((_KINDS[name] for name in classes if name in _KINDS), None)
-
-
 def served(server: Any) -> Served:
     """The server as its clients see it. Raises TypeError if it is none that is known here."""
     return server if isinstance(server, Served) else Served(server)
@@ -119,7 +102,7 @@ class Served:
     def __init__(self, server: Any) -> None:
         kind = kind_of(server)
         if kind is None:
-            known = ", ".join(name.rpartition(".")[2] for name in _KINDS)
+            known = ", ".join(name.rpartition(".")[2] for name in KINDS)
             raise TypeError(f"{type(server).__name__} is no server that is known here ({known})")
         self.server = server
         self.kind: Kind = kind
@@ -128,7 +111,7 @@ class Served:
 
     @property
     def protected(self) -> bool:
-        """Whether the boundary stands before the tools."""
+        """Whether the tools are behind the boundary."""
         return self.kind == "toolbooth" or _adapter(self.kind).is_protected(self.server)
 
     async def tools(self) -> list[Json]:
@@ -145,9 +128,7 @@ class Served:
             cursor = {"cursor": reply["result"]["nextCursor"]}
 
     async def contracts(self) -> dict[str, Contract]:
-        """What the boundary holds callers to, by tool; tools that it does not stand before are left
-        out.
-        """
+        """The contracts of all tools that are behind the boundary, by name."""
         if self.kind == "toolbooth":
             found = {name: tool.contract for name, tool in self.server.tools.items()}
         elif self.kind == "fastmcp":
@@ -165,24 +146,26 @@ class Served:
     async def call(self, name: str, arguments: bytes | Any) -> Json:
         """Call a tool with arguments as delivered: JSON text in bytes, or JSON values.
 
-        What comes back is the tool result, `_meta` and all, or `{"error": {"code", "message",
-        "data"}}`.
+        Returns the tool result with its `_meta`, or `{"error": {"code", "message", "data"}}`.
         """
         reply = await self._exchange("tools/call", {"name": name}, arguments)
         return reply["result"] if "result" in reply else {"error": reply["error"]}
 
     async def _exchange(self, method: str, params: Json, arguments: bytes | Any = b"") -> Json:
-        body = _message(
-            method, params, arguments if isinstance(arguments, bytes) else encode(arguments)
-        )
+        if not isinstance(arguments, bytes):
+            arguments = json_bytes(arguments)
+        body = _message(method, params, arguments)
         if self._running is not None:
             return await self._running[0](body)
-        async with _opened(self.server, self.kind) as post:
+        async with _connection(self.server, self.kind) as post:
             return await post(body)
 
     async def __aenter__(self) -> Served:
         stack = AsyncExitStack()
-        self._running = (await stack.enter_async_context(_opened(self.server, self.kind)), stack)
+        self._running = (
+            await stack.enter_async_context(_connection(self.server, self.kind)),
+            stack,
+        )
         return self
 
     async def __aexit__(
@@ -198,25 +181,24 @@ class Served:
 
 def _message(method: str, params: Json, arguments: bytes) -> bytes:
     """The JSON-RPC message; `arguments` go in as the bytes that they are."""
-    head = encode({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
+    head = json_bytes({"jsonrpc": "2.0", "id": 1, "method": method})[:-1]
     sent = b',"arguments":' + arguments if arguments else b""
-    return head + b',"params":' + encode({"_meta": _META, **params})[:-1] + sent + b"}}"
+    return head + b',"params":' + json_bytes({"_meta": _META, **params})[:-1] + sent + b"}}"
 
 
 @asynccontextmanager
-async def _opened(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
+async def _connection(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
     """The server, started: a way to post messages to it."""
     if kind == "toolbooth":
-        yield lambda body: _answered(server, body)
+        yield lambda body: _reply(server, body)
         return
     lowlevel = server._mcp_server if kind == "fastmcp" else server._lowlevel_server
-    async with importlib.import_module("toolbooth.adapters.sdk.in_process").opened(
-        lowlevel
-    ) as post:
-        yield cast("Post", post)
+    in_process: Any = importlib.import_module("toolbooth.adapters.sdk.in_process")
+    async with in_process.connection(lowlevel) as post:
+        yield post
 
 
-async def _answered(registry: ToolRegistry, body: bytes) -> Json:
+async def _reply(registry: ToolRegistry, body: bytes) -> Json:
     return json.loads((await respond(registry, body)).body)
 
 

@@ -13,7 +13,7 @@ import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from toolbooth.extras import require
 
@@ -30,20 +30,21 @@ from mcp.shared.inbound import find_invalid_x_mcp_header
 from mcp_types import CallToolResult
 from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUserError
 
-from toolbooth.adapters.kinds import MCP_SDK, wrong_server
-from toolbooth.adapters.sdk.accept_call import admit, reporting, told
-from toolbooth.adapters.sdk.exact_stdin import reading_exactly
+from toolbooth.adapters.kinds import check_server
+from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
+from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
-from toolbooth.adapters.sdk.original_request import Sent, UnderWay, keep_sent
+from toolbooth.adapters.sdk.original_request import OriginalRequest, RequestScope, keep_request
 from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.run import bound_call, is_async
 from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.compile.json_schema import compile_json_schema
-from toolbooth.compile.signature import compile_function, is_context
+from toolbooth.compile.params import is_context
+from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
@@ -56,43 +57,49 @@ _REJECTIONS = (
     AttributeError,
     TypeError,
 )
-"""What the SDK says of a function whose arguments it cannot describe."""
+"""The SDK's errors for a function whose arguments it cannot describe."""
 
 
-def protect(server: Server) -> Server:
+def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
-    Protecting twice is harmless. Functions that the SDK itself rejects (a parameter `_x`, a type
-    without a schema) can be registered once the server is protected.
+    `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
+    your own. Protecting twice is harmless; the first profile stays. Functions that the SDK itself
+    rejects (a parameter `_x`, a type without a schema) can be registered once the server is
+    protected.
 
     Raises:
         TypeError: if this is not an MCPServer.
+        ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
     """
-    if not isinstance(cast("object", server), MCPServer):
-        raise wrong_server(server, MCP_SDK)
+    check_server(server, MCPServer, "mcp_sdk")
+    chosen = choose_profile(profile)
     if not is_protected(server):
         # The one place through which every registration and every call goes; the SDK offers no hook
         # there.
         tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-        server._tool_manager = _Tools(server.name, tools)  # pyright: ignore[reportPrivateUsage]
-        server.middleware.append(keep_sent)
-        cast("Any", server).run_stdio_async = reading_exactly(server.run_stdio_async)
+        guarded = _GuardedToolManager(server.name, tools, chosen)
+        server._tool_manager = guarded  # pyright: ignore[reportPrivateUsage]
+        server.middleware.append(keep_request)
+        patched: Any = server
+        patched.run_stdio_async = with_exact_stdin(server.run_stdio_async)
     return server
 
 
 def is_protected(server: MCPServer[Any]) -> bool:
     """Whether `protect` has been here."""
     # As in `protect`.
-    return isinstance(server._tool_manager, _Tools)  # pyright: ignore[reportPrivateUsage]
+    tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
+    return isinstance(tools, _GuardedToolManager)
 
 
-class _Tools(ToolManager):
+class _GuardedToolManager(ToolManager):
     """The SDK's tool manager, holding guarded tools only."""
 
-    def __init__(self, owner: str, tools: ToolManager) -> None:
+    def __init__(self, owner: str, tools: ToolManager, profile: Profile) -> None:
         super().__init__(tools.warn_on_duplicate_tools)
-        self._tools: dict[str, Tool] = _Table()
+        self._tools: dict[str, Tool] = _GuardedTools(profile)
         mistakes: list[str] = []
         for tool in tools.list_tools():
             try:
@@ -116,9 +123,14 @@ class _Tools(ToolManager):
             return self._tools[super().add_tool(_stand_in(fn), *args, **how).name]
 
 
-class _Table(dict[str, Tool]):
+class _GuardedTools(dict[str, Tool]):
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self.profile = profile
+
     def __setitem__(self, name: str, tool: Tool) -> None:
-        super().__setitem__(name, tool if isinstance(tool, GuardedTool) else guarded(tool))
+        guarded = tool if isinstance(tool, GuardedTool) else guard_tool(tool, self.profile)
+        super().__setitem__(name, guarded)
 
 
 class GuardedTool(Tool):
@@ -129,80 +141,87 @@ class GuardedTool(Tool):
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
-    def around(cls, tool: Tool, contract: Contract) -> GuardedTool:
-        """The same tool to the SDK, but for its parameters and the way they are validated."""
+    def around(cls, tool: Tool, contract: Contract, profile: Profile) -> GuardedTool:
+        """The same tool, except for its parameters and their validation."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
-        if (
-            contract.function is not None
-        ):  # a schema that somebody wrote is published in their words
-            same["parameters"] = input_schema(contract)
-            same["fn"] = contract.function
-            same["is_async"] = is_async(contract.function)
-            same["fn_metadata"] = _Valid.of(tool.fn_metadata, contract)
+        function = contract.function
+        # Without a function, there is a schema that somebody wrote: it is published as it is.
+        if function is not None:
+            same["parameters"] = profile.input_schema(contract)
+            same["fn"] = function
+            same["is_async"] = is_async(function)
+            same["fn_metadata"] = _ValidatedMetadata.of(tool.fn_metadata, contract, function)
         return cls(**same, contract=contract, inner=tool)
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        """Hold the arguments to the contract, and run the tool with what they mean."""
+        """Accept or refuse the arguments, and run the tool with their values."""
         try:
-            with Sent() as sent:
-                values, repairs = self._admitted(arguments, sent)
+            with RequestScope() as original:
+                values, repairs = self._accept(arguments, original)
                 run = self.inner.run if self.contract.function is None else super().run
                 result = await run(values, context, convert_result)
         except UnexpectedToolError as error:
-            rendered = told(error.__cause__, self.contract, self.name)
+            rendered = error_result(error.__cause__, self.contract, self.name)
             if rendered is None:
                 raise
             return CallToolResult.model_validate(rendered)
         if repairs and isinstance(result, CallToolResult):
-            return result.model_copy(update={"meta": reporting(result.meta, repairs)})
+            return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
         return result
 
-    def _admitted(self, arguments: dict[str, Any], sent: UnderWay) -> Accepted:
-        """As `Tool.run` has it: an exception is masked, and kept as the cause; `told` finds what
-        may be read.
+    def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
+        """Accept the arguments. As in `Tool.run`, an exception is masked and kept as the cause,
+        where `run` finds it.
         """
         try:
-            return admit(self.contract, arguments, sent)
+            return accept_call(self.contract, arguments, original)
         except MCPError:
             raise
         except Exception as error:
             raise UnexpectedToolError(f"Error executing tool {self.name}") from error
 
 
-def guarded(tool: Tool) -> GuardedTool:
+def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     """Put one tool behind the boundary.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
     """
     if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
-        # It has its own way with arguments, and only its schema tells what it takes.
-        return GuardedTool.around(tool, compile_json_schema(tool.parameters, name=tool.name))
+        # It validates its arguments itself, so only its schema is known.
+        contract = compile_json_schema(tool.parameters, name=tool.name)
+        return GuardedTool.around(tool, contract, profile)
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(
         tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
     )
-    made = GuardedTool.around(tool, contract)
-    # The SDK has looked at what it could describe itself, which a stand-in hides from it.
+    made = GuardedTool.around(tool, contract, profile)
+    # The SDK has checked only the functions that it could describe, not those behind a stand-in.
     if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
         raise ContractError(tool.name, [f"invalid x-mcp-header: {reason}"])
     return made
 
 
-class _Valid(FuncMetadata):
-    """The SDK's account of a function, for values that are valid already."""
+class _ValidatedMetadata(FuncMetadata):
+    """The SDK's metadata of a function, for values that are validated already."""
 
     bind: Callable[[Any], dict[str, Any]] | None
     bound: InstanceOf[Contract]
-    asks: bool
+    wants_context: bool
 
     @classmethod
-    def of(cls, metadata: FuncMetadata, contract: Contract) -> _Valid:
+    def of(
+        cls, metadata: FuncMetadata, contract: Contract, function: Function
+    ) -> _ValidatedMetadata:
         same: dict[str, Any] = {name: getattr(metadata, name) for name in FuncMetadata.model_fields}
-        asks = takes_context(cast("Function", contract.function))
-        return cls(**same, bind=contract.bind, bound=replace(contract, bind=None), asks=asks)
+        return cls(
+            **same,
+            bind=contract.bind,
+            bound=replace(contract, bind=None),
+            wants_context=takes_context(function),
+        )
 
     def validate_arguments(self, arguments_to_validate: Any) -> dict[str, Any]:
         return arguments_to_validate if self.bind is None else self.bind(arguments_to_validate)
@@ -218,25 +237,25 @@ class _Valid(FuncMetadata):
             call = bound_call(self.bound, fn, arguments, context, arguments_to_pass_directly)
             return await call() if fn_is_async else await anyio.to_thread.run_sync(call)
 
-        return await (with_context(within) if self.asks else within(None))
+        return await (with_context(within) if self.wants_context else within(None))
 
 
-# --- functions that the SDK rejects -----------------------------------------------------------------------------
+# --- functions that the SDK rejects -------------------------------------------------------------
 
 
 def _stand_in(function: Function) -> Function:
-    """A function that the SDK accepts, with what the SDK fills and returns; `compile_function` sees
-    the real one.
+    """A function that the SDK accepts, with the parameters that the SDK fills and the same return
+    type; `compile_function` compiles the real one.
     """
     hints = Hints(function)
     signature = inspect.signature(function)
-    params = [
-        param.replace(
-            annotation=hint if _is_hosts(hint) else Any, kind=inspect.Parameter.KEYWORD_ONLY
-        )
-        for param in signature.parameters.values()
-        if not is_context(hint := hints.of(param)) and not param.name.startswith("_")
-    ]
+    params: list[inspect.Parameter] = []
+    for param in signature.parameters.values():
+        hint = hints.of(param)
+        if is_context(hint) or param.name.startswith("_"):
+            continue
+        annotation = hint if _is_hosts(hint) else Any
+        params.append(param.replace(annotation=annotation, kind=inspect.Parameter.KEYWORD_ONLY))
 
     def stand_in() -> None: ...
 

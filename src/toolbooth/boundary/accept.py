@@ -7,17 +7,20 @@ else is examined.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.correct import correct, mend
-from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine, whole_integers
+from toolbooth.boundary.correct import correct
+from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
+from toolbooth.boundary.integers import whole_integers
+from toolbooth.boundary.mend import mend
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
 from toolbooth.boundary.validate import Explained, Located, problems_of, values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
+from toolbooth.jsonvalue import Json
 from toolbooth.shape import fits
 
 Accepted = tuple[Any, list[Repair]]
@@ -39,7 +42,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     value, delicate, body = reading
     # The short way. Whatever is special about a call, the long way finds it again.
     if type(value) is dict and not delicate:
-        arguments = cast("dict[str, Any]", value)
+        arguments: Json = reading[0]
         if contract.validation_proves_shape:
             try:
                 return contract.validate(arguments), []
@@ -109,7 +112,7 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
 
 def _refusal(
     contract: Contract,
-    arguments: dict[str, Any],
+    arguments: Json,
     decoded: Any,
     exam: Examination,
     said: InvalidValues | None,
@@ -118,9 +121,8 @@ def _refusal(
     once.
     """
     corrected, edits = _correction(contract, arguments, decoded, exam)
-    if (
-        exam.more
-    ):  # past the cap, what was said and what was only counted can no longer be told apart
+    # Past the cap, problems that were only counted cannot be told from new ones.
+    if exam.more:
         found = [each for each in _objected(contract, decoded, None) if each.code == "missing"]
     elif corrected is not None:
         found = _objected(contract, corrected, None)
@@ -129,7 +131,8 @@ def _refusal(
     elif contract.flattened or not all(each.place in exam.places for each in said.objections):
         found = _problems(contract, said, decoded, partial(_explained, exam))
     else:
-        found = []  # nothing but what the examination has said, at the very same places
+        # The validation has only repeated what the examination has found, at the same paths.
+        found = []
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     return ToolInputError(
         exam.problems + found,
@@ -158,7 +161,7 @@ def _problems(
 
 
 def _correction(
-    contract: Contract, arguments: dict[str, Any], decoded: dict[str, Any], exam: Examination
+    contract: Contract, arguments: Json, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
     if not exam.declared:  # no key is out of place, so there is nothing that could be derived
@@ -171,15 +174,14 @@ def _correction(
         return None, edits
     try:
         settled = _settled(contract, corrected, thorough=exam.thorough)
-    except (
-        ValueError
-    ):  # it came out of text, with numbers kept as written, which the gate does not know
+    # Read from text, with numbers kept as written, which the compiled check does not know.
+    except ValueError:
         settled = _settled(contract, corrected, thorough=True)
     return (settled, edits) if settled is not None else (None, [])
 
 
 def _settled(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
-    """The corrected arguments with their own repairs made; None if they would be refused as well."""
+    """The corrected arguments with their own repairs made; None if they would be refused, too."""
     if not thorough and fits(contract.shape, corrected):
         return corrected
     settled, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)

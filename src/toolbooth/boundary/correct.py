@@ -8,20 +8,19 @@ corrected call: only edits.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
-from toolbooth.boundary import refusals, repairs
+from toolbooth.boundary import key_paths, refusals, repairs
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, fits, plain_types
 
-_STEPS = re.compile(r"[^.\[\]]+")
-_MOST_EDITS = 20
+MOST_EDITS = 20
+"""Past this many, edits are no longer listed."""
+
 _MOST_SOUGHT = 200
 _MOST_TRIALS = 2_000
 _DEEPEST = 8
@@ -31,9 +30,8 @@ _DEEPEST = 8
 class Correction:
     """The edits found so far, and whether everything sent has found a place.
 
-    `sought` has the different keys that were looked for, `trials` an entry for each trial; both are
-    shared by all
-    trials: neither strange keys nor trials within trials may cost without end.
+    `sought` has the different keys that were looked for, `trials` an entry for each trial. All
+    trials share both: neither undeclared keys nor trials within trials may cost without end.
     """
 
     __slots__ = ("complete", "edits", "limits", "sought", "trials")
@@ -58,7 +56,7 @@ class Correction:
         return len(self.sought) <= _MOST_SOUGHT
 
     def edit(self, edit: Edit) -> None:
-        if len(self.edits) < _MOST_EDITS and edit not in self.edits:
+        if len(self.edits) < MOST_EDITS and edit not in self.edits:
             self.edits.append(edit)
 
 
@@ -68,71 +66,13 @@ def correct(
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
     work = Correction(limits, set(), [])
     try:
-        made, strays = _object(
-            refusals.possible_forms(shape.objects, arguments)[0], arguments, (), (), work
-        )
+        form = refusals.possible_forms(shape.objects, arguments)[0]
+        made, strays = _object(form, arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
     if strays:
         work.complete = False
     return (made if work.complete else None), work.edits
-
-
-Slip = tuple[dict[str, Any], ObjectShape, str, Any, JsonPath]
-"""An undeclared key: the object it was left out of, that object's form, the key and its value, the
-object's path.
-"""
-
-
-def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
-    """Undo, in place, one and the same slip wherever it was made: a wrapper or a re-cased name. The
-    edits, if all fit.
-
-    Nothing else may be wrong with the call. What `correct` would find by walking it again is known
-    here already.
-    """
-    first = slips[0]
-    meant: list[dict[str, Any]] = []
-    for made, form, key, value, path in slips:
-        fields = (
-            _meant(form, key, value, limits)
-            if key == first[2] and len(path) == len(first[4])
-            else None
-        )
-        if fields is None or not made.keys().isdisjoint(fields):
-            return None
-        meant.append(fields)
-    for slip, fields in zip(slips, meant, strict=True):
-        slip[0].update(fields)
-    return [
-        _mending(slip, fields) for slip, fields in zip(slips[:_MOST_EDITS], meant, strict=False)
-    ]
-
-
-def _mending(slip: Slip, fields: dict[str, Any]) -> Edit:
-    _, _, key, value, path = slip
-    if fields is value:
-        return Unwrap((*path, key), path)
-    return Rename((*path, key), next(iter(fields)))
-
-
-def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> dict[str, Any] | None:
-    """What should have been sent instead of one undeclared key, if it fits as it is."""
-    if len(form.fields) > len(form.names):
-        return None  # some field has several keys: whether it is sent twice is for `correct` to find out
-    fields: dict[str, Any] = value
-    if not isinstance(value, dict):
-        name = None if "." in key or "[" in key else refusals.respelt(key, form)
-        if name is None or text_as_object(value, limits) is not None:
-            return None
-        fields = {name: value}
-    for name, each in fields.items():
-        declared = form.fields.get(name)
-        if declared is None or not (
-            type(each) in plain_types(declared.shape) or fits(declared.shape, each)
-        ):
-            return None
-    return fields or None
 
 
 Strays = dict[str, tuple[JsonPath, Any]]
@@ -231,7 +171,7 @@ def _place(
     inner = text_as_object(value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
-    steps = _STEPS.findall(key) if "." in key or "[" in key else ()
+    steps = key_paths.steps_of(key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
     if not work.may_seek(form, key):
@@ -239,10 +179,8 @@ def _place(
     name = refusals.respelt(key, form)
     if name is not None and _set(form, made, name, value, origin, path, work):
         return True
-    if origin != (
-        *path,
-        key,
-    ):  # moved here from elsewhere: moving it on would take it from one object into another
+    # Moved here from elsewhere: moving it on would take it from one object into another.
+    if origin != (*path, key):
         return False
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
@@ -303,7 +241,7 @@ def _set(
 
 
 def _takes(shape: Shape, value: Any) -> bool:
-    """Whether a place takes a value of this kind; an object never goes where only text is declared."""
+    """Whether a value of this kind may be sent here; an object never where text is declared."""
     return shape.opaque or repairs.admits(shape, value) or isinstance(value, str | None)
 
 
@@ -338,12 +276,13 @@ def _unwrap(
 def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> bool:
     """Whether no field is set twice, unless to the same value."""
     held = {id(form.fields[key]): value for key, value in made.items() if key in form.fields}
-    return all(
-        same_json(held.get(id(form.fields[key]), value), value)
-        if key in form.fields
-        else key not in made
-        for key, value in flat.items()
-    )
+    for key, value in flat.items():
+        field = form.fields.get(key)
+        if field is None and key in made:
+            return False
+        if field is not None and not same_json(held.get(id(field), value), value):
+            return False
+    return True
 
 
 def _split(
@@ -355,59 +294,11 @@ def _split(
     path: JsonPath,
     work: Correction,
 ) -> bool:
-    """`address.city`, `address[city]`, `lines[0].sku`: a path written as a key."""
-    target = _resolve(form, steps)
-    if target is None or not _put(made, target, value):
+    """A path that is written as a key."""
+    target = key_paths.declared_path(form, steps)
+    if target is None or not key_paths.put(made, target, value):
         return False
     work.edit(Split(str(origin[-1]), (*path, *target)))
-    return True
-
-
-def _resolve(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
-    """The declared path that the steps name."""
-    shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
-    path: list[str | int] = []
-    for step in steps:
-        if shape is None or shape.opaque:
-            path.append(step)
-        elif shape.objects:
-            inner = shape.objects[0]
-            name = step if step in inner.fields else refusals.respelt(step, inner)
-            if name is None and inner.additional is None:
-                return None
-            path.append(name or step)
-            shape = inner.fields[name].shape if name is not None else inner.additional
-        elif shape.arrays and step.isdigit():
-            path.append(int(step))
-            shape = shape.arrays[0].items
-        else:
-            return None
-    return tuple(path)
-
-
-def _put(made: Any, path: JsonPath, value: Any) -> bool:
-    """Set a value at a path, making objects and arrays on the way; False if something stands there."""
-    for step, following in pairwise(path):
-        empty: Any = [] if isinstance(following, int) else {}
-        if isinstance(step, int):
-            if step > len(made):
-                return False
-            if step == len(made):
-                made.append(empty)
-            made = made[step]
-        else:
-            made = made.setdefault(step, empty)
-        if type(made) is not type(empty):
-            return False
-    last = path[-1]
-    if isinstance(last, int):
-        if last != len(made):
-            return False
-        made.append(value)
-        return True
-    if last in made:
-        return False
-    made[last] = value
     return True
 
 
@@ -439,7 +330,7 @@ def _move_down(
     work: Correction,
 ) -> bool:
     target = (*below, str(origin[-1]))
-    if not _put(made, target, value):
+    if not key_paths.put(made, target, value):
         return False
     work.edit(_edit(origin, (*path, *target)))
     return True

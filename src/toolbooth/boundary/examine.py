@@ -1,33 +1,30 @@
-"""Stage 2: one descent over the shape. At each node: client keys, then what may be repaired, then
+"""Stage 2: one descent over the shape. At each value: client keys, then what may be repaired, then
 what may not pass.
 
 In: the arguments as read. Out: the arguments as they should have been sent, the repairs made, the
-problems found. Parts that the compiled gate passes are not walked.
+problems found. Parts that pass the compiled check are not walked.
 """
 
 from __future__ import annotations
 
 from math import isfinite
-from operator import is_
-from typing import Any, cast
+from typing import Any
 
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
-from toolbooth.boundary.correct import Slip
+from toolbooth.boundary.mend import Slip
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.jsonvalue import JsonPath, look_up, path_text
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.shape import (
     ArrayShape,
     Field,
     ObjectShape,
     Shape,
     fits,
-    fitting_form,
-    integer_fields,
     is_integer_only,
     plain_types,
 )
@@ -47,11 +44,11 @@ cost more.
 class Examination:
     """What one descent found.
 
-    `places` has where each problem stands; `declared` the fields of every object that had an
+    `places` has the path of each problem; `declared` the fields of every object that had an
     undeclared one; `inside` the keys found inside wrappers, which explain why those fields are
     missing; `more` counts problems past the cap. `slips` has the undeclared keys of the arguments
     themselves, not those in a branch of a union or in JSON text.
-    `thorough`: numbers must be looked at one by one, so the gate cannot vouch for any part.
+    `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     """
 
     __slots__ = (
@@ -80,11 +77,8 @@ class Examination:
     @property
     def only_slips(self) -> bool:
         """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
-        return (
-            len(self.slips) == len(self.problems) + self.more
-            and not self.repairs
-            and not self.thorough
-        )
+        all_slips = len(self.slips) == len(self.problems) + self.more
+        return all_slips and not self.repairs and not self.thorough
 
     def fresh(self) -> Examination:
         """An empty one, to try a branch of a union."""
@@ -112,36 +106,36 @@ class Examination:
 
 
 def examine(
-    shape: Shape, arguments: dict[str, Any], limits: Limits, *, thorough: bool
+    shape: Shape, arguments: Json, limits: Limits, *, thorough: bool
 ) -> tuple[Any, Examination]:
     """Examine one call's arguments."""
     exam = Examination(limits, thorough=thorough)
     return _objects(shape, arguments, (), exam), exam
 
 
-def _node(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
+def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
     if shape.opaque:
         return _numbers_in(value, path, exam) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
-        return _text(shape, value, path, exam)
-    if isinstance(value, dict) and shape.objects:
-        return _objects(shape, cast("dict[str, Any]", value), path, exam)
-    if isinstance(value, list) and shape.arrays:
-        return _arrays(shape, cast("list[Any]", value), path, exam)
+        return _value_in_text(shape, value, path, exam)
+    if shape.objects and is_object(value):
+        return _objects(shape, value, path, exam)
+    if shape.arrays and is_array(value):
+        return _arrays(shape, value, path, exam)
     if not repairs.admits(shape, value):
         exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
-        return _numbers_in(cast("Any", value), path, exam.fresh())
+        return _numbers_in(value, path, exam.fresh())
     if isinstance(value, float | jiter.LosslessFloat):
         return _number(shape, value, path, exam)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(value))
-    return cast("Any", value)
+    return value
 
 
-def _text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
+def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
     """Text where the type has none."""
-    # What is inside the text stands as deep as the text itself and deeper.
+    # Values inside the text are as deep as the text itself, or deeper.
     found = repairs.text(shape, value, exam.limits.below(len(path)))
     if isinstance(found, repairs.Unrepairable):
         exam.refuse(found.code, path, messages.wrong_type(shape, value, found.message))
@@ -154,7 +148,7 @@ def _text(shape: Shape, value: str, path: JsonPath, exam: Examination) -> Any:
         exam.repair(code, path)
     inner = exam.fresh()
     inner.thorough = True  # the outer reading could not see the numbers inside the text
-    made = _node(shape, decoded, path, inner)
+    made = _value(shape, decoded, path, inner)
     exam.take(inner)
     return made
 
@@ -180,71 +174,23 @@ def _float(value: Any, path: JsonPath, exam: Examination) -> float:
     return number
 
 
-def whole_integers(shape: Shape | None, value: Any) -> Any:
-    """A value with 5 for every 5.0 that stands where only an integer may, the same JSON number; or
-    the value itself.
-    """
-    if shape is None or shape.opaque:
-        return value
-    if isinstance(value, float):
-        return int(value) if is_integer_only(shape) and value.is_integer() else value
-    form = fitting_form(shape, value) if isinstance(value, dict | list) else None
-    if isinstance(form, ObjectShape):
-        return _whole_in_object(form, cast("dict[str, Any]", value))
-    if isinstance(form, ArrayShape):
-        sent = cast("list[Any]", value)
-        prefix = len(form.prefix)
-        made = [
-            whole_integers(form.prefix[index] if index < prefix else form.items, each)
-            for index, each in enumerate(sent)
-        ]
-        return sent if all(map(is_, made, sent)) else made
-    return cast("Any", value)
-
-
-def _whole_in_object(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
-    """Only what may hold an integer is looked at: most of a large call need not be."""
-    parts = integer_fields(form)
-    if form.additional is not None:
-        parts = parts | {key: form.additional for key in value if key not in form.fields}
-    changed: dict[str, Any] = {}
-    for key, shape in parts.items():
-        each = value.get(key)
-        whole = whole_integers(shape, each)
-        if whole is not each:
-            changed[key] = whole
-    return {**value, **changed} if changed else value
-
-
 def _numbers_in(value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A free value: content is never rewritten, but a number that cannot be held is not let
-    through.
-    """
+    """A free value: content is never rewritten, but a number that cannot be held is refused."""
     if isinstance(value, jiter.LosslessFloat):
         return _float(value, path, exam)
-    if isinstance(value, dict):
-        return {
-            key: _numbers_in(each, (*path, key), exam)
-            for key, each in cast("dict[str, Any]", value).items()
-        }
-    if isinstance(value, list):
-        return [
-            _numbers_in(each, (*path, index), exam)
-            for index, each in enumerate(cast("list[Any]", value))
-        ]
+    if is_object(value):
+        return {key: _numbers_in(each, (*path, key), exam) for key, each in value.items()}
+    if is_array(value):
+        return [_numbers_in(each, (*path, index), exam) for index, each in enumerate(value)]
     return value
 
 
-def _objects(shape: Shape, value: dict[str, Any], path: JsonPath, exam: Examination) -> Any:
+def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    return _best(
-        [(form, _object) for form in refusals.possible_forms(shape.objects, value)],
-        value,
-        path,
-        exam,
-    )
+    trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
+    return _best(trials, value, path, exam)
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
@@ -265,19 +211,19 @@ def _best(trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Exami
             return made
         tried.append((made, own))
     clean = [(made, own) for made, own in tried if not own.problems]
-    made, own = (
-        clean[0] if clean else min(tried, key=lambda each: len(each[1].problems) + each[1].more)
-    )
+    made, own = clean[0] if clean else min(tried, key=_problem_count)
     exam.take(own)
-    if any(other != made for other, _ in clean) or (
+    ambiguous = any(other != made for other, _ in clean) or (
         clean and _reads_otherwise(trials, tried, made, value, path, exam)
-    ):
-        exam.refuse(
-            "wrong-type",
-            path,
-            "can be read in more than one way; send every value in its own JSON type",
-        )
+    )
+    if ambiguous:
+        exam.refuse("wrong-type", path, messages.AMBIGUOUS)
     return made
+
+
+def _problem_count(trial: tuple[Any, Examination]) -> int:
+    _, own = trial
+    return len(own.problems) + own.more
 
 
 def _reads_otherwise(
@@ -291,7 +237,7 @@ def _reads_otherwise(
     """Whether what is left of an object, its empty keys taken as not sent, has a form that never
     had those keys.
     """
-    if not isinstance(made, dict) or len(cast("dict[str, Any]", made)) == len(value):
+    if not is_object(made) or len(made) == len(value):
         return False
     for (form, walk), (_, own) in zip(trials, tried, strict=True):
         again = exam.fresh()
@@ -301,18 +247,16 @@ def _reads_otherwise(
             and not again.problems
             and not again.repairs
         ):
-            return _has_all(form, cast("dict[str, Any]", made))
+            return _has_all(form, made)
     return False
 
 
-def _has_all(form: ObjectShape, made: dict[str, Any]) -> bool:
+def _has_all(form: ObjectShape, made: Json) -> bool:
     return all(name in made for name in form.names if form.fields[name].required)
 
 
-def _object(
-    form: ObjectShape, value: dict[str, Any], path: JsonPath, exam: Examination
-) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -> Json:
+    made: Json = {}
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
     fields = form.fields
@@ -335,13 +279,11 @@ def _object(
         if kept is not NOT_SENT:
             made[key] = kept
     if form.exclusive_paths:
-        _refuse_rivals(form, made, path, exam)
+        _refuse_conflicts(form, made, path, exam)
     return made
 
 
-def _refuse_rivals(
-    form: ObjectShape, made: dict[str, Any], path: JsonPath, exam: Examination
-) -> None:
+def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Examination) -> None:
     """Two paths to one field, both sent: the author's model would read one and drop the other."""
     for paths in form.exclusive_paths:
         sent = [each for each in paths if look_up(made, each) is not None]
@@ -351,15 +293,14 @@ def _refuse_rivals(
                 (*path, *other),
                 messages.conflicting(path_text(other), path_text(sent[0])),
             )
-            exam.places.append(
-                (*path, *sent[0])
-            )  # whichever the author's model objects to, it is told
+            # Whichever of them the author's model objects to, it has been reported.
+            exam.places.append((*path, *sent[0]))
 
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
     shape = declared.shape
-    if type(value) is dict and len(shape.objects) == 1 and not shape.opaque:
-        return _object(shape.objects[0], cast("dict[str, Any]", value), path, exam)
+    if len(shape.objects) == 1 and not shape.opaque and is_object(value):
+        return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):
         if not shape.json_text:
             exam.repair("json-text", path)
@@ -368,7 +309,7 @@ def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> An
     if code is not None:
         exam.repair(code, path)
         return NOT_SENT
-    return _node(shape, value, path, exam)
+    return _value(shape, value, path, exam)
 
 
 def _is_null_text(declared: Field) -> bool:
@@ -389,12 +330,13 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: JsonPath, exam: E
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
+    # The keys of a hostile call are only counted: looking into a million of them costs too much.
     if form.additional is None and len(exam.problems) >= MOST_PROBLEMS:
-        exam.more += 1  # a hostile call is only counted: looking into a million keys costs more than it tells
+        exam.more += 1
         return NOT_SENT
     inner = text_as_object(value, exam.limits)
     if form.additional is not None and not refusals.wraps_declared(form, inner):
-        return _node(form.additional, value, (*path, key), exam)
+        return _value(form.additional, value, (*path, key), exam)
     exam.declared[path] = form.names
     if inner is None:
         near = refusals.nearest(key, form)
@@ -415,11 +357,11 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
     items, prefix, thorough = form.items, len(form.prefix), exam.thorough
     for index, each in enumerate(value):
         if index < prefix:
-            made.append(_node(form.prefix[index], each, (*path, index), exam))
+            made.append(_value(form.prefix[index], each, (*path, index), exam))
         elif form.closed and index < len(value) - form.last:
             exam.refuse("unknown-key", (*path, index), messages.never_read(form))
         elif items is None or (not thorough and fits(items, each)):
             made.append(each)
         else:
-            made.append(_node(items, each, (*path, index), exam))
+            made.append(_value(items, each, (*path, index), exam))
     return made

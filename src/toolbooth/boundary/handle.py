@@ -6,7 +6,6 @@ A served call takes the same stages in `server/call.py`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -16,9 +15,9 @@ from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, json_bytes
 
 Errors = Literal["result", "protocol"]
-Result = dict[str, Any]
 
 
 def handle_bytes(
@@ -29,7 +28,7 @@ def handle_bytes(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
-) -> Result:
+) -> Json:
     """Take the JSON text of `arguments` and return the MCP tool result.
 
     Raises:
@@ -50,9 +49,9 @@ def handle_arguments(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
-) -> Result:
+) -> Json:
     """`handle_bytes` for a host that has parsed the arguments already."""
-    body = encode(arguments)
+    body = json_bytes(arguments)
     return handle_bytes(contract, body, function, context=context, injected=injected, errors=errors)
 
 
@@ -64,7 +63,7 @@ async def handle_bytes_async(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
-) -> Result:
+) -> Json:
     """`handle_bytes` for async tools. Sync ones run in a thread."""
     try:
         values, repairs = accept_bytes(contract, body)
@@ -83,24 +82,15 @@ async def handle_arguments_async(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
-) -> Result:
+) -> Json:
     """`handle_bytes_async` for a host that has parsed the arguments already."""
-    body = encode(arguments)
+    body = json_bytes(arguments)
     return await handle_bytes_async(
         contract, body, function, context=context, injected=injected, errors=errors
     )
 
 
-def encode(arguments: Any) -> bytes:
-    """Parsed arguments as the bytes they came from. Raises TypeError if they are not JSON."""
-    try:
-        return json.dumps(arguments, separators=(",", ":")).encode()
-    except RecursionError:
-        # Deeper than Python itself goes: the reader refuses it by name.
-        return b"[" * 300
-
-
-def _failed(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Result:
+def _failed(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:
     """The result for the agent, or the refusal itself for a host that answers by protocol."""
     if isinstance(error, ToolError):
         return render.tool_error_result(error)

@@ -37,6 +37,7 @@ _TYPES = {
 
 MISSING = "is required, but was not sent"
 NOT_AN_OBJECT = "the arguments must be one JSON object"
+AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"
 LOSSY_TEXT = "holds a number with more digits than can be read"
 
@@ -80,18 +81,24 @@ def not_json(reason: str) -> str:
 
 def wrapper(key: str, value: Any, inner: Json, path: JsonPath) -> str:
     """An undeclared key that holds an object: what it is, why it happens, what to send instead."""
-    form = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
+    content = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
     level = "at the top level" if not path else f"directly in {path_text(path)}"
     if inner:
         advice = f"send {listed(tuple(inner), 12)} {level}, not inside {quoted(key)}"
     else:
         advice = f"leave {quoted(key)} out"
-    return f"{quoted(key)} is not a declared field and holds {form}: most likely a wrapper as in REST APIs. Flat: {advice}"
+    return (
+        f"{quoted(key)} is not a declared field and holds {content}: "
+        f"most likely a wrapper as in REST APIs. Flat: {advice}"
+    )
 
 
 def misspelt_object(key: str, near: str) -> str:
     """An undeclared key that holds an object, and is similar to a declared one."""
-    return f"{quoted(key)} is not a declared field and holds a nested object; did you mean {quoted(near)}?"
+    return (
+        f"{quoted(key)} is not a declared field and holds a nested object; "
+        f"did you mean {quoted(near)}?"
+    )
 
 
 def unknown_field(key: str, near: str | None) -> str:

@@ -20,7 +20,7 @@ from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 _BULK = 4096
-"""Above this size, caching every string costs more than it saves."""
+"""Above this many bytes, caching every string costs more than it saves."""
 
 _TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")

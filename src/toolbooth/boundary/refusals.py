@@ -91,7 +91,7 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
         return list(forms)
     tags = set[str].intersection(*map(_tags, forms))
     sent = [tag for tag in tags if tag in value]
-    tagged = [form for form in forms if all(_has_tag(form, tag, value[tag]) for tag in sent)]
+    tagged = [form for form in forms if _has_tags(form, sent, value)]
     inside = names_inside(value)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
 
@@ -100,8 +100,8 @@ def _tags(form: ObjectShape) -> set[str]:
     return {key for key, each in form.fields.items() if each.shape.constants}
 
 
-def _has_tag(form: ObjectShape, tag: str, value: Any) -> bool:
-    return value in (form.fields[tag].shape.constants or ())
+def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
+    return all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in tags)
 
 
 # --- numbers ------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
-"""Stage 5: a value or problems -> the MCP tool result. The only place that knows the wire form."""
+"""Stage 5: a value or problems -> the MCP tool result. Only this module knows its format."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import jiter
 import orjson
@@ -15,12 +15,10 @@ from toolbooth.boundary.repairs import Repair
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import Json, shorten
+from toolbooth.jsonvalue import Json, is_array, shorten
 
 META_KEY = "toolbooth"
-"""Under this key of `_meta` stands what a program may want to read: repairs, problems, the
-corrected call.
-"""
+"""The key of `_meta` under which programs find repairs, problems and the corrected call."""
 
 _LINE = 420
 """Characters of one problem's line."""
@@ -39,8 +37,8 @@ def text_result(text: str, *, is_error: bool = False) -> Json:
 def value_result(
     value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json
 ) -> Json:
-    """What the tool returned; an object also as structured content, in the form that `structured`
-    gives it.
+    """The value that the tool returned. An object is also sent as structured content, made from its
+    JSON by `structured`.
     """
     if type(value) is str:
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
@@ -62,15 +60,13 @@ _CONTENT = (Text, Image, Audio, Resource)
 
 
 def pieces_of(value: Any) -> list[Any] | None:
-    """What a tool returned as content of its own making: one piece, or a list with a piece among
-    its items.
+    """The content pieces that a tool returned: one, or a list with at least one among its items.
+    None if the value is not content.
     """
     if isinstance(value, _CONTENT):
         return [value]
-    if isinstance(value, list) and any(
-        isinstance(each, _CONTENT) for each in cast("list[Any]", value)
-    ):
-        return cast("list[Any]", value)
+    if is_array(value) and any(isinstance(each, _CONTENT) for each in value):
+        return value
     return None
 
 
@@ -111,31 +107,31 @@ def tool_error_result(error: ToolError) -> Json:
 
 def refusal_result(error: ToolInputError, limits: Limits) -> Json:
     """A refusal as a tool result: what models can see."""
-    text, data = _told(error, limits.max_text)
+    text, data = _text_and_data(error, limits.max_text)
     return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: data}}
 
 
 def refusal_error(error: ToolInputError, limits: Limits) -> Json:
     """A refusal as a JSON-RPC error object, for hosts that are set to answer so."""
-    text, data = _told(error, limits.max_text)
+    text, data = _text_and_data(error, limits.max_text)
     return {"code": INVALID_PARAMS, "message": text, "data": {META_KEY: data}}
 
 
 def refusal_text(error: ToolInputError, most: int) -> str:
     """The one message from which the agent can send the call again."""
-    return _told(error, most)[0]
+    return _text_and_data(error, most)[0]
 
 
-def _told(error: ToolInputError, most: int) -> tuple[str, Json]:
+def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     """A refusal for the agent and for programs."""
     if error.corrected is None:
-        return _text(error, b"", most), _data(error, None)
+        return _text_of(error, b"", most), _data(error, None)
     try:
         # Almost always nothing but JSON as it was read, however much of it.
         corrected, call = error.corrected, orjson.dumps(error.corrected)
     except TypeError:
         corrected, call = to_jsonable_python(error.corrected), json_of(error.corrected)
-    return _text(error, call, most), _data(error, corrected)
+    return _text_of(error, call, most), _data(error, corrected)
 
 
 def _data(error: ToolInputError, corrected: Any) -> Json:
@@ -153,7 +149,7 @@ def _data(error: ToolInputError, corrected: Any) -> Json:
     return made
 
 
-def _text(error: ToolInputError, call: bytes, most: int) -> str:
+def _text_of(error: ToolInputError, call: bytes, most: int) -> str:
     count = len(error.problems) + error.more
     head = messages.head(count, error.tool, untouched=error.untouched)
     tail = "\n".join(_declared(error) + _remedy(error, call, most // 2))

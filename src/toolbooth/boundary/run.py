@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextvars
 import inspect
 import os
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.boundary import messages
 from toolbooth.context import Context
@@ -17,7 +17,7 @@ from toolbooth.contract import Contract
 Function = Callable[..., Any]
 Injected = Mapping[str, Any] | None
 
-_PLAIN = frozenset((str, dict, list, int, float, bool, type(None)))
+_NEVER_AWAITED = frozenset((str, dict, list, int, float, bool, type(None)))
 """Results that are clearly not to be awaited."""
 
 _MOST_THREADS = 64
@@ -97,9 +97,9 @@ def run_sync(call: Callable[[], Any]) -> Any:
     """Run a sync tool to its end; the items of a generator as a list."""
     try:
         made = call()
-        if type(made) in _PLAIN or not inspect.isgenerator(made):
+        if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
             return made
-        return list(cast("Iterable[Any]", made))
+        return list[Any](made)
     except StopIteration as error:  # a future cannot carry it: the caller would wait for ever
         raise RuntimeError("the tool raised StopIteration") from error
 
@@ -116,7 +116,7 @@ async def run_async(call: Callable[[], Any], *, is_async: bool) -> Any:
 
 def must_be_awaited(made: Any) -> bool:
     """Whether a tool that looked sync returned something to await."""
-    if type(made) in _PLAIN:
+    if type(made) in _NEVER_AWAITED:
         return False
     return inspect.isawaitable(made) or inspect.isasyncgen(made)
 
@@ -124,5 +124,6 @@ def must_be_awaited(made: Any) -> bool:
 async def awaited(made: Any) -> Any:
     """The result of an async tool; the items of an async generator as a list."""
     if inspect.isasyncgen(made):
-        return [each async for each in cast("AsyncIterable[Any]", made)]
+        items: AsyncIterable[Any] = made
+        return [each async for each in items]
     return await made

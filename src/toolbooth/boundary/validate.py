@@ -1,20 +1,20 @@
 """Stage 3: Python values, by the author's own validation, in one run.
 
-Hoisted fields are put back where the author's model has them; what the author's code refuses is
-told in wire names.
+Flattened fields are put back where the author's model has them. What the author's code refuses is
+reported under the names of the wire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.jsonvalue import JsonPath, look_up
-from toolbooth.shape import ObjectShape, Shape, fitting_form
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, fitting_form, item_shape
 
 _OUR_CODES: dict[str, ProblemCode] = {
     "conflicting_keys": "conflicting-keys",
@@ -24,7 +24,7 @@ _OUR_CODES: dict[str, ProblemCode] = {
 """What `compile/` itself refuses while the author's validation runs."""
 
 
-def values_of(contract: Contract, decoded: dict[str, Any]) -> Any:
+def values_of(contract: Contract, decoded: Json) -> Any:
     """The function's values. Raises InvalidValues."""
     if not contract.flattened:
         return contract.validate(decoded)
@@ -32,8 +32,8 @@ def values_of(contract: Contract, decoded: dict[str, Any]) -> Any:
     return contract.validate(_arranged(form, decoded) if form.flattened else _below(form, decoded))
 
 
-def _below(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
-    """Nothing was hoisted to this level; something may have been further down."""
+def _below(form: ObjectShape, value: Json) -> Json:
+    """Nothing was flattened at this level; something may have been further down."""
     if not form.flattened_below:
         return value
     return {key: _value(_shape_under(form, key), each) for key, each in value.items()}
@@ -44,9 +44,9 @@ def _shape_under(form: ObjectShape, key: str) -> Shape | None:
     return form.additional if declared is None else declared.shape
 
 
-def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
+def _arranged(form: ObjectShape, value: Json) -> Json:
     """The same values, each at the place where the author's model has it."""
-    made: dict[str, Any] = {}
+    made: Json = {}
     for group in form.groups:
         if group.absent != "omit":
             _put(made, group.model_path, {} if group.absent == "empty" else None)
@@ -57,7 +57,7 @@ def _arranged(form: ObjectShape, value: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _put(made: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
+def _put(made: Json, place: tuple[str, ...], value: Any) -> None:
     *groups, last = place
     for step in groups:
         inner: Any = made.get(step)
@@ -68,91 +68,100 @@ def _put(made: dict[str, Any], place: tuple[str, ...], value: Any) -> None:
 
 
 def _value(shape: Shape | None, value: Any) -> Any:
-    if shape is None or shape.opaque or not isinstance(value, dict | list):
+    if shape is None or shape.opaque:
         return value
-    form = fitting_form(shape, cast("Any", value))
-    if isinstance(form, ObjectShape):
-        table = cast("dict[str, Any]", value)
-        return _arranged(form, table) if form.flattened else _below(form, table)
-    if form is None:
-        return cast("Any", value)
-    prefix = len(form.prefix)
-    return [
-        _value(form.prefix[index] if index < prefix else form.items, each)
-        for index, each in enumerate(cast("list[Any]", value))
-    ]
+    if is_object(value):
+        form = fitting_form(shape, value)
+        if isinstance(form, ObjectShape):
+            return _arranged(form, value) if form.flattened else _below(form, value)
+    elif is_array(value):
+        form = fitting_form(shape, value)
+        if isinstance(form, ArrayShape):
+            return [_value(item_shape(form, index), each) for index, each in enumerate(value)]
+    return value
 
 
 class Located(NamedTuple):
-    """Where on the wire an objection stands: its path, the shape there, and the branch of a union
-    it came from.
+    """Where on the wire an objection belongs: its path, the shape there, and the branch of a union
+    that it came from.
     """
 
     path: JsonPath
     shape: Shape | None
     branch: tuple[JsonPath, str] | None
     group: tuple[str, ...] = ()
-    """The published keys of the hoisted model it is about, where that model has no key of its own.
+    """The published keys of the flattened model it is about, if that model has no key of its own.
     """
 
 
 Explained = Callable[[Located, Objection], bool]
-"""Whether an objection only repeats what has been said."""
+"""Whether an objection only repeats what the examination has found."""
 
 
 def problems_of(
     error: InvalidValues, shape: Shape, arguments: Any, explained: Explained | None = None
 ) -> list[tuple[Located, Problem]]:
-    """What the author's validation said, in wire names, one problem a place; nothing that is
-    `explained` already.
+    """The objections of the author's validation as problems, in wire names, one for each path;
+    without those that are `explained` already.
     """
-    # A default that could not be made for want of another field says nothing new.
-    said = [
-        each for each in error.objections if each.kind != "default_factory_not_called"
-    ] or error.objections
-    # Nor does it that nothing was found under a key of which something was asked for.
-    asked = {
-        each.place[:end]
-        for each in said
-        if each.kind == "missing"
-        for end in range(1, len(each.place))
-    }
-    said = [each for each in said if each.kind != "extra_forbidden" or each.place not in asked]
     located = [
         (locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each)
-        for each in said
+        for each in _without_consequences(error.objections)
     ]
-    by_place: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
+    by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[Located, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
-        by_place.setdefault((each.path, each.group), []).append((each, objection))
+        by_path.setdefault((each.path, each.group), []).append((each, objection))
     found = [
-        (said[0][0], _problem(said, arguments))
-        for said in by_place.values()
-        if explained is None or not explained(*said[0])
+        (objections[0][0], _problem(objections, arguments))
+        for objections in by_path.values()
+        if explained is None or not explained(*objections[0])
     ]
-    return [each for each in found if not _inside_a_wrapper(each, found, arguments)]
+    wrapped = _names_in_wrappers(found, arguments)
+    return [each for each in found if not _is_inside_a_wrapper(each, wrapped)]
 
 
-def _inside_a_wrapper(
-    each: tuple[Located, Problem], found: list[tuple[Located, Problem]], arguments: Any
-) -> bool:
-    """Whether a field is only missing because a wrapper beside it holds it."""
-    path = each[0].path
-    return each[1].code == "missing" and any(
-        problem.code == "nested-wrapper"
-        and place.path[:-1] == path[:-1]
-        and path[-1]
-        in refusals.names_inside(
-            text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {}
-        )
-        for place, problem in found
-    )
+def _names_in_wrappers(
+    found: list[tuple[Located, Problem]], arguments: Any
+) -> dict[JsonPath, set[str]]:
+    """The names inside the wrappers that were found, by the path of the object they are in."""
+    wrapped: dict[JsonPath, set[str]] = {}
+    for place, problem in found:
+        if problem.code == "nested-wrapper":
+            wrapper = text_as_object(look_up(arguments, place.path), DEFAULT_LIMITS) or {}
+            names = wrapped.setdefault(place.path[:-1], set())
+            names.update(refusals.names_inside(wrapper))
+    return wrapped
+
+
+def _is_inside_a_wrapper(each: tuple[Located, Problem], wrapped: dict[JsonPath, set[str]]) -> bool:
+    """Whether a field is only missing because a wrapper beside it contains it."""
+    place, problem = each
+    if not wrapped or problem.code != "missing":
+        return False
+    return place.path[-1] in wrapped.get(place.path[:-1], ())
+
+
+def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
+    """The objections without those that only follow from others: a default factory that did not run
+    because another field is invalid, and an "extra" key that a missing alias path starts with.
+    """
+    own = [each for each in objections if each.kind != "default_factory_not_called"]
+    kept = own or list(objections)
+    path_starts: set[JsonPath] = set()
+    for each in kept:
+        if each.kind == "missing":
+            path_starts.update(each.place[:end] for end in range(1, len(each.place)))
+    return [
+        each for each in kept if each.kind != "extra_forbidden" or each.place not in path_starts
+    ]
 
 
 def _of_nearest_branches(
     located: list[tuple[Located, Objection]],
 ) -> list[tuple[Located, Objection]]:
-    """Of the objections of all the branches of a union, those of the branch that came nearest."""
+    """The objections without those of the branches of a union that have more of them than
+    another.
+    """
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
         if found.branch is not None:
@@ -162,16 +171,13 @@ def _of_nearest_branches(
         best = nearest.setdefault(branch[0], branch)
         if count < counts[best]:
             nearest[branch[0]] = branch
-    return [
-        each
-        for each in located
-        if each[0].branch is None or nearest[each[0].branch[0]] == each[0].branch
-    ]
+    kept = {None, *nearest.values()}
+    return [each for each in located if each[0].branch in kept]
 
 
 def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool) -> Located:
-    """The wire path of a place in the author's model. Labels of union branches fall away, the first
-    one is noted.
+    """The wire path of a place in the author's model. Labels of union branches are left out; the
+    first one is kept in `branch`.
 
     `extra`: the last step is a key that the model does not declare.
     """
@@ -184,15 +190,8 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
             path.append(step)
             place = place[1:]
         elif isinstance(step, int):
-            form = shape.arrays[0] if shape.arrays else None
             path.append(step)
-            shape = (
-                None
-                if form is None
-                else form.prefix[step]
-                if 0 <= step < len(form.prefix)
-                else form.items
-            )
+            shape = item_shape(shape.arrays[0], step) if shape.arrays else None
             place = place[1:]
         else:
             taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)
@@ -205,17 +204,12 @@ def locate(shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extr
 
 
 def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
-    """The published keys of the model that was hoisted from this place, where several were."""
+    """The published keys of the model that was flattened from this place, if several were."""
     if all(len(form.groups) < 2 for form in shape.objects):
         return ()
-    return tuple(
-        dict.fromkeys(
-            field.name
-            for form in shape.objects
-            for field in form.fields.values()
-            if field.model_path and field.model_path[: len(place)] == place
-        )
-    )
+    fields = (field for form in shape.objects for field in form.fields.values())
+    names = (field.name for field in fields if field.model_path[: len(place)] == place)
+    return tuple(dict.fromkeys(names))
 
 
 def _step(
@@ -230,27 +224,18 @@ def _step(
         declared = form.fields.get(step)
         if declared is not None and not declared.model_path:
             return 1, step, declared.shape
-    grouped = any(
-        group.model_path == place[: len(group.model_path)]
-        for form in shape.objects
-        for group in form.groups
-    )
-    opened = next((form.additional for form in shape.objects if form.additional is not None), None)
-    if opened is not None and not grouped and isinstance(sent, dict) and step in sent:
-        return 1, step, opened
-    if grouped:
-        lengths = [
-            len(group.model_path)
-            for form in shape.objects
-            for group in form.groups
-            if place[: len(group.model_path)] == group.model_path
-        ]
+    groups = (group.model_path for form in shape.objects for group in form.groups)
+    lengths = [len(path) for path in groups if place[: len(path)] == path]
+    if lengths:
         return max(lengths), None, shape
+    open_to = next((form.additional for form in shape.objects if form.additional is not None), None)
+    if open_to is not None and isinstance(sent, dict) and step in sent:
+        return 1, step, open_to
     return 1, step if extra and len(place) == 1 else None, shape
 
 
-def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
-    found, first = said[0]
+def _problem(objections: list[tuple[Located, Objection]], arguments: Any) -> Problem:
+    found, first = objections[0]
     path, shape = found.path, found.shape
     if first.kind == "missing":
         return Problem(code="missing", path=path, message=messages.MISSING)
@@ -261,7 +246,7 @@ def _problem(said: list[tuple[Located, Objection]], arguments: Any) -> Problem:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.place[-1:] == ("[key]",):
         return Problem(code="invalid", path=path, message=messages.invalid_key(first))
-    reasons = dict.fromkeys(messages.objection(objection) for _, objection in said)
+    reasons = dict.fromkeys(messages.objection(objection) for _, objection in objections)
     message = messages.no_form_fits(list(reasons))
     if found.group:
         message = messages.of_group(message, found.group)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from toolbooth.cli import messages
 from toolbooth.cli.target import load_server
 
 
@@ -14,9 +15,7 @@ from toolbooth.cli.target import load_server
 @click.argument("target", metavar="MODULE:SERVER")
 @click.argument("tool")
 @click.argument("arguments", default="{}")
-@click.option(
-    "--meta", is_flag=True, help="Also print `_meta`: repairs, problems, the corrected call."
-)
+@click.option("--meta", is_flag=True, help=messages.CALL_META)
 def call(target: str, tool: str, arguments: str, meta: bool) -> None:
     """Call TOOL with ARGUMENTS (JSON; - reads standard input) and print what the agent would read.
 
@@ -45,7 +44,7 @@ def _result(server: Any, tool: str, body: bytes) -> dict[str, Any]:
         try:
             return server.call_bytes(tool, body)
         except UnknownTool as error:
-            raise click.BadParameter(f"{error}; `toolbooth tools` lists them all") from None
+            raise click.BadParameter(messages.unknown_tool(error)) from None
     result = asyncio.run(served(server).call(tool, body))
     if "error" in result:
         raise click.BadParameter(result["error"]["message"])

@@ -9,7 +9,10 @@ from toolbooth.extras import MissingExtra, require
 
 
 def main() -> None:
-    """Run the command line. Exits with 1 and one sentence on standard error if an extra is missing."""
+    """Run the command line.
+
+    If an extra is missing, print one sentence on standard error and exit with 1.
+    """
     try:
         require("the toolbooth command", extra="cli", modules={"click": "click"})
         importlib.import_module("toolbooth.cli.main").main()

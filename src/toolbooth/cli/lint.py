@@ -6,9 +6,11 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+
+from toolbooth.cli import messages
 
 if TYPE_CHECKING:
     from toolbooth.lint.check import Report
@@ -26,11 +28,6 @@ _STYLES: dict[str, dict[str, Any]] = {
     "drops": {"fg": "cyan"},
 }
 _UNWRAPPED = 10_000
-_TOO_DEEP = "a schema is nested too deep to be judged, and for any client"
-_FORMS = (
-    "TARGET should be module:server or file.py:server, an http(s) address, a file with a saved tools/list, - for"
-    " standard input, or -- and the command that starts a server"
-)
 
 
 def _names(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[str]:
@@ -54,9 +51,8 @@ def _show_clients(context: click.Context, option: click.Parameter, wanted: bool)
         for client in clients().values():
             if client.id != ANY:
                 newest = max(claim.on for claim in client.claims)
-                click.echo(
-                    f"{client.id:15}{client.title:37}{len(client.claims):3} claims, the newest of {newest}"
-                )
+                row = messages.client_row(client.id, client.title, len(client.claims), newest)
+                click.echo(row)
         context.exit()
 
 
@@ -65,57 +61,56 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
         from toolbooth.lint.catalogue import RULES
         from toolbooth.lint.explain import explained
 
-        _known([name], RULES, "rule")
+        _check_known([name], RULES, "rule")
         click.echo(explained(RULES[name]))
         context.exit()
 
 
-@click.command(
-    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 the tools could not be read."
-)
+@click.command(epilog=messages.LINT_EXIT_CODES)
 @click.argument("target", nargs=-1, metavar="TARGET")
 @click.option(
     "--client",
     "only",
     multiple=True,
     callback=_names,
-    help="Only what hurts these clients (see --clients).",
+    help=messages.LINT_CLIENT,
 )
-@click.option("--select", multiple=True, callback=_names, help="Only these rules (see --rules).")
-@click.option("--ignore", multiple=True, callback=_names, help="Not these rules.")
+@click.option("--select", multiple=True, callback=_names, help=messages.LINT_SELECT)
+@click.option("--ignore", multiple=True, callback=_names, help=messages.LINT_IGNORE)
 @click.option(
-    "--format", "form", type=click.Choice(["terminal", "json", "markdown"]), default="terminal"
+    "--format",
+    "output_format",
+    type=click.Choice(["terminal", "json", "markdown"]),
+    default="terminal",
 )
-@click.option("--notes", is_flag=True, help="Show notes too; counted they are always.")
+@click.option("--notes", is_flag=True, help=messages.LINT_NOTES)
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "note", "never"]),
     default="warning",
     show_default=True,
-    help="Exit with 1 from this severity on.",
+    help=messages.LINT_FAIL_ON,
 )
-@click.option("--strict", is_flag=True, help="The same as --notes --fail-on note.")
+@click.option("--strict", is_flag=True, help=messages.LINT_STRICT)
 @click.option(
     "--fix",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write the tools/list there, fixed.",
+    help=messages.LINT_FIX,
 )
-@click.option(
-    "--server", default="", help="The server's name, which some clients put before a tool's."
-)
+@click.option("--server", default="", help=messages.LINT_SERVER)
 @click.option(
     "--header",
     multiple=True,
     metavar="'NAME: VALUE'",
-    help="Sent with every request to an http(s) address.",
+    help=messages.LINT_HEADER,
 )
 @click.option(
     "--timeout",
     type=float,
     default=30,
     show_default=True,
-    help="Seconds that a running server has.",
+    help=messages.LINT_TIMEOUT,
 )
 @click.option(
     "--rules",
@@ -123,7 +118,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     is_eager=True,
     expose_value=False,
     callback=_show_rules,
-    help="List the rules.",
+    help=messages.LINT_RULES,
 )
 @click.option(
     "--clients",
@@ -131,7 +126,7 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     is_eager=True,
     expose_value=False,
     callback=_show_clients,
-    help="List the clients.",
+    help=messages.LINT_CLIENTS,
 )
 @click.option(
     "--explain",
@@ -139,16 +134,16 @@ def _explain(context: click.Context, option: click.Parameter, name: str | None) 
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="What a rule is about.",
+    help=messages.LINT_EXPLAIN,
 )
 def lint(
     target: tuple[str, ...],
     only: list[str],
     select: list[str],
     ignore: list[str],
-    form: str,
+    output_format: str,
     notes: bool,
-    fail_on: str,
+    fail_on: Severity | Literal["never"],
     strict: bool,
     fix: str | None,
     server: str,
@@ -169,8 +164,8 @@ def lint(
     from toolbooth.lint.check import lint as check
     from toolbooth.lint.evidence import ANY, clients
 
-    _known(only, [name for name in clients() if name != ANY], "client")
-    _known([*select, *ignore], RULES, "rule")
+    _check_known(only, [name for name in clients() if name != ANY], "client")
+    _check_known([*select, *ignore], RULES, "rule")
     rules = {
         name: rule
         for name, rule in RULES.items()
@@ -181,20 +176,18 @@ def lint(
         report = check(found, only=only, rules=rules)
         report = report if fix is None else _fix(report, fix, rules)
     except RecursionError:
-        raise click.UsageError(_TOO_DEEP) from None
-    _show(report, form, "note" if notes or strict or fail_on == "note" else "warning")
-    level = "note" if strict else fail_on
-    sys.exit(1 if level != "never" and report.at_least(cast("Severity", level)) else 0)
+        raise click.UsageError(messages.TOO_DEEP) from None
+    shows_notes = notes or strict or fail_on == "note"
+    _show(report, output_format, "note" if shows_notes else "warning")
+    level: Severity | Literal["never"] = "note" if strict else fail_on
+    sys.exit(1 if level != "never" and report.at_least(level) else 0)
 
 
-def _known(names: Iterable[str], known: Iterable[str], what: str) -> None:
-    from toolbooth.jsonvalue import near_name
-
+def _check_known(names: Iterable[str], known: Iterable[str], kind: str) -> None:
+    """Raises click's own error for a name that is not known."""
     for name in names:
         if name not in known:
-            near = near_name(name, known)
-            hint = f"; did you mean {near!r}?" if near else f"; --{what}s lists them"
-            raise click.BadParameter(f"there is no {what} {name!r}{hint}")
+            raise click.BadParameter(messages.unknown_choice(kind, name, list(known)))
 
 
 def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
@@ -208,23 +201,21 @@ def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     try:
         Path(file).write_text(json.dumps({"tools": tools}, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise click.UsageError(f"{file} could not be written: {error.strerror}") from None
+        raise click.UsageError(messages.not_written(file, error.strerror)) from None
     gone = len(report.findings) - len(left.findings)
-    click.echo(
-        f"{file}: {gone} of {len(report.findings)} findings fixed. What is left:\n", err=True
-    )
+    click.echo(messages.fixed_findings(file, gone, len(report.findings)), err=True)
     return left
 
 
-def _show(report: Report, form: str, least: Severity) -> None:
+def _show(report: Report, output_format: str, least: Severity) -> None:
     import json
     import shutil
 
     from toolbooth.lint.report import as_json, as_markdown, as_text
 
-    if form == "json":
+    if output_format == "json":
         click.echo(json.dumps(as_json(report), indent=2))
-    elif form == "markdown":
+    elif output_format == "markdown":
         click.echo(as_markdown(report))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNWRAPPED
@@ -244,56 +235,58 @@ def _paint(text: str, style: str) -> str:
 def _listing(target: tuple[str, ...], server: str, headers: tuple[str, ...], timeout: float) -> Any:
     from toolbooth.lint.listing import Unlisted, listing
 
-    name, tools = _found(target, headers, timeout)
+    name, tools = _listed_tools(target, headers, timeout)
     try:
         return listing(tools, server or name)
     except Unlisted as error:
         raise click.UsageError(f"{' '.join(target)}: {error}") from None
 
 
-def _found(target: tuple[str, ...], headers: tuple[str, ...], timeout: float) -> tuple[str, Any]:
+def _listed_tools(
+    target: tuple[str, ...], headers: tuple[str, ...], timeout: float
+) -> tuple[str, Any]:
     """The server's name, where it is known, and what it lists."""
     import shutil
 
     if not target:
-        raise click.UsageError(f"there is no TARGET. {_FORMS}")
+        raise click.UsageError(messages.NO_TARGET)
     first = target[0]
     if len(target) > 1:
-        return _running(list(target), headers, timeout)
+        return _running_tools(list(target), headers, timeout)
     if first.startswith(("http://", "https://")):
-        return _running(first, headers, timeout)
+        return _running_tools(first, headers, timeout)
     if (
         first == "-"
         or first.endswith(".json")
         or (Path(first).is_file() and not _is_program(first))
     ):
-        return "", _read(first)
+        return "", _saved_tools(first)
     if ":" in first or first.endswith(".py"):
-        return _loaded(first)
+        return _module_tools(first)
     if shutil.which(first):
-        return _running([first], headers, timeout)
-    raise click.UsageError(f"there is no {first!r} here. {_FORMS}")
+        return _running_tools([first], headers, timeout)
+    raise click.UsageError(messages.unknown_target(first))
 
 
 def _is_program(file: str) -> bool:
     return file.endswith(".py") or os.access(file, os.X_OK)
 
 
-def _read(file: str) -> Any:
+def _saved_tools(file: str) -> Any:
     import json
 
     try:
         text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return json.loads(text)
     except RecursionError:
-        raise click.UsageError(_TOO_DEEP) from None
+        raise click.UsageError(messages.TOO_DEEP) from None
     except OSError as error:
-        raise click.UsageError(f"{file} could not be read: {error.strerror}") from None
+        raise click.UsageError(messages.not_read(file, error.strerror)) from None
     except ValueError as error:
-        raise click.UsageError(f"{file} is no JSON: {error}") from None
+        raise click.UsageError(messages.not_json(file, error)) from None
 
 
-def _loaded(target: str) -> tuple[str, Any]:
+def _module_tools(target: str) -> tuple[str, Any]:
     import asyncio
     import traceback
 
@@ -308,17 +301,17 @@ def _loaded(target: str) -> tuple[str, Any]:
     # findings.
     except Exception:
         traceback.print_exc()
-        raise click.UsageError(f"{target} could not be loaded; the reason stands above") from None
+        raise click.UsageError(messages.not_loaded(target)) from None
 
 
-def _running(server: str | list[str], headers: tuple[str, ...], timeout: float) -> tuple[str, Any]:
+def _running_tools(
+    server: str | list[str], headers: tuple[str, ...], timeout: float
+) -> tuple[str, Any]:
     import asyncio
     import importlib.util
 
     if importlib.util.find_spec("mcp") is None:
-        raise click.UsageError(
-            "asking a running server needs the official client: pip install 'toolbooth[mcp]'"
-        )
+        raise click.UsageError(messages.CLIENT_MISSING)
     from toolbooth.adapters.sdk.client import Unreachable, list_tools
 
     try:
@@ -331,5 +324,5 @@ def _running(server: str | list[str], headers: tuple[str, ...], timeout: float) 
 def _headers(given: tuple[str, ...]) -> dict[str, str]:
     pairs = [text.partition(":") for text in given]
     if wrong := [name for name, colon, _ in pairs if not colon]:
-        raise click.UsageError(f"a header is written 'Name: value', not {wrong[0]!r}")
+        raise click.UsageError(messages.bad_header(wrong[0]))
     return {name.strip(): value.strip() for name, _, value in pairs}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from toolbooth.cli import messages
 from toolbooth.cli.target import load_server
 
 
@@ -18,7 +19,7 @@ from toolbooth.cli.target import load_server
 @click.option(
     "--update",
     is_flag=True,
-    help="Write what is made of the calls today into the file, values and all.",
+    help=messages.REPLAY_UPDATE,
 )
 def replay(calls: Path, target: str, update: bool) -> None:
     """Hold recorded calls to today's tools of MODULE:SERVER (or FILE.py:SERVER), without running
@@ -26,6 +27,7 @@ def replay(calls: Path, target: str, update: bool) -> None:
 
     Exit code 1 means that some calls no longer mean the same, 2 that they could not be compared.
     """
+    from toolbooth.errors import ContractError
     from toolbooth.testing.replay.record import BadRecording
     from toolbooth.testing.replay.replay import replay_calls
     from toolbooth.testing.replay.replay_judge import NotProtected
@@ -33,11 +35,11 @@ def replay(calls: Path, target: str, update: bool) -> None:
     server = load_server(target)
     try:
         made = replay_calls(calls, server, update=update)
-    except (BadRecording, NotProtected) as error:
+    except (BadRecording, NotProtected, ContractError) as error:
         raise click.UsageError(str(error)) from None
     click.echo(made)
     if update:
-        click.echo(f"{calls} now holds what is made of them today.")
+        click.echo(messages.recording_updated(calls))
     elif made.changes:
-        click.echo(f"If that is meant: toolbooth replay {calls} {target} --update")
+        click.echo(messages.how_to_update(calls, target))
     sys.exit(1 if made.changes and not update else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from toolbooth.cli import messages
 from toolbooth.cli.target import load_registry
 from toolbooth.extras import require
 
@@ -14,13 +15,11 @@ from toolbooth.extras import require
     "--http",
     "port",
     type=click.IntRange(0, 65535),
-    help="Serve over HTTP on this port instead of stdio.",
+    help=messages.SERVE_HTTP,
 )
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on, with --http."
-)
-@click.option("--path", default="/mcp", show_default=True, help="Where MCP is served, with --http.")
-@click.option("--log", is_flag=True, help="Write one line per call to standard error.")
+@click.option("--host", default="127.0.0.1", show_default=True, help=messages.SERVE_HOST)
+@click.option("--path", default="/mcp", show_default=True, help=messages.SERVE_PATH)
+@click.option("--log", is_flag=True, help=messages.SERVE_LOG)
 def serve(target: str, port: int | None, host: str, path: str, log: bool) -> None:
     """Serve the tools of MODULE:REGISTRY (or FILE.py:REGISTRY), over stdio unless --http names a
     port.
@@ -30,7 +29,7 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
     import logging
 
     if port is None and (host, path) != ("127.0.0.1", "/mcp"):
-        raise click.UsageError("--host and --path are for HTTP; add --http PORT")
+        raise click.UsageError(messages.ONLY_WITH_HTTP)
     registry = load_registry(target)
     if log:
         from toolbooth.server.observe import log_calls
@@ -52,12 +51,10 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
     try:
         listening = socket.create_server((host, port))
     except OSError as error:
-        raise click.ClickException(
-            f"cannot listen at {host}:{port}: {error.strerror or error}"
-        ) from None
+        reason = error.strerror or error
+        raise click.ClickException(messages.cannot_listen(host, port, reason)) from None
     port = listening.getsockname()[1]
-    click.echo(
-        f"{registry.name}: {len(registry.tools)} tools at http://{host}:{port}{path}", err=True
-    )
+    url = f"http://{host}:{port}{path}"
+    click.echo(messages.listening(registry.name, len(registry.tools), url), err=True)
     served = uvicorn.Config(app(registry, path, hosts=(*LOCAL_HOSTS, host)), log_level="warning")
     uvicorn.Server(served).run([listening])

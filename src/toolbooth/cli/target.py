@@ -20,9 +20,8 @@ def load_server(target: str, **kinds: Any) -> Any:
     from toolbooth.adapters.connect import TargetError, load
 
     try:
-        with redirect_stdout(
-            sys.stderr
-        ):  # standard output is for what the command says, or for the wire itself
+        # Standard output is for what the command prints, or for the wire itself.
+        with redirect_stdout(sys.stderr):
             return load(target, **kinds)
     except TargetError as error:
         raise click.BadParameter(str(error)) from None

@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
+from toolbooth.cli import messages
 from toolbooth.cli.target import load_server
 
 
 @click.command()
 @click.argument("target", metavar="MODULE:SERVER")
 @click.argument("name", required=False)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the whole list as `tools/list` gives it."
-)
+@click.option("--json", "as_json", is_flag=True, help=messages.TOOLS_JSON)
 def tools(target: str, name: str | None, as_json: bool) -> None:
     """List the tools of MODULE:SERVER, or show the fields of the one called NAME.
 
@@ -30,19 +29,19 @@ def tools(target: str, name: str | None, as_json: bool) -> None:
     if name is not None:
         found = [tool for tool in found if tool["name"] == name]
         if not found:
-            raise click.BadParameter(f"there is no tool {name!r}; without a name all are listed")
+            raise click.BadParameter(messages.no_tool(name))
     if as_json:
         click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
         return
     for tool in found:
-        click.echo(f"{tool['name']}{_said(tool)}")
+        click.echo(f"{tool['name']}{_first_line(tool)}")
         if name is not None:
             for field, schema in tool["inputSchema"].get("properties", {}).items():
                 must = "" if field in tool["inputSchema"].get("required", ()) else "?"
-                click.echo(f"  {field}{must}: {_type(schema)}{_said(schema)}")
+                click.echo(f"  {field}{must}: {_type(schema)}{_first_line(schema)}")
 
 
-def _said(described: dict[str, Any]) -> str:
+def _first_line(described: dict[str, Any]) -> str:
     """The first line of a description."""
     first = (described.get("description") or "").strip().partition("\n")[0]
     return f"  {first}" if first else ""

@@ -1,27 +1,26 @@
-"""Flattening: the fields of an unpacked model stand at the level of the parameter or field that
+"""Flattening: the fields of an unpacked model are sent at the level of the parameter or field that
 holds it.
 
 In: the shape around it and the shape of the model. Out: the outer shape, with the inner keys
-(behind their prefix) and, for each, the place where the author's model has it. Nothing is copied
-from one model to another: the call is put back in place and the author's model itself is validated,
+(behind their prefix) and, for each, its path in the author's model. Nothing is copied from one
+model to another: the values are put back in place, and the author's model itself is validated,
 once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from toolbooth.shape import Field, Group, ObjectShape, Shape
+from toolbooth.shape import Field, Group, ObjectShape, Shape, shapes_above, shapes_in_object, walk
 
 Absent = Literal["empty", "null", "omit"]
 
 
-def hoist(
+def flatten(
     outer: ObjectShape,
     inner: ObjectShape,
-    place: tuple[str, ...],
+    model_path: tuple[str, ...],
     prefix: str,
     absent: Absent,
     owner: str,
@@ -30,45 +29,41 @@ def hoist(
     mistakes: list[str] = []
     moved: dict[int, Field] = {}
     for key, field in inner.fields.items():
-        made = moved.setdefault(id(field), _moved(field, key, place, prefix, absent))
+        made = moved.setdefault(id(field), _moved(field, key, model_path, prefix, absent))
         taken = outer.fields.setdefault(prefix + key, made)
         if taken is not made:
             mistakes.append(collision(prefix + key, taken, owner))
     if inner.additional is not None and not prefix:
         if outer.additional is not None:
-            mistakes.append(
-                f"{owner} and {_owner_of(outer.additional_path)} both take undeclared keys; unpack only one"
-            )
-        outer.additional, outer.additional_path = inner.additional, (*place, *inner.additional_path)
-    moved_paths = (
-        tuple((prefix + str(path[0]), *path[1:]) for path in paths)
-        for paths in inner.exclusive_paths
-    )
-    outer.exclusive_paths = (*outer.exclusive_paths, *moved_paths)
-    outer.groups = (
-        *outer.groups,
-        Group(model_path=place, absent=absent),
-        *(
-            Group(model_path=(*place, *group.model_path), absent=group.absent)
-            for group in inner.groups
-        ),
-    )
+            other = _owner_of(outer.additional_path)
+            mistakes.append(f"{owner} and {other} both take undeclared keys; unpack only one")
+        outer.additional = inner.additional
+        outer.additional_path = (*model_path, *inner.additional_path)
+    for paths in inner.exclusive_paths:
+        moved_paths = tuple((prefix + str(path[0]), *path[1:]) for path in paths)
+        outer.exclusive_paths = (*outer.exclusive_paths, moved_paths)
+    groups = [Group(model_path=model_path, absent=absent)]
+    for group in inner.groups:
+        groups.append(Group(model_path=(*model_path, *group.model_path), absent=group.absent))
+    outer.groups = (*outer.groups, *groups)
     outer.flattened = True
     return mistakes
 
 
-def _moved(field: Field, key: str, place: tuple[str, ...], prefix: str, absent: Absent) -> Field:
+def _moved(
+    field: Field, key: str, model_path: tuple[str, ...], prefix: str, absent: Absent
+) -> Field:
     """The same field, one level up: optional if the whole model is."""
     return replace(
         field,
         name=prefix + field.name,
         required=field.required and absent == "empty",
-        model_path=(*place, *(field.model_path or (key,))),
+        model_path=(*model_path, *(field.model_path or (key,))),
     )
 
 
-def _owner_of(place: tuple[str, ...]) -> str:
-    return f"{place[0]!r}" if place else "another parameter"
+def _owner_of(model_path: tuple[str, ...]) -> str:
+    return f"{model_path[0]!r}" if model_path else "another parameter"
 
 
 def collision(key: str, taken: Field, owner: str) -> str:
@@ -77,48 +72,13 @@ def collision(key: str, taken: Field, owner: str) -> str:
     return f"{key!r} is declared by {first} and by {owner}; tell them apart with Unpack(prefix=...)"
 
 
-def mark_deep(shape: Shape) -> None:
-    """Mark the objects with something hoisted below them; all others are never walked."""
-    below = {id(form): (form, list(_forms_below(form))) for form in _all_forms(shape)}
-    settled = False
-    while not settled:  # recursion: until nothing changes any more
-        settled = True
-        for form, inner in below.values():
-            if not form.flattened_below and any(
-                each.flattened or each.flattened_below for each in inner
-            ):
-                form.flattened_below, settled = True, False
+def mark_flattened_below(root: Shape) -> None:
+    """Mark the objects with something flattened below them; all others are never walked."""
+    flattened = shapes_above(root, _is_flattened)
+    for shape in walk(root):
+        for form in shape.objects:
+            form.flattened_below = any(id(part) in flattened for part in shapes_in_object(form))
 
 
-def _all_forms(shape: Shape) -> Iterable[ObjectShape]:
-    found: dict[int, ObjectShape] = {}
-    waiting = list(_forms_in(shape))
-    while waiting:
-        form = waiting.pop()
-        if id(form) not in found:
-            found[id(form)] = form
-            waiting += _forms_below(form)
-    return found.values()
-
-
-def _forms_below(form: ObjectShape) -> Iterable[ObjectShape]:
-    for field in form.fields.values():
-        yield from _forms_in(field.shape)
-    if form.additional is not None:
-        yield from _forms_in(form.additional)
-
-
-def _forms_in(shape: Shape) -> Iterable[ObjectShape]:
-    """The objects that may stand at a place, or in the arrays that may stand there."""
-    waiting, seen = [shape], set[int]()
-    while waiting:
-        each = waiting.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
-            yield from each.objects
-            waiting += [
-                part
-                for form in each.arrays
-                for part in (*form.prefix, form.items)
-                if part is not None
-            ]
+def _is_flattened(shape: Shape) -> bool:
+    return any(form.flattened for form in shape.objects)

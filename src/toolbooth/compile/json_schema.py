@@ -8,13 +8,13 @@ or a schema, `patternProperties`): what it would ignore is what gets lost. What 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from toolbooth.compile.shape_builder import Shapes, free_shape, json_type_of
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import NoSuchPart, Schema, resolve_pointer
+from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping, resolve_pointer
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
 
 _OBJECT_KEYS = (
@@ -62,11 +62,11 @@ def compile_json_schema(
             raise InvalidValues(lambda: _objections(own.iter_errors(arguments)))
         return arguments
 
+    if description is None:
+        description = str(schema.get("description") or "")
     return Contract(
         name=owner,
-        description=description
-        if description is not None
-        else str(schema.get("description") or ""),
+        description=description,
         shape=shape,
         describe=lambda: dict(schema),
         validate=validate,
@@ -87,36 +87,35 @@ def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
     """The shape of a JSON Schema. A root object without properties is closed: a tool without
     arguments.
     """
-    reader = _Reader(cast("Schema", schema))
+    reader = _SchemaReader(schema)
     made = reader.shape(schema, root=root)
     reader.shapes.finish(made)
     return made
 
 
-class _Reader:
-    """Reads one schema document, following its local references."""
+class _SchemaReader:
+    """Reads one schema document, and follows its local references."""
 
-    def __init__(self, document: Schema) -> None:
+    def __init__(self, document: Any) -> None:
         self.document = document
         self.shapes = Shapes()
         self.knots: dict[str, Shape] = {}
 
     def shape(self, node: Any, *, root: bool = False) -> Shape:
-        if not isinstance(node, Mapping) or not node:
+        if not is_mapping(node) or not node:
             return Shape() if node is False else free_shape()
-        schema = cast("Schema", node)
-        parts = [self._own(schema, root=root)]
-        if isinstance(schema.get("$ref"), str):
-            parts.append(self._reference(schema["$ref"]))
+        parts = [self._own(node, root=root)]
+        if isinstance(node.get("$ref"), str):
+            parts.append(self._reference(node["$ref"]))
         for key in _IN_PLACE:
-            if isinstance(schema.get(key), list):
-                parts.append(self.shapes.either([self.shape(each) for each in schema[key]]))
-        parts += [self.shape(each) for each in schema.get("allOf") or ()]
+            if isinstance(node.get(key), list):
+                parts.append(self.shapes.either([self.shape(each) for each in node[key]]))
+        parts += [self.shape(each) for each in node.get("allOf") or ()]
         # Keys that only a condition declares are declared all the same.
-        parts += [self.shape(schema[key]) for key in ("then", "else") if key in schema]
+        parts += [self.shape(node[key]) for key in ("then", "else") if key in node]
         for key in ("dependentSchemas", "dependencies"):
-            table = cast("Mapping[str, Any]", schema.get(key) or {})
-            parts += [self.shape(each) for each in table.values() if isinstance(each, Mapping)]
+            table: Schema = node.get(key) or {}
+            parts += [self.shape(each) for each in table.values() if is_mapping(each)]
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
     def _reference(self, ref: str) -> Shape:
@@ -151,50 +150,47 @@ class _Reader:
         return made
 
     def _object(self, schema: Schema, *, root: bool) -> ObjectShape:
-        declared = cast("Schema", schema.get("properties") or {})
-        required = set(cast("Iterable[str]", schema.get("required") or ()))
-        made = ObjectShape(
-            additional=self._rest(schema, declared, root=root), names=tuple(declared)
-        )
+        declared: Schema = schema.get("properties") or {}
+        required: set[str] = set(schema.get("required") or ())
+        additional = self._additional(schema, declared, root=root)
+        made = ObjectShape(additional=additional, names=tuple(declared))
         for key, node in declared.items():
             made.fields[key] = Field(name=key, shape=self.shape(node), required=key in required)
         return made
 
-    def _rest(self, schema: Schema, declared: Schema, *, root: bool) -> Shape | None:
-        further: Any = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-        if further is True or isinstance(further, Mapping):
-            return self.shape(further)
+    def _additional(self, schema: Schema, declared: Schema, *, root: bool) -> Shape | None:
+        """The shape of undeclared keys; None if there may be none."""
+        additional: Any = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+        if additional is True or is_mapping(additional):
+            return self.shape(additional)
         if schema.get("patternProperties"):
             return free_shape()
-        bare = (
-            further is None
-            and not declared
-            and not root
-            and not any(key in schema for key in (*_IN_PLACE, "allOf"))
-        )
-        return free_shape() if bare else None
+        if additional is not None or declared or root:
+            return None
+        combined = any(key in schema for key in (*_IN_PLACE, "allOf"))
+        return None if combined else free_shape()
 
     def _array(self, schema: Schema) -> ArrayShape:
         items: Any = schema.get("items", True)
-        if isinstance(items, list):  # draft-07 tuples
-            prefix, items = cast("list[Any]", items), schema.get("additionalItems", True)
-        else:
-            prefix = cast("list[Any]", schema.get("prefixItems") or [])
+        prefix: list[Any] = schema.get("prefixItems") or []
+        if is_array(items):  # tuples of draft 7
+            prefix = items
+            items = schema.get("additionalItems", True)
         return ArrayShape(prefix=tuple(map(self.shape, prefix)), items=self.shape(items))
 
 
 def _types(schema: Schema) -> frozenset[JsonType]:
-    said = schema.get("type")
-    if said is None and ("const" in schema or "enum" in schema):
+    declared: Any = schema.get("type")
+    if declared is None and ("const" in schema or "enum" in schema):
         values = schema["enum"] if "enum" in schema else [schema["const"]]
         return frozenset(json_type_of(each) for each in values)
-    if said is None and any(key in schema for key in _OBJECT_KEYS):
-        said = "object"
-    if said is None and any(key in schema for key in _ARRAY_KEYS):
-        said = "array"
-    types = cast(
-        "frozenset[JsonType]", frozenset((said,) if isinstance(said, str) else said or EVERY_TYPE)
-    )
+    if declared is None and any(key in schema for key in _OBJECT_KEYS):
+        declared = "object"
+    if declared is None and any(key in schema for key in _ARRAY_KEYS):
+        declared = "array"
+    if isinstance(declared, str):
+        declared = [declared]
+    types: frozenset[JsonType] = frozenset(declared or EVERY_TYPE)
     return types | frozenset[JsonType](("null",)) if schema.get("nullable") is True else types
 
 
@@ -215,28 +211,28 @@ def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
 
 
 def _nearest(error: Any) -> list[Any]:
-    """The errors of the branch of a union that came nearest: of the right type, with the fewest of
-    them.
+    """The errors of the branch of a union that fits best: it has the right type, and the fewest
+    errors.
     """
-    at = list(error.instance_path)
+    place = list(error.instance_path)
     branches: list[list[Any]] = getattr(error.kind, "context", [])
-    typed = [
-        each
-        for each in branches
-        if not any(e.kind.name == "type" and list(e.instance_path) == at for e in each)
-    ]
+    typed = [branch for branch in branches if not _has_wrong_type(branch, place)]
     return min(typed, key=len, default=list[Any]())
 
 
+def _has_wrong_type(branch: list[Any], place: list[Any]) -> bool:
+    return any(error.kind.name == "type" and list(error.instance_path) == place for error in branch)
+
+
 def _sentence(kind: Any) -> str:
-    """What the schema asks for, without an echo of the value."""
+    """The demand of the schema, without an echo of the value."""
     wording, attribute = _WORDING.get(kind.name, ("", ""))
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
-    return wording.format(
-        ", ".join(map(repr, cast("list[Any]", value))) if isinstance(value, list) else value
-    )
+    if is_array(value):
+        value = ", ".join(map(repr, value))
+    return wording.format(value)
 
 
 _WORDING = {

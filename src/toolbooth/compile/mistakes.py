@@ -1,4 +1,4 @@
-"""What an author got wrong, in words that say what to change; and what works, but leaves agents
+"""The author's mistakes, each with its remedy; and warnings about tools that work, but leave agents
 guessing.
 """
 
@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 from toolbooth.errors import ContractWarning
+from toolbooth.jsonvalue import Schema, is_mapping
 from toolbooth.shape import ObjectShape, Shape
 
 PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
@@ -26,19 +27,31 @@ def name_mistakes(form: ObjectShape) -> Iterable[str]:
     """Published names that some client would refuse or swallow."""
     for name in form.names:
         if not PUBLISHED_NAME.fullmatch(name):
-            yield f"{name!r} is not a name every client takes (letters, digits, _; 64 at most); give it an alias"
+            yield (
+                f"{name!r} is not a name every client takes (letters, digits, _; 64 at most); "
+                "give it an alias"
+            )
         if name in RESERVED_NAMES:
-            yield f"{name!r} is reserved: LangChain swallows it on the way; rename it or give it an alias"
+            yield (
+                f"{name!r} is reserved: LangChain swallows it on the way; "
+                "rename it or give it an alias"
+            )
 
 
 def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable[str]:
     """Types that no JSON can bring, and JsonText where text is taken as it is."""
     for owner, each in json_texts:
         if each.opaque or "string" in each.types:
-            yield f"{owner}: JsonText() needs a type without text in it, an object or an array; text is taken as it is"
+            yield (
+                f"{owner}: JsonText() needs a type without text in it, an object or an array; "
+                "text is taken as it is"
+            )
     for name, field in shape.objects[0].fields.items():
         if not field.shape.types:
-            yield f"{name!r} has a type that JSON cannot carry; annotate it otherwise, or have the host inject it"
+            yield (
+                f"{name!r} has a type that JSON cannot carry; "
+                "annotate it otherwise, or have the host inject it"
+            )
 
 
 def warn_of_untyped(owner: str, schema: Any) -> None:
@@ -63,16 +76,12 @@ def _properties(nodes: Iterable[Any]) -> Iterable[tuple[str, Any]]:
             yield from _properties(_branches(each))
 
 
-def _branches(node: Any) -> Iterable[Mapping[str, Any]]:
-    """A node, its alternatives, and what it is a list or table of."""
-    if isinstance(node, Mapping):
-        found = cast("Mapping[str, Any]", node)
-        yield found
-        for each in (
-            *found.get("anyOf", ()),
-            found.get("items"),
-            found.get("additionalProperties"),
-        ):
+def _branches(schema: Any) -> Iterable[Schema]:
+    """A schema, its alternatives, and the schemas of its items and undeclared keys."""
+    if is_mapping(schema):
+        yield schema
+        items, additional = schema.get("items"), schema.get("additionalProperties")
+        for each in (*schema.get("anyOf", ()), items, additional):
             yield from _branches(each)
 
 
@@ -84,7 +93,7 @@ def _frames_of_ours() -> int:
     return depth
 
 
-def _is_untyped(node: Mapping[str, Any]) -> bool:
+def _is_untyped(node: Schema) -> bool:
     if node.get("contentMediaType") == "application/json" and "contentSchema" not in node:
         return True
     if node.get("type") == "object":
@@ -92,7 +101,7 @@ def _is_untyped(node: Mapping[str, Any]) -> bool:
     return node.get("type") == "array" and not node.get("items") and not node.get("prefixItems")
 
 
-def _has_example(node: Mapping[str, Any]) -> bool:
+def _has_example(node: Schema) -> bool:
     return "examples" in node or any(
         sign in str(node.get("description", "")) for sign in ("e.g.", "{", "[")
     )

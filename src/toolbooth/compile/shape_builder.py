@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolbooth.shape import EVERY_TYPE, ArrayShape, JsonType, ObjectShape, Shape, parts_of, walk
+from toolbooth.shape import (
+    EVERY_TYPE,
+    ArrayShape,
+    JsonType,
+    ObjectShape,
+    Shape,
+    shapes_above,
+    walk,
+)
 
 Fill = Callable[[Shape, list[Shape]], None]
 
 
 def free_shape() -> Shape:
-    """Anything goes here, unexamined."""
+    """Anything may be sent here, unexamined."""
     return Shape(types=EVERY_TYPE, opaque=True)
 
 
@@ -82,16 +90,10 @@ class Shapes:
 
 
 def _mark_secrets(root: Shape) -> None:
-    """Let every shape know whether a secret stands in it or below."""
-    every = walk(root)
-    settled = False
-    while not settled:  # recursion: until nothing changes any more
-        settled = True
-        for shape in every:
-            if not shape.has_secret and (
-                shape.secret or any(each.has_secret for each in parts_of(shape))
-            ):
-                shape.has_secret, settled = True, False
+    """Mark the shapes that are a secret, or have one below them."""
+    with_secret = shapes_above(root, lambda shape: shape.secret)
+    for shape in walk(root):
+        shape.has_secret = id(shape) in with_secret
 
 
 def _fill_either(shape: Shape, choices: list[Shape]) -> None:
@@ -112,8 +114,8 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _fill_both(shape: Shape, parts: list[Shape]) -> None:
-    said = [part for part in parts if not part.opaque] or parts[:1]
-    first, *others = said
+    checked = [part for part in parts if not part.opaque] or parts[:1]
+    first, *others = checked
     shape.opaque, shape.types = first.opaque, first.types
     shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
     for other in others:

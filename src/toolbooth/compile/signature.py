@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import re
-import typing
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,12 +18,13 @@ from pydantic.errors import PydanticErrorMixin, PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
 
-from toolbooth.compile.flatten import mark_deep
-from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.compile.flatten import mark_flattened_below
 from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
-from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, Node
-from toolbooth.compile.pydantic.schema import exact_schema, is_plain
-from toolbooth.compile.pydantic.shape import ShapeBuilder, is_nullable, is_optional, unpack_of
+from toolbooth.compile.params import Injected, ReadParam, read_params
+from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, CoreNode
+from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
+from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
+from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import (
     for_values,
     for_wire,
@@ -35,19 +33,17 @@ from toolbooth.compile.pydantic.validator import (
     with_defaults_of,
 )
 from toolbooth.compile.shape_builder import object_shape
-from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
+from toolbooth.markers import Unpack
 from toolbooth.shape import ObjectShape, Shape, anywhere
 
-Injected = Callable[[inspect.Parameter, Any], bool]
 Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
 """What Pydantic says of an annotation that it cannot use."""
 
 _OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
-_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def compile_function(
@@ -97,18 +93,20 @@ def compile_params(
     limits: Limits = DEFAULT_LIMITS,
 ) -> Contract:
     """Compile these parameters of a function, and no others."""
-    positional = inspect.Parameter.POSITIONAL_ONLY
+    sent = [param for param in params if not param.injected]
     return Contract(
         name=name,
         description=description,
         function=function,
-        params=tuple(
-            Param(name=param.name, positional=param.kind is positional, injected=param.injected)
-            for param in params
-        ),
+        params=tuple(map(_param, params)),
         limits=limits,
-        **_compile_wire(name, [param for param in params if not param.injected]),
+        **_compile_wire(name, sent),
     )
+
+
+def _param(param: ReadParam) -> Param:
+    positional = param.kind is inspect.Parameter.POSITIONAL_ONLY
+    return Param(name=param.name, positional=positional, injected=param.injected)
 
 
 def compile_model(
@@ -142,69 +140,12 @@ def compile_model(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadParam:
-    """One parameter as the author wrote it, its hint resolved."""
-
-    name: str
-    kind: Any
-    info: FieldInfo
-    injected: bool
-
-
-def read_params(
-    function: Callable[..., Any], injected: Injected | None, mistakes: list[str]
-) -> list[ReadParam]:
-    """The parameters of a function; what cannot be compiled is added to `mistakes`."""
-    hints = Hints(function)
-    made: list[ReadParam] = []
-    for param in inspect.signature(function).parameters.values():
-        if param.kind in _VARIADIC:
-            mistakes.append(
-                f"parameter {_starred(param)!r} takes names that nobody declared; declare each parameter, "
-                'or take a model with extra="allow"'
-            )
-            continue
-        hint = hints.of(param)
-        host = is_context(hint) or (injected is not None and injected(param, hint))
-        if isinstance(hint, Unresolved) and not host:
-            mistakes.append(
-                f"parameter {param.name!r}: the name {hint.missing!r} in its annotation cannot be resolved; "
-                "import it at run time, not only under TYPE_CHECKING"
-            )
-            continue
-        info = FieldInfo() if host else _field_info(hint, param.default)
-        made.append(ReadParam(name=param.name, kind=param.kind, info=info, injected=host))
-    return made
-
-
-def _starred(param: inspect.Parameter) -> str:
-    return ("*" if param.kind is inspect.Parameter.VAR_POSITIONAL else "**") + param.name
-
-
-def is_context(hint: Any) -> bool:
-    """Whether a parameter is filled with the call's Context."""
-    if isinstance(hint, Unresolved):
-        return re.search(r"\bContext\b", hint.text) is not None
-    while typing.get_origin(hint) is Annotated:
-        hint = typing.get_args(hint)[0]
-    choices = [each for each in typing.get_args(hint) if each is not type(None)]
-    found = choices[0] if len(choices) == 1 else hint
-    return isinstance(found, type) and issubclass(found, Context)
-
-
-def _field_info(hint: Any, default: Any) -> FieldInfo:
-    if default is inspect.Parameter.empty:
-        return FieldInfo.from_annotation(hint)
-    return FieldInfo.from_annotated_attribute(hint, default)
-
-
 def _docstring(owner: Any) -> str:
     # Not inspect.getdoc: a model without a docstring would be described by BaseModel's.
     return inspect.cleandoc(getattr(owner, "__doc__", None) or "")
 
 
-# --- compiling ------------------------------------------------------------------------------------------------
+# --- compiling ----------------------------------------------------------------------------------
 
 
 def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
@@ -214,7 +155,7 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
         root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
     if len(params) == 1:
         field = root["fields"][params[0].name]
-        marker = unpack_of(field["schema"])
+        marker = find_marker(field["schema"], Unpack)
         whole = marker is not None and not marker.prefix and not is_nullable(field["schema"])
         if whole and not is_optional(field):
             return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
@@ -222,25 +163,28 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
     return {**_finish(owner, builder, shape, root), "bind": None}
 
 
-def _with_own_defaults(field: Node, param: ReadParam, builder: ShapeBuilder) -> Node:
-    """An unpacked model with a default instance: each hoisted field defaults to what the instance
-    holds.
+def _with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) -> CoreNode:
+    """An unpacked model with a default instance: each flattened field defaults to the value that
+    the instance has.
     """
     default: Any = param.info.default
-    if default is PydanticUndefined or default is None or unpack_of(field["schema"]) is None:
+    if default is PydanticUndefined or default is None:
+        return field
+    if find_marker(field["schema"], Unpack) is None:
         return field
     if not isinstance(default, dict) and not hasattr(default, "__dict__"):
         builder.mistakes.append(
-            f"parameter {param.name!r}: its default is no instance of the model; give it one, or None"
+            f"parameter {param.name!r}: its default is no instance of the model; "
+            "give it one, or None"
         )
         return field
     inner = with_defaults_of(field["schema"]["schema"], default, builder.definitions)
     return {**field, "schema": {**field["schema"], "schema": inner}}
 
 
-def _compile_sole(owner: str, builder: ShapeBuilder, node: Node, param: str) -> dict[str, Any]:
+def _compile_sole(owner: str, builder: ShapeBuilder, node: CoreNode, param: str) -> dict[str, Any]:
     """One model is all there is: its keys are the arguments, and it validates them as they are."""
-    form = builder.hoisted(node, DEFAULTS, f"parameter {param!r}")
+    form = builder.flattened_fields(node, DEFAULTS, f"parameter {param!r}")
     shape = object_shape(form or ObjectShape())
 
     def bind(value: Any) -> dict[str, Any]:
@@ -263,12 +207,10 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
                     owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]
                 ) from error
             alias: Any = info.validation_alias
+            if not (alias is None or isinstance(alias, str)):
+                alias = alias.convert_to_aliases()
             table[param.name] = core_schema.typed_dict_field(
-                _with_default(node, info),
-                required=info.is_required(),
-                validation_alias=alias
-                if alias is None or isinstance(alias, str)
-                else alias.convert_to_aliases(),
+                _with_default(node, info), required=info.is_required(), validation_alias=alias
             )
         return core_schema.typed_dict_schema(table, extra_behavior="forbid")
 
@@ -276,8 +218,8 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
 
 
 def _annotation(info: FieldInfo) -> Any:
-    """A parameter's type, and what it says of it; name and default are the table's, and Pydantic
-    warns of them here.
+    """A parameter's type with its metadata. Its alias and default are part of the table, and
+    Pydantic warns about them here.
     """
     said = {name: value for name in _OF_THE_TYPE if (value := getattr(info, name)) is not None}
     if not said and not info.metadata:
@@ -314,9 +256,9 @@ def _pydantic_says(error: PydanticErrorMixin) -> str:
     return error.message.splitlines()[0] if error.message else type(error).__name__
 
 
-def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict[str, Any]:
+def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> dict[str, Any]:
     builder.shapes.finish(shape)
-    mark_deep(shape)
+    mark_flattened_below(shape)
     mistakes = [*dict.fromkeys(builder.mistakes), *name_mistakes(shape.objects[0])]
     mistakes += type_mistakes(shape, builder.json_texts)
     if mistakes:
@@ -328,11 +270,11 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
     }
     describe = partial(exact_schema, core, builder)
     values = for_wire(core)
-    if not is_plain(core):
+    if not is_self_explanatory(core):
         describe = _checked(owner, describe, builder)
         values = for_values(values)
     proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
-    if not proves:  # the gate decides, and to the gate 5.0 is an integer
+    if not proves:  # the compiled check decides, and there 5.0 is an integer
         values = for_values(for_wire(core, LENIENT))
     return {
         "shape": shape,
@@ -343,25 +285,21 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: Node) -> dict
 
 
 def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
-    """Write the schema now: what cannot be sent, or leaves agents guessing, is reported where it
-    was written.
+    """Write the schema now, so that types which cannot be sent, or leave agents guessing, are
+    reported at registration.
     """
     try:
         schema = describe()
     except PydanticInvalidForJsonSchema as error:
-        raise ContractError(
-            owner,
-            [
-                f"{each} has a type that JSON cannot carry; annotate it otherwise"
-                for each in builder.unsendable
-            ],
-        ) from error
+        remedy = "has a type that JSON cannot carry; annotate it otherwise"
+        mistakes = [f"{each} {remedy}" for each in builder.unsendable]
+        raise ContractError(owner, mistakes) from error
     warn_of_untyped(owner, schema)
     return lambda: schema
 
 
 def _needs_a_look(shape: Shape) -> bool:
-    """What validation alone would let through: wrappers in open objects, and what was hoisted."""
+    """Whether validation alone would pass too much: wrappers in open objects, flattened fields."""
     return shape.json_text or any(
         form.flattened or (form.additional is not None and bool(form.fields))
         for form in shape.objects

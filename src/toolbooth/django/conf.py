@@ -1,14 +1,17 @@
-"""The one owner of `settings.TOOLBOOTH`: what can be set, its defaults, and what is wrong with it."""
+"""`settings.TOOLBOOTH`: what can be set, its defaults, and what is wrong with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from django.conf import settings
+from typing_extensions import TypeIs
 
-from toolbooth.jsonvalue import near_name
+from toolbooth.django import messages
+from toolbooth.jsonvalue import is_array, is_object, near_name
+from toolbooth.publish import PROFILES, ProfileChoice, choose_profile
 from toolbooth.server.controls import naming_mistakes
 from toolbooth.server.registry import TOOL_NAME
 
@@ -50,6 +53,8 @@ class Configuration:
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
+    profile: ProfileChoice = "portable"
+    """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
 
 _FIELDS = {each.name.upper(): each for each in fields(Configuration)}
@@ -70,18 +75,20 @@ def mistakes() -> Iterator[tuple[str, str]]:
     """Each wrong key, and what is wrong with it."""
     for key, value in _given().items():
         if key not in _FIELDS:
-            near = near_name(str(key), _FIELDS)
-            meant = f"{near!r} may be meant" if near else f"there are {', '.join(_FIELDS)}"
-            yield key, f"there is no such setting; {meant}"
+            yield key, messages.no_such_setting(near_name(str(key), _FIELDS), _FIELDS)
         elif key == "ARGUMENTS":
             yield from ((key, what) for what in naming_mistakes(value))
         elif (expected := _expected(key, value)) is not None:
-            yield key, f"must be {expected}, not {value!r}"
+            yield key, messages.wrong_setting(expected, value)
 
 
 def _given() -> Mapping[str, Any]:
     found: Any = getattr(settings, "TOOLBOOTH", {})
-    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+    return found if _is_mapping(found) else {}
+
+
+def _is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
 
 
 def _expected(key: str, value: Any) -> str | None:
@@ -93,17 +100,22 @@ def _expected(key: str, value: Any) -> str | None:
 _LEAST_RESULT = 4_000
 """Bytes: less would hold little but what is said of a page."""
 
-_DISPATCH = (
-    '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
-)
+_PROFILE = f"{', '.join(map(repr, PROFILES))} or a Profile"
 
 
 def _is_dispatch(value: Any) -> bool:
-    if not isinstance(value, Mapping):
+    if not _is_mapping(value):
         return value is None or value is False or value in ("off", "resource", "app")
-    groups = cast("Mapping[Any, Any]", value)
-    named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in groups)
-    return named and all(_is_texts(patterns) and patterns for patterns in groups.values())
+    named = all(isinstance(name, str) and TOOL_NAME.fullmatch(name) for name in value)
+    return named and all(_is_texts(patterns) and patterns for patterns in value.values())
+
+
+def _is_profile(value: Any) -> bool:
+    try:
+        choose_profile(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(value: Any) -> bool:
@@ -111,9 +123,8 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(each, str) for each in cast("list[Any]", value)
-    )
+    texts: Any = value
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in texts)
 
 
 def _is_positive(value: Any) -> bool:
@@ -151,11 +162,12 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
-    "DISPATCH": (_is_dispatch, _always(_DISPATCH)),
+    "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,
         _always(f"a number from {_LEAST_RESULT:,}"),
     ),
+    "PROFILE": (_is_profile, _always(_PROFILE)),
     "MAX_BODY": _POSITIVE,
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,
@@ -167,6 +179,6 @@ rule here.
 
 
 def _tuple(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _tuple(each) for key, each in cast("dict[str, Any]", value).items()}
-    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+    if is_object(value):
+        return {key: _tuple(each) for key, each in value.items()}
+    return tuple(value) if is_array(value) else value

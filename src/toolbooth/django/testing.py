@@ -17,9 +17,9 @@ from django.core.signals import setting_changed
 from django.urls import NoReverseMatch, reverse
 from rest_framework.test import APIClient
 
-from toolbooth.boundary.handle import encode
+from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import forget
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.server import revisions
 from toolbooth.server.wire_result import WireResult, read_result
 
@@ -46,13 +46,11 @@ class Agent:
         bytes of JSON text.
         """
         if arguments is not None and fields:
-            raise TypeError("pass the arguments whole, or field by field")
-        body = (
-            arguments
-            if isinstance(arguments, bytes)
-            else encode(fields if arguments is None else arguments)
-        )
-        return _seen(*self._post("tools/call", {"name": tool, "arguments": orjson.Fragment(body)}))
+            raise TypeError(messages.WHOLE_OR_BY_FIELD)
+        sent = fields if arguments is None else arguments
+        body = sent if isinstance(sent, bytes) else json_bytes(sent)
+        params = {"name": tool, "arguments": orjson.Fragment(body)}
+        return _wire_result(*self._post("tools/call", params))
 
     def tools(self) -> dict[str, Json]:
         """The tools that the user is shown, by name, as `tools/list` gives them."""
@@ -61,7 +59,7 @@ class Agent:
         while True:
             status, reply = self._post("tools/list", params)
             if "result" not in reply:
-                raise PermissionError(f"the tools were not listed: HTTP {status}, {_words(reply)}")
+                raise PermissionError(messages.tools_not_listed(status, _words(reply)))
             found |= {tool["name"]: tool for tool in reply["result"]["tools"]}
             if "nextCursor" not in reply["result"]:
                 return found
@@ -86,9 +84,8 @@ class Agent:
             headers=headers,
         )
         is_json = response.headers.get("Content-Type", "").startswith("application/json")
-        return response.status_code, response.json() if is_json else {
-            "text": response.content.decode()
-        }
+        reply = response.json() if is_json else {"text": response.content.decode()}
+        return response.status_code, reply
 
 
 def endpoint_path() -> str:
@@ -97,9 +94,7 @@ def endpoint_path() -> str:
         return reverse("toolbooth:mcp")
     except NoReverseMatch:
         line = 'path("mcp/", include("toolbooth.django.urls"))'
-        raise LookupError(
-            f"the project has no MCP endpoint; add {line} to its urlpatterns"
-        ) from None
+        raise LookupError(messages.no_endpoint(line)) from None
 
 
 def _host() -> str:
@@ -110,7 +105,7 @@ def _host() -> str:
     return named[0] if named else "localhost"
 
 
-def _seen(status: int, reply: Json) -> WireResult:
+def _wire_result(status: int, reply: Json) -> WireResult:
     if "result" in reply or "error" in reply:
         return read_result(reply.get("result", reply), status)
     # Something before the endpoint has answered in plain text, or the endpoint itself asks for

@@ -1,1 +1,1 @@
-"""What real clients will make of a `tools/list`: rules with dated evidence, over that data alone."""
+"""What real clients do with a `tools/list`: rules with dated evidence, over that data alone."""

@@ -1,4 +1,4 @@
-"""A listing goes in; it comes out with every mechanical fix applied for which there is a finding."""
+"""A listing goes in; it comes out with the mechanical fixes of its findings applied."""
 
 from __future__ import annotations
 

@@ -55,13 +55,12 @@ def evidence(rule: Rule, *, links: bool = False) -> Iterator[str]:
             title(claim.client)
         )
     for (effect, says, values, sources), names in shared.items():
-        bounds = [says] if says else []
-        bounds += (
-            [", ".join(f"`{value}`" if links else value for value in values)] if values else []
-        )
-        what = f" ({'; '.join(bounds)})" if bounds else ""
-        told = f"{DONE[effect]} {', '.join(names)}{what}"
-        yield f"{told[0].upper()}{told[1:]}: {', '.join(_written(source, links) for source in sources)}"
+        quote = "`" if links else ""
+        quoted_values = ", ".join(f"{quote}{value}{quote}" for value in values)
+        bounds = "; ".join(filter(None, (says, quoted_values)))
+        claim_text = f"{DONE[effect]} {_with_bounds(', '.join(names), bounds)}"
+        source_texts = ", ".join(_source_text(source, links) for source in sources)
+        yield f"{claim_text[0].upper()}{claim_text[1:]}: {source_texts}"
 
 
 def title(client: str) -> str:
@@ -78,17 +77,21 @@ def hurt(claims: Iterable[Claim]) -> str:
     said: dict[Effect, dict[str, list[str]]] = {}
     for client, claim in worst.items():
         said.setdefault(claim.effect, {}).setdefault(claim.says, []).append(title(client))
-    return "; ".join(
-        f"{DONE[effect]} {', '.join(_named(says, names) for says, names in who.items())}"
-        for effect, who in said.items()
+    return "; ".join(f"{DONE[effect]} {_named(who)}" for effect, who in said.items())
+
+
+def _named(clients_by_bound: Mapping[str, list[str]]) -> str:
+    """The clients, each group with what its claim says."""
+    return ", ".join(
+        _with_bounds(", ".join(names), says) for says, names in clients_by_bound.items()
     )
 
 
-def _named(says: str, names: Iterable[str]) -> str:
-    return ", ".join(names) + (f" ({says})" if says else "")
+def _with_bounds(names: str, bounds: str) -> str:
+    return f"{names} ({bounds})" if bounds else names
 
 
-def _written(source: Source, links: bool) -> str:
+def _source_text(source: Source, links: bool) -> str:
     if not links or source.url is None:
         return f"{source.where} ({source.on})"
     return f"[{source.where}]({source.url}) ({source.on})"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolbooth.jsonvalue import Json
-from toolbooth.lint.schemas import Node, as_dict, as_list, nodes
+from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
 from toolbooth.publish import portable
 
 PHRASES: Mapping[str, str] = {
@@ -35,7 +35,7 @@ def as_portable(schema: Any) -> Json:
     return portable(as_dict(schema))
 
 
-def in_words(choose: Callable[[Node], Mapping[str, bool]]) -> Callable[[Any], Json]:
+def in_words(choose: Callable[[SchemaNode], Mapping[str, bool]]) -> Callable[[Any], Json]:
     """A fix that says keywords in the description. `choose` names those of a node, and whether they
     are taken out.
     """

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from toolbooth.jsonvalue import Json
-from toolbooth.lint.schemas import Node, as_dict, as_list, nodes
+from toolbooth.lint.schemas import SchemaNode, as_dict, as_list, nodes
 
 BYTES_PER_TOKEN = 4
 """A rule of thumb: tokenizers differ, and none of them is asked."""
@@ -27,7 +27,7 @@ class Tool:
     name: str
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[SchemaNode, ...]:
         """Every place in its `inputSchema`, the root first."""
         return tuple(nodes(self.schema))
 
@@ -41,10 +41,10 @@ class Tool:
         return as_dict(self.schema)
 
     @cached_property
-    def parameters(self) -> tuple[Node, ...]:
+    def parameters(self) -> tuple[SchemaNode, ...]:
         """The arguments, as far as the root lists them."""
         return tuple(
-            node for node in self.nodes if node.place == "property" and node.pointer.count("/") == 2
+            node for node in self.nodes if node.role == "property" and node.pointer.count("/") == 2
         )
 
     @property
@@ -99,14 +99,15 @@ def listing(found: Any, server: str = "") -> Listing:
 def _entries(found: Any) -> list[Any]:
     outer = as_dict(found)
     if "error" in outer and "result" not in outer:
-        raise Unlisted(
-            f"this is an error reply: {as_dict(outer['error']).get('message') or _brief(outer['error'])}"
-        )
+        error = outer["error"]
+        reason = as_dict(error).get("message") or _brief(error)
+        raise Unlisted(f"this is an error reply: {reason}")
     inner = as_dict(outer.get("result", found))
     tools: Any = inner.get("tools") if inner else found
     if not isinstance(tools, list):
         raise Unlisted(
-            f"there is no list of tools in it; a tools/list result is wanted, this is {_brief(found)}"
+            "there is no list of tools in it; a tools/list result is wanted, "
+            f"this is {_brief(found)}"
         )
     return as_list(tools)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from toolbooth.jsonvalue import Json, shorten
 from toolbooth.lint.check import Finding, Report
 from toolbooth.lint.evidence import SEVERITIES, Effect, Severity, clients
 from toolbooth.lint.explain import hurt
@@ -19,6 +21,8 @@ LEGEND = "x refused   ! misread   . constraint dropped"
 MOST_PATHS = 6
 MOST_ROWS = 40
 WHOLE = "(all tools)"
+_MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
+"""Characters that mean something in Markdown."""
 
 
 # --- shared ---
@@ -28,9 +32,11 @@ def counted(findings: Iterable[Finding]) -> str:
     """How many of each severity: "2 errors, 1 warning"."""
     found = [each.severity for each in findings]
     counts = [(found.count(severity), severity) for severity in SEVERITIES]
-    return ", ".join(
-        f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count
-    )
+    return ", ".join(_plural(count, severity) for count, severity in counts if count)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def headline(report: Report) -> str:
@@ -55,7 +61,13 @@ def _joined(paths: list[str]) -> str:
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _said(finding: Finding) -> str:
+def _concerned_clients(report: Report) -> list[str]:
+    """The clients that something in the matrix hurts: its columns."""
+    hurt_clients = set[str]().union(*report.matrix.values())
+    return [name for name in report.clients if name in hurt_clients]
+
+
+def _summary(finding: Finding) -> str:
     return "; ".join(part for part in (finding.message, hurt(finding.claims)) if part)
 
 
@@ -91,7 +103,7 @@ def _finding_lines(finding: Finding, paths: list[str], width: int, paint: Paint)
     yield from (f"  {line}" for line in (painted, *head[1:]))
     indent = " " * 10
     yield from textwrap.wrap(
-        _printable(_said(finding)), width, initial_indent=indent, subsequent_indent=indent
+        _printable(_summary(finding)), width, initial_indent=indent, subsequent_indent=indent
     )
 
 
@@ -99,7 +111,7 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
     matrix = report.matrix
     if not matrix:
         return
-    columns = [name for name in report.clients if any(name in row for row in matrix.values())]
+    columns = _concerned_clients(report)
     names = {tool: _printable(tool) or WHOLE for tool in list(matrix)[:MOST_ROWS]}
     first = min(max(map(len, names.values())), max(12, width - 4 * len(columns) - 2), 40)
     fitting = max(1, (width - first) // 4)
@@ -109,8 +121,8 @@ def _matrix_lines(report: Report, width: int, paint: Paint) -> Iterator[str]:
             yield ""
         yield " " * first + "".join(f" {clients()[name].code:3}" for name in part)
         for tool, name in names.items():
-            cells = (_mark(matrix[tool].get(client), paint) for client in part)
-            yield f"{_cut(name, first):{first}}" + "".join(f"  {cell} " for cell in cells).rstrip()
+            cells = [f"  {_mark(matrix[tool].get(client), paint)} " for client in part]
+            yield f"{shorten(name, first):{first}}" + "".join(cells).rstrip()
     if len(matrix) > MOST_ROWS:
         yield f"… and {len(matrix) - MOST_ROWS} more tools; --format markdown lists them all"
     yield from textwrap.wrap(LEGEND, width)
@@ -126,11 +138,11 @@ def _printable(text: str) -> str:
     """Text of others, harmless in a terminal."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    return "".join(map(_printable_character, text))
 
 
-def _cut(name: str, width: int) -> str:
-    return name if len(name) <= width else f"{name[: width - 1]}…"
+def _printable_character(char: str) -> str:
+    return char if char.isprintable() else f"\\x{ord(char):02x}"
 
 
 def _mark(effect: Effect | None, paint: Paint) -> str:
@@ -154,31 +166,34 @@ def _sum_lines(report: Report, hidden: int) -> Iterator[str]:
 # --- for programs ---
 
 
-def as_json(report: Report) -> dict[str, Any]:
+def as_json(report: Report) -> Json:
     """For a program: everything."""
+    severities = [finding.severity for finding in report.findings]
     return {
         "server": report.listing.server,
         "tools": len(report.listing.tools),
         "tokens": report.listing.tokens,
         "clients": list(report.clients),
-        "counts": {
-            severity: sum(each.severity == severity for each in report.findings)
-            for severity in SEVERITIES
-        },
-        "findings": [
-            {
-                "rule": finding.rule,
-                "severity": finding.severity,
-                "tool": finding.tool or None,
-                "path": finding.path,
-                "message": finding.message,
-                "clients": finding.effects,
-                "fixable": finding.fixable,
-            }
-            for finding in report.findings
-        ],
-        "matrix": {tool or WHOLE: row for tool, row in report.matrix.items()},
+        "counts": {severity: severities.count(severity) for severity in SEVERITIES},
+        "findings": list(map(_finding_json, report.findings)),
+        "matrix": _named_rows(report.matrix),
     }
+
+
+def _finding_json(finding: Finding) -> Json:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "tool": finding.tool or None,
+        "path": finding.path,
+        "message": finding.message,
+        "clients": finding.effects,
+        "fixable": finding.fixable,
+    }
+
+
+def _named_rows(matrix: Mapping[str, Any]) -> Json:
+    return {tool or WHOLE: row for tool, row in matrix.items()}
 
 
 # --- for a pull request ---
@@ -186,33 +201,35 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def as_markdown(report: Report) -> str:
     """For a page: the findings and the matrix as tables."""
-    lines = [f"# {_plain(headline(report))}", "", counted(report.findings) or "Nothing found.", ""]
-    if report.findings:
-        lines += _table(
-            ["", "rule", "tool", "where", "what"],
-            (
-                [
-                    each.severity,
-                    f"`{each.rule}`",
-                    _plain(each.tool or WHOLE),
-                    _plain(_joined(paths)),
-                    _plain(_said(each)),
-                ]
-                for each, paths in _grouped(report.findings)
-            ),
-        )
-    columns = [
-        name for name in report.clients if any(name in row for row in report.matrix.values())
+    lines = [
+        f"# {_in_cell(headline(report))}",
+        "",
+        counted(report.findings) or "Nothing found.",
+        "",
     ]
+    if report.findings:
+        rows = [_finding_row(each, paths) for each, paths in _grouped(report.findings)]
+        lines += _table(["", "rule", "tool", "where", "what"], rows)
+    columns = _concerned_clients(report)
     if columns:
-        lines += _table(
-            ["tool", *(clients()[name].title for name in columns)],
-            (
-                [_plain(tool or WHOLE), *(row.get(name, "") for name in columns)]
-                for tool, row in report.matrix.items()
-            ),
-        )
+        titles = [clients()[name].title for name in columns]
+        rows = [_matrix_row(tool, row, columns) for tool, row in report.matrix.items()]
+        lines += _table(["tool", *titles], rows)
     return "\n".join(lines)
+
+
+def _finding_row(finding: Finding, paths: list[str]) -> list[str]:
+    return [
+        finding.severity,
+        f"`{finding.rule}`",
+        _in_cell(finding.tool or WHOLE),
+        _in_cell(_joined(paths)),
+        _in_cell(_summary(finding)),
+    ]
+
+
+def _matrix_row(tool: str, effects: Mapping[str, Effect], columns: list[str]) -> list[str]:
+    return [_in_cell(tool or WHOLE), *(effects.get(client, "") for client in columns)]
 
 
 def _table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
@@ -223,7 +240,6 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _plain(text: str) -> str:
+def _in_cell(text: str) -> str:
     """Text of others, harmless in a table."""
-    kept = _printable(" ".join(text.split()))
-    return "".join(f"\\{char}" if char in "\\|`*_[]<>#" else char for char in kept)
+    return _MARKUP.sub(r"\\\g<0>", _printable(" ".join(text.split())))

@@ -15,7 +15,7 @@ from typing import Any
 from toolbooth.jsonvalue import Json
 from toolbooth.lint.evidence import Severity, claims_about, worst
 from toolbooth.lint.listing import Listing, Tool
-from toolbooth.lint.schemas import Node
+from toolbooth.lint.schemas import SchemaNode
 
 Fix = Callable[[Any], Json]
 """An inputSchema -> one in which the rule finds nothing."""
@@ -71,6 +71,6 @@ def _rule(check: Callable[[Any], Iterator[Fault]], fix: Fix | None, *, of_server
     )
 
 
-def fault(node: Node, message: str, value: Any = None) -> Fault:
+def fault(node: SchemaNode, message: str, value: Any = None) -> Fault:
     """A fault at a node."""
     return Fault(message=message, path=node.path, value=value)

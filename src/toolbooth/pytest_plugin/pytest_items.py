@@ -11,12 +11,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from toolbooth.adapters.connect import Served, TargetError, served
-from toolbooth.jsonvalue import Json, near_name
+from toolbooth.errors import ContractError
+from toolbooth.jsonvalue import Json, is_array, near_name
 from toolbooth.pytest_plugin.snapshots import Snapshot, folder_of, snapshots
 from toolbooth.pytest_plugin.targets import Target, target_of
 from toolbooth.testing.check.boundary import Case, Checker, Report, remedy
@@ -32,7 +33,7 @@ Accepted = dict[tuple[str, str], str]
 
 
 class Servers:
-    """Adds the servers that were named, whole or by the ids of some tests, to what pytest collects."""
+    """Adds the servers that were named, or some of their tests by id, to what pytest collects."""
 
     def __init__(self, config: pytest.Config, named: Sequence[str], ids: Sequence[str]) -> None:
         self.chosen: dict[Target, set[str]] = {target_of(config, each): set() for each in named}
@@ -55,8 +56,8 @@ class Servers:
         for item in items:
             if item.get_closest_marker(ACCEPTS):
                 raise pytest.UsageError(
-                    f"{item.nodeid}: the marker {ACCEPTS} has no effect on a test; it belongs in a conftest.py, as "
-                    f"pytestmark = pytest.mark.{ACCEPTS}(...)"
+                    f"{item.nodeid}: the marker {ACCEPTS} has no effect on a test; "
+                    f"it belongs in a conftest.py, as pytestmark = pytest.mark.{ACCEPTS}(...)"
                 )
 
     def pytest_report_collectionfinish(self) -> list[str]:
@@ -100,7 +101,10 @@ class Server(pytest.Collector):
         examples = {tool: call for each in reversed(given) for tool, call in each.items()}
         self.there = served(server)
         self.checker = Checker(self.there, examples)
-        cases, listed = asyncio.run(self._found())
+        try:
+            cases, listed = asyncio.run(self._cases_and_tools())
+        except ContractError as error:
+            raise self.CollectError(str(error)) from None
         self.summary = self._summary(cases, listed)
         every = dict([*self._calls(cases), *self._uncalled(), *self._schemas(listed)])
         unknown = sorted(self.ids - every.keys())
@@ -114,7 +118,7 @@ class Server(pytest.Collector):
             if not self.ids or name in self.ids
         ]
 
-    async def _found(self) -> tuple[list[Case], list[Json]]:
+    async def _cases_and_tools(self) -> tuple[list[Case], list[Json]]:
         async with self.there:
             return await self.checker.cases(), await self.there.tools()
 
@@ -127,7 +131,8 @@ class Server(pytest.Collector):
             yield _name(tool, shape), partial(check_call, self, case, left.pop((tool, shape), None))
         for tool, shape in left:
             if tool in shapes:  # of a tool that is not here, another server may know
-                text = f"{tool} is called in no shape {_and_near(shape, shapes[tool])}\n{_to_remove(tool, shape)}"
+                named = _and_near(shape, shapes[tool])
+                text = f"{tool} is called in no shape {named}\n{_to_remove(tool, shape)}"
                 yield _name(tool, shape), partial(complain, text)
 
     def _uncalled(self) -> Iterator[tuple[str, Check]]:
@@ -216,7 +221,7 @@ class Running:
         await life
 
 
-# --- the tests --------------------------------------------------------------------------------------------------
+# --- the tests ----------------------------------------------------------------------------------
 
 
 class Failure(Exception):
@@ -254,7 +259,7 @@ def check_call(server: Server, case: Case, reason: str | None, _: Generated) -> 
         raise Failure(f"accepted as a deviation ({reason}), but the law holds\n{removed}")
     if deviation is not None:
         server.deviations.append(deviation)
-        raise Failure(_told(deviation, remedy(server.report([deviation]))))
+        raise Failure(_failure_text(deviation, remedy(server.report([deviation]))))
 
 
 def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
@@ -271,7 +276,7 @@ def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
         "gone": f"the tool {snapshot.tool} is gone: agents that know it will go on calling it",
     }[snapshot.change]
     file = _short(server.config, snapshot.file)
-    command = f"pytest {shlex.quote(f'{server.target.written}::{item.name}')} --toolbooth-update"
+    command = f"pytest {shlex.quote(f'{server.target.given_text}::{item.name}')} --toolbooth-update"
     raise Failure(f"{said}\n\nFile: {file}\nIf that is meant: {command}")
 
 
@@ -281,18 +286,20 @@ def complain(text: str, _: Generated) -> None:
 
 
 def _server(session: pytest.Session, target: Target, ids: set[str]) -> Server:
-    # pytest leaves its constructors untyped.
-    make = cast("Callable[..., Server]", Server.from_parent)  # pyright: ignore[reportUnknownMemberType]
-    return make(session, name=target.text, nodeid=target.text, target=target, ids=ids)
+    name = target.node_id
+    return _new_node(Server, session, name=name, nodeid=name, target=target, ids=ids)
 
 
 def _item(server: Server, name: str, check: Check) -> Generated:
-    # As above. The id is given as text, so that pytest takes it apart as it does those of the last
-    # failures.
-    make = cast("Callable[..., Generated]", Generated.from_parent)  # pyright: ignore[reportUnknownMemberType]
-    made = make(server, name=name, nodeid=f"{server.nodeid}::{name}")
+    # The id is given as text, so that pytest takes it apart as it does those of the last failures.
+    made: Generated = _new_node(Generated, server, name=name, nodeid=f"{server.nodeid}::{name}")
     made.check = check
     return made
+
+
+def _new_node(kind: Any, parent: pytest.Collector, **fields: Any) -> Any:
+    """A node of this class. pytest leaves its constructors untyped."""
+    return kind.from_parent(parent, **fields)
 
 
 def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
@@ -300,13 +307,11 @@ def _of_the_author(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
     any.
     """
     trace = excinfo.traceback
-    return (
-        trace.filter(lambda entry: not str(entry.path).startswith((_HERE, "<frozen", _IMPORTLIB)))
-        or trace
-    )
+    others = (_HERE, "<frozen", _IMPORTLIB)
+    return trace.filter(lambda entry: not str(entry.path).startswith(others)) or trace
 
 
-# --- what an author declares, and is told -----------------------------------------------------------------------
+# --- declarations in a conftest.py, and messages ------------------------------------------------
 
 
 def accepted_deviations(config: pytest.Config) -> Accepted:
@@ -314,7 +319,7 @@ def accepted_deviations(config: pytest.Config) -> Accepted:
     found: Accepted = {}
     for module in config.pluginmanager.get_plugins():
         marks: Any = vars(module).get("pytestmark", []) if isinstance(module, ModuleType) else []
-        for mark in cast("list[Any]", marks if isinstance(marks, list) else [marks]):
+        for mark in marks if is_array(marks) else [marks]:
             if mark.name == ACCEPTS:
                 found.update(_declarations(mark.args, mark.kwargs))
     return found
@@ -328,22 +333,21 @@ def _declarations(args: Sequence[Any], more: Json) -> Accepted:
     ):
         raise pytest.Collector.CollectError(
             f"conftest.py: {ACCEPTS} takes a tool, one or more shapes, and the reason:\n\n"
-            f"    {_declared('find_orders', 'true-for-number@$.limit')}"
+            f"    {_declaration('find_orders', 'true-for-number@$.limit')}"
         )
     return {(args[0], shape): more["reason"] for shape in args[1:]}
 
 
-def _told(deviation: Deviation, change: str) -> str:
+def _failure_text(deviation: Deviation, change: str) -> str:
     parts = [f"{deviation.grade}: {GRADES[deviation.grade]}", str(deviation)]
     parts += [change] if change else []
     parts += [_to_give(deviation.tool)] if deviation.shape.kind == "correct" else []
-    parts += [
-        f"If it is meant, say why in conftest.py:\n\n    {_declared(deviation.tool, deviation.shape.id)}"
-    ]
+    declaration = _declaration(deviation.tool, deviation.shape.id)
+    parts += [f"If it is meant, say why in conftest.py:\n\n    {declaration}"]
     return "\n\n".join(parts)
 
 
-def _declared(tool: str, shape: str) -> str:
+def _declaration(tool: str, shape: str) -> str:
     return f'pytestmark = pytest.mark.{ACCEPTS}("{tool}", "{shape}", reason="...")'
 
 

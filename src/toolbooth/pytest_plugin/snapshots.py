@@ -1,4 +1,4 @@
-"""Published schemas, kept as JSON files beside the tests, so that none of them changes unnoticed."""
+"""Published schemas, kept as JSON files beside the tests, so that no change goes unnoticed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ class Snapshot:
         """What has become of the tool since its schema was kept."""
         if self.kept == self.published:
             return None
-        return "new" if self.kept is None else "gone" if self.published is None else "changed"
+        if self.kept is None:
+            return "new"
+        return "gone" if self.published is None else "changed"
 
     def accept(self) -> None:
         """Keep what is published now."""
@@ -51,7 +53,7 @@ class Snapshot:
 
 
 def folder_of(config: pytest.Config, target: str) -> Path:
-    """Where the schemas of a server are kept: beside the tests, unless the ini file says otherwise."""
+    """The folder with the schemas of a server: beside the tests, or as the ini file says."""
     chosen: str = config.getini("toolbooth_schemas")
     beside = [*config.getini("testpaths"), "tests"]
     tests = next((each for each in beside if (config.rootpath / each).is_dir()), ".")
@@ -61,7 +63,7 @@ def folder_of(config: pytest.Config, target: str) -> Path:
 
 def snapshots(folder: Path, tools: Iterable[Mapping[str, Any]]) -> list[Snapshot]:
     """Of every tool that is listed, and of those that once were."""
-    published = {tool["name"]: _written(tool) for tool in tools}
+    published = {tool["name"]: _schema_text(tool) for tool in tools}
     names = [*published, *(name for name in _kept(folder) if name not in published)]
     return [_snapshot(folder, name, published.get(name)) for name in names]
 
@@ -76,6 +78,6 @@ def _kept(folder: Path) -> list[str]:
     return [unquote(file.stem) for file in sorted(folder.glob("*.json"))]
 
 
-def _written(tool: Mapping[str, Any]) -> str:
+def _schema_text(tool: Mapping[str, Any]) -> str:
     published = {key: tool[key] for key in _PUBLISHED if key in tool}
     return json.dumps(published, indent=2, ensure_ascii=False) + "\n"

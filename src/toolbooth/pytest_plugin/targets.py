@@ -16,11 +16,11 @@ from toolbooth.adapters.connect import TargetError, load
 class Target:
     """`module:server`, or `file.py:server`."""
 
-    written: str = field(compare=False)
-    text: str
+    given_text: str = field(compare=False)
+    node_id: str
     """The same wherever pytest is started: a file is named from the root folder. Ids begin with it.
     """
-    place: str
+    location: str
     """What is loaded: a file with its whole path."""
     root: Path
 
@@ -32,22 +32,24 @@ class Target:
         """
         sys.path.insert(0, str(self.root))
         try:
-            return load(self.place)
+            return load(self.location)
         except TargetError as error:
-            raise TargetError(f"{self.text}: {error}") from None
+            raise TargetError(f"{self.node_id}: {error}") from None
 
 
-def target_of(config: pytest.Config, written: str) -> Target:
+def target_of(config: pytest.Config, given_text: str) -> Target:
     """A target as it is written: of an ini file from its root folder, on the command line from
     where pytest runs.
     """
     root = config.rootpath
-    file, _, name = written.rpartition(":")
+    file, _, name = given_text.rpartition(":")
     if not file.endswith(".py"):
         # From another folder, pytest shows an id as if a module were a file: ../shop:server
-        module = written.rpartition("/")[2]
-        return Target(written=module, text=module, place=module, root=root)
-    folder = root if written in config.getini("toolbooth") else config.invocation_params.dir
+        module = given_text.rpartition("/")[2]
+        return Target(given_text=module, node_id=module, location=module, root=root)
+    folder = root if given_text in config.getini("toolbooth") else config.invocation_params.dir
     whole = (folder / file).resolve()
     short = whole.relative_to(root).as_posix() if whole.is_relative_to(root) else file
-    return Target(written=written, text=f"{short}:{name}", place=f"{whole}:{name}", root=root)
+    return Target(
+        given_text=given_text, node_id=f"{short}:{name}", location=f"{whole}:{name}", root=root
+    )

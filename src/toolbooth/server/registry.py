@@ -5,18 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args, overload
 
 import orjson
 from typing_extensions import TypeIs
 
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import near_name
+from toolbooth.jsonvalue import json_bytes, near_name
+from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
@@ -43,7 +44,8 @@ class ToolRegistry:
     JSON-RPC -32602.
 
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
-    calling it.
+    calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
+    your own.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class ToolRegistry:
         timeout: float | None = None,
         page_size: int = 1000,
         help: str | None = None,
+        profile: ProfileChoice = "portable",
     ) -> None:
         if errors not in get_args(Errors):
             raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
@@ -66,6 +69,7 @@ class ToolRegistry:
         self.timeout = timeout
         self.page_size = page_size
         self.help = help
+        self.profile = choose_profile(profile)
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
@@ -151,6 +155,7 @@ class ToolRegistry:
             title=title,
             annotations=annotations,
             timeout=timeout if timeout is not None else self.timeout,
+            profile=self.profile,
             access_check=access_check,
             variant=variant,
             extra_help=extra_help,
@@ -222,7 +227,7 @@ class ToolRegistry:
             raise ContractError(name, [messages.ACTIONS_NOT_A_MAP])
         table = action_table(name, _found(actions, self.find), help)
         hidden = {sub.name for _, sub in table.subs()}
-        made = dispatcher(name, table, description, title)
+        made = replace(dispatcher(name, table, description, title), profile=self.profile)
         return self._register(made, frozenset(hidden if hide else ()))
 
     def _register(self, made: Tool, hidden: frozenset[str] = frozenset()) -> Tool:
@@ -251,7 +256,7 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return self.call_bytes(name, encode(arguments), context=context)
+        return self.call_bytes(name, json_bytes(arguments), context=context)
 
     def call_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
@@ -270,7 +275,7 @@ class ToolRegistry:
         """`call` for async tools; sync ones run off the event loop."""
         tool = self.find(name)
         try:
-            reading = read_json(encode(arguments), tool.contract.limits)
+            reading = read_json(json_bytes(arguments), tool.contract.limits)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)

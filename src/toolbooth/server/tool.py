@@ -21,7 +21,7 @@ from toolbooth.compile.hints import Hints
 from toolbooth.content import Content
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, is_array, is_object
-from toolbooth.publish import input_schema
+from toolbooth.publish import PORTABLE, Profile
 from toolbooth.server.controls import HELP_KEY
 from toolbooth.shape import json_schema
 
@@ -117,6 +117,8 @@ class Tool:
     title: str | None = None
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
+    profile: Profile = PORTABLE
+    """How `tools/list` writes the input schema."""
     table: ActionTable | None = None
     """Of a dispatcher: its sub-tools."""
     extra_help: Callable[[], Mapping[str, Any]] | None = None
@@ -176,7 +178,7 @@ class Tool:
         """The parameters that are mirrored in `Mcp-Param-*` headers: path -> header token and JSON
         type.
         """
-        return dict(_header_params(input_schema(self.contract), ()))
+        return dict(_header_params(self.profile.input_schema(self.contract), ()))
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
@@ -216,7 +218,7 @@ class Tool:
             made["title"] = self.title
         if self.contract.description:
             made["description"] = self.contract.description
-        made["inputSchema"] = input_schema(self.contract)
+        made["inputSchema"] = self.profile.input_schema(self.contract)
         if self.output_schema:
             made["outputSchema"] = self.output_schema
         if self.annotations:
@@ -260,6 +262,8 @@ def _header_params(
     schema: Mapping[str, Any], path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, str]]]:
     for name, node in schema.get("properties", {}).items():
+        if not is_object(node):  # `true`, which some profiles leave as it is
+            continue
         token = node.get("x-mcp-header")
         if isinstance(token, str) and node.get("type") in ("string", "integer", "boolean"):
             yield (*path, name), (token, node["type"])

@@ -1,4 +1,4 @@
-"""What a tool author tests with: calls in the shape that clients deliver, and what became of them."""
+"""What tool authors test with: calls as clients deliver them, and their outcomes."""
 
 from toolbooth.extras import require as _require
 

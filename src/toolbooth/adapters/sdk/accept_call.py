@@ -1,5 +1,5 @@
-"""What all adapters do alike: arguments that the host has read -> values, and what is told of the
-outcome.
+"""The steps that all adapters share: arguments that the host has read -> values, and an exception
+-> the tool result for it.
 """
 
 from __future__ import annotations
@@ -8,131 +8,130 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbooth.adapters.sdk.original_request import (
-    NOTHING_SENT,
-    Json,
-    UnderWay,
-    read_sent,
-    request_under_way,
+    NO_REQUEST,
+    OriginalRequest,
+    read_original,
+    sdk_context,
 )
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
-from toolbooth.boundary.handle import encode
 from toolbooth.boundary.read import Reading, Unreadable, read_json
 from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.publish import input_schema
-from toolbooth.server.redact import as_text
 from toolbooth.server.envelope import beside
+from toolbooth.server.redact import as_text
 from toolbooth.server.revisions import VERSION_KEY
 
 _NO_TEXT = (
     "headers repeat some of the arguments, so they must be one JSON object, not the text of one"
 )
 _QUEUED = "toolbooth/arguments"
-"""Under which a task is given its arguments, as JSON text. Nobody can send it: what is sent is the
-text.
+"""The key under which a worker gets the arguments of its task, as JSON text. Clients cannot send
+it: their arguments are in the text.
 """
 
 
-def admit(contract: Contract, arguments: Json, sent: UnderWay) -> Accepted:
-    """The function's values and the repairs made, from the message itself where it is known. Raises
-    ToolInputError.
+def accept_call(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
+    """The function's values and the repairs made, from the message itself if it is known.
+
+    Raises:
+        ToolInputError: if the arguments are refused.
     """
-    reading = _read(contract, arguments, sent)
-    return (
-        _as_they_are(contract, arguments) if reading is None else accept_reading(contract, reading)
-    )
+    reading = _read(contract, arguments, original)
+    if reading is None:
+        return _accept_values(contract, arguments)
+    return accept_reading(contract, reading)
 
 
-def queue(contract: Contract, arguments: Json, sent: UnderWay) -> Json:
-    """What to give a task for arguments: its worker, maybe in another process, reads in it what was
-    sent.
+def queue_arguments(contract: Contract, arguments: Json, original: OriginalRequest) -> Json:
+    """Arguments for a task. Its worker, maybe in another process, reads the call from them as it
+    was sent.
 
-    The author's validation runs here, before there is a task, and again in the worker: between them
-    is only JSON.
+    The author's validation runs here, before there is a task, and again in the worker: only JSON
+    can be queued.
 
     Raises:
         ToolInputError: for a call that must not become a task.
     """
-    reading = _read(contract, arguments, sent)
+    reading = _read(contract, arguments, original)
     if reading is None:
-        _as_they_are(contract, arguments)
+        _accept_values(contract, arguments)
         return arguments
     accept_reading(contract, reading)
     return {_QUEUED: as_text(reading[0])}
 
 
-def admit_queued(contract: Contract, queued: Json) -> Accepted:
-    """`admit`, for what `queue` has made. Raises ToolInputError."""
+def accept_queued(contract: Contract, queued: Json) -> Accepted:
+    """`accept_call` for arguments that `queue_arguments` has made. Raises ToolInputError."""
     text = queued.get(_QUEUED)
-    return (
-        admit(contract, queued, NOTHING_SENT)
-        if text is None
-        else accept_bytes(contract, text.encode())
-    )
+    if text is None:
+        return accept_call(contract, queued, NO_REQUEST)
+    return accept_bytes(contract, text.encode())
 
 
-def _read(contract: Contract, arguments: Json, sent: UnderWay) -> Reading | None:
-    """The arguments as sent, or as handed over where nothing else is known; None if those are
-    Python values.
+def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Reading | None:
+    """The arguments as sent, or as the host passed them on if nothing else is known; None if those
+    are Python values.
     """
+    message: Json = {}
+    reading: Reading | None = None
     try:
-        message, reading = (
-            ({}, None) if sent.body is None else read_sent(contract, sent.body, arguments)
-        )
-        if sent.params is not None and (problems := beside(message, sent.params)):
+        if original.body is not None:
+            message, reading = read_original(contract, original.body, arguments)
+        if original.params is not None and (problems := beside(message, original.params)):
             raise ToolInputError(problems, tool=contract.name)
         if reading is None:
-            body = _encoded(arguments)
-            return (
-                None
-                if body is None
-                else read_json(body, contract.limits, exact=contract.has_decimals)
-            )
+            body = _encode(arguments)
+            if body is None:
+                return None
+            return read_json(body, contract.limits, exact=contract.has_decimals)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
-    if isinstance(reading[0], str) and _headers_repeat(contract):
+    if isinstance(reading[0], str) and _headers_repeat_arguments(contract):
         problem = Problem(code="not-an-object", path=(), message=_NO_TEXT)
         raise ToolInputError([problem], tool=contract.name)
     return reading
 
 
-def _headers_repeat(contract: Contract) -> bool:
-    """Whether headers must say what some arguments say, which a host has not looked for in text."""
-    ctx = request_under_way()
-    if ctx.request is None or VERSION_KEY not in (ctx.params.get("_meta") or ()):
+def _headers_repeat_arguments(contract: Contract) -> bool:
+    """Whether headers must repeat some arguments. A host has not looked for those in text."""
+    context = sdk_context()
+    if context.request is None or VERSION_KEY not in (context.params.get("_meta") or ()):
         return False
-    return b'"x-mcp-header"' in encode(input_schema(contract))
+    return b'"x-mcp-header"' in json_bytes(input_schema(contract))
 
 
-def _encoded(arguments: Json) -> bytes | None:
+def _encode(arguments: Json) -> bytes | None:
     try:
-        return encode(arguments)
-    except TypeError:  # from a call within the process: nothing has been on a wire
+        return json_bytes(arguments)
+    except TypeError:  # a call within the process: its arguments have never been JSON
         return None
 
 
-def _as_they_are(contract: Contract, arguments: Json) -> Accepted:
-    """Python values: all that is left is the author's validation."""
+def _accept_values(contract: Contract, arguments: Json) -> Accepted:
+    """Accept Python values: only the author's validation applies to them."""
     try:
         return values_of(contract, arguments), []
     except InvalidValues as error:
         raise invalid_values(contract, error, arguments) from None
 
 
-def told(error: BaseException | None, contract: Contract, name: str) -> dict[str, Any] | None:
+def error_result(error: BaseException | None, contract: Contract, name: str) -> Json | None:
     """The tool result for an exception that agents may read; None for any other, which its host
     masks.
     """
     if isinstance(error, ToolInputError):
-        error.tool = name if error.tool in ("", contract.name) else error.tool
+        if error.tool in ("", contract.name):
+            error = error.replaced(tool=name)
         return render.refusal_result(error, contract.limits)
     return render.tool_error_result(error) if isinstance(error, ToolError) else None
 
 
-def reporting(meta: Mapping[str, Any] | None, repairs: list[Repair]) -> dict[str, Any]:
+def meta_with_repairs(meta: Mapping[str, Any] | None, repairs: list[Repair]) -> Json:
     """A result's `_meta`, with the repairs in it."""
     made = dict(meta or {})
     ours = render.value_result("", repairs)["_meta"][render.META_KEY]

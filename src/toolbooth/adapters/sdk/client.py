@@ -1,9 +1,8 @@
-"""A running server of any language: an address or a command goes in, its tools come out, as they
+"""A running server in any language: an address or a command goes in, its tools come out as they
 were sent.
 
-The official client connects and negotiates; only its judgement of what is listed is passed by. It
-drops tools, or refuses the whole list, where a server breaks the rules, and that is what a lint has
-to see.
+The official client connects and negotiates. Only its checks of the list are left out: it drops
+tools, or refuses the whole list, if a server breaks the rules, and lint has to see those.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 import anyio
 import httpx2
@@ -20,6 +19,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ListToolsRequest, PaginatedRequestParams
+from typing_extensions import TypeIs
 
 _LAST_WORDS = 5
 
@@ -46,15 +46,14 @@ async def list_tools(
         try:
             with anyio.fail_after(timeout):
                 async with Client(transport) as client:
-                    return client.server_info.name if client.server_info else "", await _pages(
-                        client
-                    )
+                    name = client.server_info.name if client.server_info else ""
+                    return name, await _pages(client)
         # Whatever goes wrong with a stranger is news about the stranger.
         except Exception as error:
             log.seek(0)
             # The client keeps the status to itself, and with it that a token was wanted.
             status = f" (HTTP {statuses[-1]})" if statuses and statuses[-1] >= 400 else ""
-            words = [_told(error, timeout) + status, *log.read().splitlines()[-_LAST_WORDS:]]
+            words = [_reason(error, timeout) + status, *log.read().splitlines()[-_LAST_WORDS:]]
             raise Unreachable("\n".join(words)) from error
 
 
@@ -85,7 +84,7 @@ async def _pages(client: Client) -> list[Any]:
     cursor: str | None = None
     while True:
         result = await _page(client, cursor)
-        found += cast("list[Any]", result["tools"])
+        found += result["tools"]
         cursor = result.get("nextCursor")
         if not cursor:
             return found
@@ -103,10 +102,14 @@ async def _page(client: Client, cursor: str | None) -> dict[str, Any]:
     return await send(message["method"], message.get("params"), options)
 
 
-def _told(error: BaseException, timeout: float) -> str:
+def _reason(error: BaseException, timeout: float) -> str:
     """The innermost reason."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    while _is_group(error):
+        error = error.exceptions[0]
     if isinstance(error, TimeoutError):
         return f"no answer within {timeout:g} seconds"
     return str(error) or type(error).__name__
+
+
+def _is_group(error: BaseException) -> TypeIs[BaseExceptionGroup[BaseException]]:
+    return isinstance(error, BaseExceptionGroup)

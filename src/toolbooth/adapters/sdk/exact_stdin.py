@@ -1,5 +1,5 @@
-"""The process's stdin for a host that reads it as text: every line is one that the host can read
-without loss.
+"""The process's stdin for a host that reads it as text: with lines that the host can read without
+loss.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, BinaryIO
 
-from toolbooth.adapters.sdk.original_request import carried
+from toolbooth.adapters.sdk.original_request import readable_line
 
 Run = Callable[..., Awaitable[None]]
 
 
-def reading_exactly(run: Run) -> Run:
-    """A host's way to serve stdio, with our stdin in the place of the process's."""
+def with_exact_stdin(run: Run) -> Run:
+    """A host's function that serves stdio, with our stdin instead of the process's."""
 
     @wraps(run)
     async def run_exactly(*args: Any, **how: Any) -> None:
@@ -30,14 +30,12 @@ def reading_exactly(run: Run) -> Run:
 
 @contextmanager
 def exact_stdin() -> Generator[None]:
-    """Have a host take `sys.stdin` for its own with only lines that were looked at; tools find an
-    empty one there.
-    """
+    """Give a host a `sys.stdin` that it can read without loss. Tools find an empty one there."""
     held = sys.stdin
-    with _own(held.buffer) as source:
+    with _own_descriptor(held.buffer) as source:
         # What is left of a file that is ours now reads as empty, and is still a file.
         empty = io.StringIO() if source is held.buffer else held
-        lines = _Lines(source, taken=partial(setattr, sys, "stdin", empty))
+        lines = _Lines(source, on_first_read=partial(setattr, sys, "stdin", empty))
         ours = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
         sys.stdin = ours
         try:
@@ -47,7 +45,7 @@ def exact_stdin() -> Generator[None]:
 
 
 @contextmanager
-def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
+def _own_descriptor(buffer: BinaryIO) -> Generator[BinaryIO]:
     """The wire for us alone: like the SDK, which does so for a stdin it knows, leave nothing to
     read for the tools.
     """
@@ -67,14 +65,12 @@ def _own(buffer: BinaryIO) -> Generator[BinaryIO]:
 
 
 class _Lines(io.RawIOBase):
-    """Lines of a source, as `carried` has them. Whoever reads first has `taken` them, before any
-    tool can run.
-    """
+    """Lines of a source that the host can read. `on_first_read` runs before any tool can."""
 
-    def __init__(self, source: BinaryIO, *, taken: Callable[[], None]) -> None:
+    def __init__(self, source: BinaryIO, *, on_first_read: Callable[[], None]) -> None:
         super().__init__()
         self._source = source
-        self._taken: Callable[[], None] | None = taken
+        self._on_first_read: Callable[[], None] | None = on_first_read
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -83,10 +79,10 @@ class _Lines(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Wait for a line and give it, as much at a time as the reader has room for."""
         if not self._left:
-            if self._taken is not None:
-                self._taken()
-                self._taken = None
-            self._left = memoryview(carried(self._source.readline()))
+            if self._on_first_read is not None:
+                self._on_first_read()
+                self._on_first_read = None
+            self._left = memoryview(readable_line(self._source.readline()))
         given = self._left[: len(buffer)]
         buffer[: len(given)] = given
         self._left = self._left[len(given) :]

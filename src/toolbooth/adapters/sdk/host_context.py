@@ -1,4 +1,6 @@
-"""Our own Context for a tool on a host: who calls, the request's `_meta`, and where progress goes."""
+"""Our own Context for a tool on a host: who calls, the request's `_meta`, and where to send
+progress.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ import anyio
 from anyio.from_thread import run as run_from_thread
 from anyio.lowlevel import current_token
 
-from toolbooth.adapters.sdk.original_request import request_under_way
+from toolbooth.adapters.sdk.original_request import sdk_context
 from toolbooth.compile.hints import Hints
-from toolbooth.compile.signature import is_context
+from toolbooth.compile.params import is_context
 from toolbooth.context import Context
 
 T = TypeVar("T")
@@ -31,23 +33,23 @@ def takes_context(function: Callable[..., Any]) -> bool:
 
 
 async def with_context(call: Callable[[Context | None], Awaitable[T]]) -> T:
-    """Call a tool with the Context of the request under way. What it reports has been sent when it
+    """Call a tool with the Context of the current request. All its progress has been sent when it
     returns.
     """
-    request = request_under_way()
+    request = sdk_context()
     if request is None:
         return await call(None)
     meta: dict[str, Any] = request.params.get("_meta") or {}
     client = request.session.client_params
     context = Context(client=client.client_info.name if client is not None else None, meta=meta)
-    return await _reporting(request.session.report_progress, context, call)
+    return await _with_progress(request.session.report_progress, context, call)
 
 
-async def _reporting(
+async def _with_progress(
     send: Callable[..., Awaitable[None]], context: Context, call: Callable[[Context], Awaitable[T]]
 ) -> T:
-    """Call a tool whose reports go to `send`, which does nothing where the caller did not ask for
-    them.
+    """Call a tool whose progress is sent with `send`, which does nothing if the client did not ask
+    for it.
     """
     here, token = get_ident(), current_token()
     error: Exception | None = None
@@ -57,9 +59,9 @@ async def _reporting(
         def report(*said: Any) -> None:
             with suppress(RuntimeError):  # the call is over, and nobody waits for it any more
                 if get_ident() == here:
-                    sending.start_soon(_sent, partial(send, *said))
+                    sending.start_soon(_send_quietly, partial(send, *said))
                 else:
-                    run_from_thread(_sent, partial(send, *said), token=token)
+                    run_from_thread(_send_quietly, partial(send, *said), token=token)
 
         try:
             made = await call(replace(context, report=report))
@@ -70,7 +72,7 @@ async def _reporting(
     return made
 
 
-async def _sent(send: Callable[[], Awaitable[None]]) -> None:
+async def _send_quietly(send: Callable[[], Awaitable[None]]) -> None:
     """Send; a client that is gone does not fail the tool."""
     with suppress(Exception):
         await send()

@@ -1,14 +1,12 @@
-"""The official SDK's server core, on which FastMCP stands too, without a transport: bytes in, a
-reply out.
+"""The official SDK's server core, which FastMCP uses too, without a transport: bytes in, reply out.
 
-A message takes the way of an HTTP request of 2026-07-28, from the parsing of its body to the
-writing of its reply.
+A message is handled as the body of an HTTP request of 2026-07-28, from parsing to the reply.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,9 +28,8 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
+from toolbooth.adapters.connect import Post
 from toolbooth.jsonvalue import Json
-
-Post = Callable[[bytes], Awaitable[Json]]
 
 _SCOPE = {
     "type": "http",
@@ -44,8 +41,10 @@ _SCOPE = {
 
 
 @asynccontextmanager
-async def opened(server: Server[Any]) -> AsyncGenerator[Post, None]:
-    """Start a server, as far as it has a lifespan; messages can be posted to what comes out."""
+async def connection(server: Server[Any]) -> AsyncGenerator[Post, None]:
+    """Start a server, as far as it has a lifespan, and yield a function that posts messages to
+    it.
+    """
     async with server.lifespan(server) as state:
         handle = modern_on_request(server, state)
 
@@ -54,23 +53,23 @@ async def opened(server: Server[Any]) -> AsyncGenerator[Post, None]:
                 decoded = json.loads(body)
             except (ValueError, RecursionError):
                 fault = ErrorData(code=PARSE_ERROR, message="Parse error")
-                return _written(JSONRPCError(jsonrpc="2.0", id=None, error=fault))
+                return _reply(JSONRPCError(jsonrpc="2.0", id=None, error=fault))
             asked = JSONRPCRequest.model_validate(decoded)
             try:
                 result = await handle(
                     _Alone(asked.id, await _request(body)), asked.method, asked.params
                 )
             except Exception as error:
-                return _written(
+                return _reply(
                     JSONRPCError(jsonrpc="2.0", id=asked.id, error=modern_error_data(error))
                 )
-            return _written(JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=result))
+            return _reply(JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=result))
 
         yield post
 
 
 async def _request(body: bytes) -> Request:
-    """The HTTP request that such a body comes in, its body read: middleware may look at it."""
+    """The HTTP request that would have this body, already read: middleware may look at it."""
 
     async def receive() -> Json:
         return {"type": "http.request", "body": body, "more_body": False}
@@ -80,14 +79,14 @@ async def _request(body: bytes) -> Request:
     return request
 
 
-def _written(message: JSONRPCResponse | JSONRPCError) -> Json:
-    """What a client reads of a reply."""
+def _reply(message: JSONRPCResponse | JSONRPCError) -> Json:
+    """A reply as its client reads it."""
     return json.loads(json.dumps(message.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 @dataclass
 class _Alone:
-    """What a handler knows of one request whose sender takes the reply and nothing else."""
+    """One request whose sender takes the reply and nothing else."""
 
     request_id: RequestId | None
     request: Request

@@ -6,34 +6,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
+from typing_extensions import TypeIs
+
+from toolbooth.jsonvalue import is_array
 from toolbooth.markers import METADATA_KEY, Marker
 
-Node = dict[str, Any]
+CoreNode = dict[str, Any]
+"""One node of Pydantic's core schema."""
 
 DICTS = frozenset(("dict", "ordered-dict", "counter"))
 REWRITES = ("strip_whitespace", "to_lower", "to_upper")
 FIELD_LISTS = frozenset(("model-fields", "typed-dict", "dataclass-args"))
 _CHILDREN = (
-    *(
-        "schema",
-        "items_schema",
-        "keys_schema",
-        "values_schema",
-        "extras_schema",
-        "fields",
-        "steps",
-        "choices",
-    ),
-    *("json_schema", "python_schema", "lax_schema", "strict_schema", "definitions"),
+    "schema",
+    "items_schema",
+    "keys_schema",
+    "values_schema",
+    "extras_schema",
+    "fields",
+    "steps",
+    "choices",
+    "json_schema",
+    "python_schema",
+    "lax_schema",
+    "strict_schema",
+    "definitions",
 )
 AUTHORED = frozenset(("function-before", "function-wrap"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What the enclosing model's configuration says, as far as the wire is concerned."""
+    """The enclosing model's configuration, as far as the wire is concerned."""
 
     extra: str = "ignore"
     strict: bool = False
@@ -43,12 +49,12 @@ class Config:
     rewrites: tuple[str, ...] = ()
     """How text is stripped or re-cased, so that two keys may become one."""
     exact_types: bool = True
-    """Whether validation takes an integer only as such; else it also takes 5.0, which the gate
-    calls an integer.
+    """Whether validation takes an integer only as such; else it also takes 5.0, which is an integer
+    in JSON Schema.
     """
 
     @staticmethod
-    def of(node: Node, outer: Config) -> Config:
+    def of(node: CoreNode, outer: Config) -> Config:
         """The configuration inside `node`: its own where it brings one, else the enclosing."""
         raw = node.get("config")
         if raw is None:
@@ -68,13 +74,13 @@ DEFAULTS = Config()
 LENIENT = Config(exact_types=False)
 
 
-def marker_of(node: Node) -> Marker | None:
+def marker_of(node: CoreNode) -> Marker | None:
     """The Toolbooth marker that this node was made for, if any."""
-    metadata = cast("dict[str, Any] | None", node.get("metadata"))
+    metadata: dict[str, Any] | None = node.get("metadata")
     return metadata.get(METADATA_KEY) if metadata and node["type"] == "chain" else None
 
 
-def is_authors(node: Node) -> bool:
+def is_authors(node: CoreNode) -> bool:
     """Whether a function node runs the author's code; Pydantic builds several of its own types from
     functions.
     """
@@ -84,61 +90,77 @@ def is_authors(node: Node) -> bool:
     return module.partition(".")[0] not in ("pydantic", "pydantic_core")
 
 
-def extra_of(node: Node, config: Config) -> str:
+def extra_of(node: CoreNode, config: Config) -> str:
     """What a list of fields does with undeclared keys."""
     return node.get("extra_behavior") or Config.of(node, config).extra
 
 
-def each_child(node: Node, rewrite: Callable[[Any], Any]) -> Node:
+def each_child(node: CoreNode, rewrite: Callable[[Any], Any]) -> CoreNode:
     """A copy of `node` in which every node right below it is rewritten."""
-    return {
-        key: _each(value, rewrite) if key in _CHILDREN else value for key, value in node.items()
-    }
+    made = dict(node)
+    for key in _CHILDREN:
+        if key in made:
+            made[key] = _each(made[key], rewrite)
+    return made
 
 
 def _each(children: Any, rewrite: Callable[[Any], Any]) -> Any:
     """Apply `rewrite` to a child, a list of them, a table of them, or labelled ones."""
-    if isinstance(children, dict):
-        table = cast("dict[Any, Any]", children)
-        if isinstance(table.get("type"), str):
-            return rewrite(table)
-        return {key: _each(child, rewrite) for key, child in table.items()}
-    if isinstance(children, list):
-        return [_each(child, rewrite) for child in cast("list[Any]", children)]
-    if isinstance(children, tuple):
-        child, label = cast("tuple[Any, Any]", children)
+    if is_table(children):
+        if is_node(children):
+            return rewrite(children)
+        return {key: _each(child, rewrite) for key, child in children.items()}
+    if is_array(children):
+        return [_each(child, rewrite) for child in children]
+    if is_labelled(children):
+        child, label = children
         return rewrite(child), label
     return children
 
 
-def below(node: Node) -> Iterator[Node]:
+def below(node: CoreNode) -> Iterator[CoreNode]:
     """Every node right below `node`."""
     for key in _CHILDREN:
         if key in node:
             yield from _nodes(node[key])
 
 
-def _nodes(children: Any) -> Iterator[Node]:
-    if isinstance(children, dict):
-        table = cast("dict[Any, Any]", children)
-        if isinstance(table.get("type"), str):
-            yield table
+def _nodes(children: Any) -> Iterator[CoreNode]:
+    if is_table(children):
+        if is_node(children):
+            yield children
         else:
-            for child in table.values():
+            for child in children.values():
                 yield from _nodes(child)
-    elif isinstance(children, list | tuple):  # a tuple is a node with its label
-        for child in cast("list[Any]", children):
+    elif is_array(children) or is_labelled(children):
+        for child in children:
             yield from _nodes(child)
 
 
-def fields_of(node: Node) -> Iterable[tuple[str, Node]]:
+def is_table(value: Any) -> TypeIs[dict[Any, Any]]:
+    """Whether a part of a core schema is a dict: a node, or a table of nodes by name or tag."""
+    return isinstance(value, dict)
+
+
+def is_node(table: dict[Any, Any]) -> bool:
+    """Whether a dict of a core schema is a node. The key "type" of a table holds a node."""
+    return isinstance(table.get("type"), str)
+
+
+def is_labelled(value: Any) -> TypeIs[tuple[Any, Any]]:
+    """Whether a part of a core schema is a node with its label."""
+    return isinstance(value, tuple)
+
+
+def fields_of(node: CoreNode) -> Iterable[tuple[str, CoreNode]]:
     """The fields of a list of fields, by Python name, whichever way the node keeps them."""
     if node["type"] == "dataclass-args":
         return [(field["name"], field) for field in node["fields"] if field.get("init", True)]
-    return cast("dict[str, Node]", node["fields"]).items()
+    fields: dict[str, CoreNode] = node["fields"]
+    return fields.items()
 
 
-def alias_paths(field: Node) -> list[list[str | int]]:
+def alias_paths(field: CoreNode) -> list[list[str | int]]:
     """Every path by which a field may be sent by alias, first choice first."""
     alias: Any = field.get("validation_alias")
     if alias is None:
@@ -148,6 +170,6 @@ def alias_paths(field: Node) -> list[list[str | int]]:
     return alias if isinstance(alias[0], list) else [alias]
 
 
-def first_keys(field: Node) -> list[str]:
+def first_keys(field: CoreNode) -> list[str]:
     """The top-level keys by which a field may be sent by alias."""
     return [str(path[0]) for path in alias_paths(field)]

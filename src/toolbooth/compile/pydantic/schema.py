@@ -1,7 +1,7 @@
-"""Core schema -> the exact JSON Schema of the wire form: hoisted fields hoisted, every published
-key one that works.
+"""Core schema -> the exact JSON Schema of the arguments as sent: with flattened fields, and only
+with keys that work.
 
-Pydantic writes the JSON Schema; here its core schema is first turned into what the wire looks like,
+Pydantic writes the JSON Schema. Its core schema is first rewritten to the arguments as sent,
 because Pydantic publishes a field's Python name where only an alias path is accepted.
 """
 
@@ -9,30 +9,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import core_schema, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from toolbooth.compile.pydantic.core_schema import (
     DEFAULTS,
     FIELD_LISTS,
     Config,
-    Node,
+    CoreNode,
     below,
     each_child,
     extra_of,
     fields_of,
     marker_of,
 )
-from toolbooth.compile.pydantic.shape import (
-    ShapeBuilder,
+from toolbooth.compile.pydantic.field_nodes import (
     accepted_paths,
     find_marker,
     is_nullable,
     is_optional,
-    unpack_of,
 )
+from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import for_wire
 from toolbooth.markers import JsonText, Unpack
 
@@ -46,70 +45,69 @@ class _Generator(GenerateJsonSchema):
         return False
 
     def set_schema(self, schema: Any) -> dict[str, Any]:
-        return _taking_twice(super().set_schema(schema))
+        return _with_repeats(super().set_schema(schema))
 
     def frozenset_schema(self, schema: Any) -> dict[str, Any]:
-        return _taking_twice(super().frozenset_schema(schema))
+        return _with_repeats(super().frozenset_schema(schema))
 
     def tagged_union_schema(self, schema: Any) -> dict[str, Any]:
         made = super().tagged_union_schema(schema)
-        if callable(
-            schema["discriminator"]
-        ):  # the author's own code tells the branches apart: a value may fit several
+        # The author's own code chooses the branch: a value may fit several.
+        if callable(schema["discriminator"]):
             made["anyOf"] = made.pop("oneOf")
         return made
 
 
-def _taking_twice(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same item twice makes no other set, so it is taken, and the schema says so."""
+def _with_repeats(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a set without `uniqueItems`: an item that is sent twice is accepted."""
     return {key: value for key, value in schema.items() if key != "uniqueItems"}
 
 
-def exact_schema(core: Node, builder: ShapeBuilder) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of what the wire may bring."""
+def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the arguments as sent."""
     made = _Generator().generate(for_wire(_Wire(builder).node(core, DEFAULTS)), mode="validation")
     if "$ref" in made:  # a recursive model: the root itself must be an object
         own = made["$defs"][made["$ref"].rpartition("/")[2]]
         made = {**own, "$defs": made["$defs"]}
-    made.pop(
-        "description", None
-    )  # what a model's docstring says is for those who read its code; the tool has its own
+    # A model's docstring is for those who read its code; the tool has its own description.
+    made.pop("description", None)
     return made
 
 
-_PLAIN = frozenset(
-    (
-        *(
-            "none",
-            "bool",
-            "int",
-            "float",
-            "str",
-            "bytes",
-            "decimal",
-            "uuid",
-            "url",
-            "literal",
-            "enum",
-        ),
-        *(
-            "date",
-            "time",
-            "datetime",
-            "timedelta",
-            "list",
-            "set",
-            "frozenset",
-            "dict",
-            "nullable",
-            "default",
-            "union",
-        ),
-        *("tagged-union", "definitions", "definition-ref", "model", "dataclass", "function-after"),
-        *("model-field", "typed-dict-field", "dataclass-field", *FIELD_LISTS),
-    )
-)
-_SAID_BY_PYDANTIC = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
+_SELF_EXPLANATORY = FIELD_LISTS | {
+    "none",
+    "bool",
+    "int",
+    "float",
+    "str",
+    "bytes",
+    "decimal",
+    "uuid",
+    "url",
+    "literal",
+    "enum",
+    "date",
+    "time",
+    "datetime",
+    "timedelta",
+    "list",
+    "set",
+    "frozenset",
+    "dict",
+    "nullable",
+    "default",
+    "union",
+    "tagged-union",
+    "definitions",
+    "definition-ref",
+    "model",
+    "dataclass",
+    "function-after",
+    "model-field",
+    "typed-dict-field",
+    "dataclass-field",
+}
+_PYDANTICS_METADATA = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
 _HOLDS = {
     "dict": "values_schema",
     "list": "items_schema",
@@ -118,24 +116,27 @@ _HOLDS = {
 }
 
 
-def is_plain(core: Node) -> bool:
+def is_self_explanatory(core: CoreNode) -> bool:
     """Whether the description of a schema can neither fail nor leave agents guessing: Pydantic's
     own types.
     """
     if isinstance(marker_of(core), Unpack):
-        return is_plain(core["steps"][0])
+        return is_self_explanatory(core["steps"][0])
     kind = core["type"]
-    if kind not in _PLAIN or _HOLDS.get(kind, "type") not in core or _says_more(core):
+    if (
+        kind not in _SELF_EXPLANATORY
+        or _HOLDS.get(kind, "type") not in core
+        or _is_customised(core)
+    ):
         return False
-    return all(map(is_plain, below(core)))
+    return all(map(is_self_explanatory, below(core)))
 
 
-def _says_more(core: Node) -> bool:
-    """Whether an author's dict or code has a say in how a node is described."""
+def _is_customised(core: CoreNode) -> bool:
+    """Whether the author has changed the description of a node, with a dict or with code."""
     cls: Any = core.get("cls")
-    config: Any = (
-        getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None) or {}
-    )
+    own: Any = getattr(cls, "model_config", None) or getattr(cls, "__pydantic_config__", None)
+    config: dict[str, Any] = own or {}
     if config.get("json_schema_extra"):
         return True
     metadata: dict[str, Any] = core.get("metadata") or {}
@@ -143,35 +144,35 @@ def _says_more(core: Node) -> bool:
     pydantics = not writers or (
         len(writers) == 1 and getattr(writers[0], "__module__", "").startswith("pydantic.")
     )
-    return not pydantics or not metadata.keys() <= _SAID_BY_PYDANTIC
+    return not pydantics or not metadata.keys() <= _PYDANTICS_METADATA
 
 
 @dataclass(slots=True, frozen=True)
 class _Wire:
-    """Rewrites a core schema to the wire form. `builder` knows the definitions."""
+    """Rewrites a core schema to the arguments as sent. `builder` knows the definitions."""
 
     builder: ShapeBuilder
 
-    def node(self, node: Node, config: Config) -> Node:
+    def node(self, node: CoreNode, config: Config) -> CoreNode:
         config = Config.of(node, config)
         marker = marker_of(node)
         if isinstance(marker, JsonText):
-            return _text(marker, node)
+            return _json_text(marker, node)
         if marker is not None:
             return self.node(node["steps"][0], config)
         if node["type"] in FIELD_LISTS:
             return self.fields(node, config)
         made = each_child(node, lambda child: self.node(child, config))
         if made.get("ref") not in self.builder.definitions:
-            made.pop("ref", None)  # nothing refers to it: it is described where it stands
+            made.pop("ref", None)  # nothing refers to it: it is described in place
         return made
 
-    def fields(self, node: Node, config: Config) -> Node:
+    def fields(self, node: CoreNode, config: Config) -> CoreNode:
         """A list of fields as one plain table, whichever kind of class it belongs to."""
-        table: dict[str, Node] = {}
+        table: dict[str, CoreNode] = {}
         self._add(table, node, config, prefix="", optional=False)
         extras = node.get("extras_schema")
-        made: Node = {
+        made: CoreNode = {
             "type": "typed-dict",
             "fields": table,
             "extra_behavior": extra_of(node, config),
@@ -179,12 +180,18 @@ class _Wire:
         return {**made, "extras_schema": self.node(extras, config)} if extras else made
 
     def _add(
-        self, table: dict[str, Node], node: Node, config: Config, *, prefix: str, optional: bool
+        self,
+        table: dict[str, CoreNode],
+        node: CoreNode,
+        config: Config,
+        *,
+        prefix: str,
+        optional: bool,
     ) -> None:
-        routes: dict[str, Node] = {}
+        routes: dict[str, CoreNode] = {}
         for name, each in fields_of(node):
             left_out = optional or is_optional(each)
-            unpack = unpack_of(each["schema"])
+            unpack = find_marker(each["schema"], Unpack)
             if unpack is not None:
                 found = self.builder.field_list(each["schema"], config)
                 if found is not None:
@@ -205,7 +212,7 @@ class _Wire:
             inner = _route(rest, self._field(each, config, required=each["required"]))
             table.setdefault(prefix + str(first), _typed_field(inner, required=each["required"]))
 
-    def _field(self, each: Node, config: Config, *, required: bool) -> Node:
+    def _field(self, each: CoreNode, config: Config, *, required: bool) -> CoreNode:
         schema = self.node(each["schema"], config)
         metadata = dict(each.get("metadata") or {})
         text = find_marker(each["schema"], JsonText)
@@ -218,7 +225,7 @@ class _Wire:
         return _typed_field(schema, required=required, metadata=metadata)
 
 
-def _typed_field(schema: Node, *, required: bool, metadata: Any = None) -> Node:
+def _typed_field(schema: CoreNode, *, required: bool, metadata: Any = None) -> CoreNode:
     return {
         "type": "typed-dict-field",
         "schema": schema,
@@ -227,31 +234,31 @@ def _typed_field(schema: Node, *, required: bool, metadata: Any = None) -> Node:
     }
 
 
-def _route(path: list[str | int], end: Node) -> Node:
-    """The nested form in which an alias path is sent."""
+def _route(path: list[str | int], end: CoreNode) -> CoreNode:
+    """The objects and lists through which an alias path leads to its field."""
     if not path:
         return end["schema"]
     inner = _route(path[1:], end)
     if isinstance(path[0], int):
-        return cast("Node", core_schema.list_schema(cast("Any", inner)))
+        return {"type": "list", "items_schema": inner}
     table = {path[0]: _typed_field(inner, required=end["required"], metadata=end["metadata"])}
     return {"type": "typed-dict", "fields": table, "extra_behavior": "forbid"}
 
 
-def _text(marker: JsonText, node: Node) -> Node:
+def _json_text(marker: JsonText, node: CoreNode) -> CoreNode:
     """A string that takes JSON."""
     updates = {
         "contentMediaType": "application/json",
         "description": _with_example(_description(node), marker),
     }
-    text = core_schema.str_schema(metadata={"pydantic_js_updates": updates})
-    return cast("Node", core_schema.nullable_schema(text) if is_nullable(node) else text)
+    text: CoreNode = {"type": "str", "metadata": {"pydantic_js_updates": updates}}
+    return {"type": "nullable", "schema": text} if is_nullable(node) else text
 
 
 def _with_example(said: str, marker: JsonText) -> str:
-    taken = (
-        f"Takes JSON, e.g. {_json(marker.example)}" if marker.example is not None else "Takes JSON"
-    )
+    taken = "Takes JSON"
+    if marker.example is not None:
+        taken = f"Takes JSON, e.g. {_json(marker.example)}"
     return f"{said.rstrip()} {taken}" if said else taken
 
 
@@ -259,11 +266,11 @@ def _json(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), ensure_ascii=False)
 
 
-def _description(node: Node) -> str:
-    """What the author wrote about a node, at whichever layer Pydantic keeps it."""
+def _description(node: CoreNode) -> str:
+    """The author's description of a node, at whichever layer Pydantic keeps it."""
     while True:
-        metadata = cast("dict[str, Any]", node.get("metadata") or {})
-        updates = cast("dict[str, Any]", metadata.get("pydantic_js_updates") or {})
+        metadata: dict[str, Any] = node.get("metadata") or {}
+        updates: dict[str, Any] = metadata.get("pydantic_js_updates") or {}
         if updates.get("description"):
             return updates["description"]
         if marker_of(node):

@@ -1,33 +1,33 @@
 """An author's before or wrap validator in front of a model that ignores undeclared keys.
 
-What the author's code asks for by name is the author's business; a key that nobody asks for and no
-field declares would be dropped in silence, so it is left for the closed model to refuse.
+The author's code may read any key by name. A key that it does not read and that no field declares
+would be dropped in silence, so it is left for the closed model to refuse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
-from pydantic_core import ValidationError
+from pydantic_core import InitErrorDetails, ValidationError
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
     FIELD_LISTS,
     Config,
-    Node,
+    CoreNode,
     extra_of,
     fields_of,
     first_keys,
 )
+from toolbooth.jsonvalue import is_object
 
 
 class _Watched(dict[str, Any]):
-    """A dict that remembers which keys somebody asked for by name.
+    """A dict that remembers which keys the author's code read by name.
 
-    A key that the author's code asked for is the author's business. One that nobody asked for, and
-    that the model does not declare, would be dropped in silence, even if it was copied along on the
-    way.
+    A key that it did not read, and that the model does not declare, would be dropped in silence,
+    even if it was copied along on the way.
     """
 
     __slots__ = ("seen", "walked")
@@ -38,8 +38,8 @@ class _Watched(dict[str, Any]):
         self.walked = False
 
     def unread(self, made: dict[str, Any]) -> dict[str, Any]:
-        """What nobody asked for: carried along into what the author `made`, or left behind without
-        a look at all.
+        """The keys that were not read: copied into the dict that the author `made`, or left behind
+        without a look at all.
         """
         return {
             key: value
@@ -67,8 +67,8 @@ class _Watched(dict[str, Any]):
         self.seen.add(key)
         return super().__getitem__(key)
 
-    def __contains__(self, key: object) -> bool:
-        self.seen.add(cast("str", key))
+    def __contains__(self, key: Any) -> bool:
+        self.seen.add(key)
         return super().__contains__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -92,9 +92,9 @@ def _unwatched(items: dict[str, Any]) -> dict[str, Any]:
 _DICT: Any = dict
 
 
-def watched(node: Node, config: Config) -> Node:
-    """The author's validator, given a dict that notes what it reads, in front of a list of fields
-    now closed.
+def watched(node: CoreNode, config: Config) -> CoreNode:
+    """The author's validator, called with a dict that notes which keys it reads. The list of fields
+    behind it is closed now.
     """
     declared = _ignoring_keys(node, config)
     if declared is None:
@@ -102,22 +102,23 @@ def watched(node: Node, config: Config) -> Node:
     function = node["function"]["function"]
 
     def settle(before: Any, after: Any) -> tuple[Any, dict[str, Any]]:
-        """What the author made for the fields, and what nobody looked at that no field declares."""
-        if not (isinstance(before, _Watched) and isinstance(after, dict)):
+        """The values that the author made for the fields, and the undeclared keys that were not
+        read.
+        """
+        if not (isinstance(before, _Watched) and is_object(after)):
             return after, {}
-        made = _unwatched(cast("dict[str, Any]", after))
+        made = _unwatched(after)
         lost = {key: value for key, value in before.unread(made).items() if key not in declared}
         return {key: value for key, value in made.items() if key in declared}, lost
 
     def watch(value: Any) -> Any:
-        return _Watched(cast("dict[str, Any]", value)) if type(value) is dict else value
+        return _Watched(value) if is_object(value) and type(value) is dict else value
 
     def before(value: Any, *info: Any) -> Any:
         watched = watch(value)
         made, lost = settle(watched, function(watched, *info))
-        return (
-            {**made, **lost} if lost else made
-        )  # for the closed list of fields to refuse, with all else
+        # The closed list of fields refuses them, together with all other problems.
+        return {**made, **lost} if lost else made
 
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
         watched = watch(value)
@@ -129,21 +130,22 @@ def watched(node: Node, config: Config) -> Node:
             return handler(made, *outer)
 
         made = function(watched, settled, *info)
-        if lost:  # told here, where the author's code can no longer catch it
-            raise ValidationError.from_exception_data(
-                "",
-                [
-                    {"type": "extra_forbidden", "loc": (key,), "input": each}
-                    for key, each in lost.items()
-                ],
-            )
+        if lost:  # raised here, where the author's code can no longer catch it
+            raise _forbidden(lost)
         return made
 
     return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
 
 
-def _ignoring_keys(node: Node, config: Config) -> frozenset[str] | None:
-    """The keys of the list of fields right below an author's validator, if it ignores all others."""
+def _forbidden(keys: dict[str, Any]) -> ValidationError:
+    errors: list[InitErrorDetails] = []
+    for key, value in keys.items():
+        errors.append({"type": "extra_forbidden", "loc": (key,), "input": value})
+    return ValidationError.from_exception_data("", errors)
+
+
+def _ignoring_keys(node: CoreNode, config: Config) -> frozenset[str] | None:
+    """The keys of the list of fields right below an author's validator, if it ignores others."""
     inner = node["schema"]
     config = Config.of(inner, config)
     while inner["type"] in ("model", "dataclass", "default", "function-after", *AUTHORED):

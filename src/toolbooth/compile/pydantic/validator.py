@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from math import isfinite
-from typing import Any, cast
+from typing import Any
 
 from jiter import LosslessFloat, from_json
 from pydantic import BaseModel
@@ -36,7 +36,7 @@ from toolbooth.compile.pydantic.core_schema import (
     FIELD_LISTS,
     REWRITES,
     Config,
-    Node,
+    CoreNode,
     below,
     each_child,
     extra_of,
@@ -45,9 +45,10 @@ from toolbooth.compile.pydantic.core_schema import (
     marker_of,
 )
 from toolbooth.compile.pydantic.unread_keys import watched
+from toolbooth.jsonvalue import is_array, is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
-_ANY: Node = {"type": "any"}
+_ANY: CoreNode = {"type": "any"}
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
@@ -116,7 +117,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     return made
 
 
-def _in_place_of(outer: Node, inner: Node) -> Node:
+def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
     """`inner` under the name, and with the description, of the node that it replaces."""
     kept = {key: outer[key] for key in ("ref", "metadata", "serialization") if key in outer}
     return {**inner, **kept}
@@ -150,10 +151,10 @@ def _read_text(value: Any) -> Any:
 
 
 def _as_floats(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _as_floats(each) for key, each in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_as_floats(each) for each in cast("list[Any]", value)]
+    if is_object(value):
+        return {key: _as_floats(each) for key, each in value.items()}
+    if is_array(value):
+        return [_as_floats(each) for each in value]
     if not isinstance(value, LosslessFloat):
         return value
     number = float(value)
@@ -162,14 +163,14 @@ def _as_floats(value: Any) -> Any:
     return number
 
 
-def _may_merge_keys(keys: Node, config: Config) -> bool:
+def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
     """Whether two different keys of a JSON object may stand for the same key of the dict."""
     if keys["type"] == "str":
         return bool(config.rewrites) or any(keys.get(how) for how in REWRITES)
     return keys["type"] != "any"
 
 
-def _without_loss(node: Node) -> Node:
+def _without_loss(node: CoreNode) -> CoreNode:
     """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
     would be lost.
     """
@@ -177,10 +178,10 @@ def _without_loss(node: Node) -> Node:
 
     def check(value: Any, handler: Any) -> Any:
         made: Any = handler(value)
-        if not isinstance(value, dict) or len(made) == len(cast("dict[str, Any]", value)):
+        if not is_object(value) or len(made) == len(value):
             return made
         seen: dict[Any, str] = {}
-        for key in cast("dict[str, Any]", value):
+        for key in value:
             first = seen.setdefault(keys.validate_python(key), key)
             if first is not key:
                 error = PydanticCustomError(
@@ -193,40 +194,34 @@ def _without_loss(node: Node) -> Node:
                 )
         return made
 
-    return cast("Node", core_schema.no_info_wrap_validator_function(check, cast("Any", node)))
+    function = {"type": "no-info", "function": check}
+    return {"type": "function-wrap", "function": function, "schema": node}
 
 
-_PROVING = frozenset(
-    (
-        *(
-            "none",
-            "bool",
-            "int",
-            "float",
-            "str",
-            "literal",
-            "list",
-            "dict",
-            "nullable",
-            "default",
-            "union",
-            "definitions",
-        ),
-        *(
-            "definition-ref",
-            "model",
-            "dataclass",
-            "typed-dict-field",
-            "model-field",
-            "dataclass-field",
-            *FIELD_LISTS,
-        ),
-    )
-)
+_PROVING = FIELD_LISTS | {
+    "none",
+    "bool",
+    "int",
+    "float",
+    "str",
+    "literal",
+    "list",
+    "dict",
+    "nullable",
+    "default",
+    "union",
+    "definitions",
+    "definition-ref",
+    "model",
+    "dataclass",
+    "typed-dict-field",
+    "model-field",
+    "dataclass-field",
+}
 
 
-def proves_shape(core: Node) -> bool:
-    """Whether a schema made for values takes nothing but what the shape says, and runs nobody's
+def proves_shape(core: CoreNode) -> bool:
+    """Whether a schema made for values takes only values that fit the shape, and runs no author's
     code.
     """
     if (
@@ -236,23 +231,24 @@ def proves_shape(core: Node) -> bool:
         or "default_factory" in core
     ):
         return False
-    if (
-        core.get("on_error", "raise") != "raise"
-    ):  # what does not validate would be left out in silence
+    # An invalid value would be left out in silence.
+    if core.get("on_error", "raise") != "raise":
         return False
-    if isinstance(
-        core.get("validation_alias"), list
-    ):  # what stands beside an alias path is not looked at
+    # Values beside an alias path are not looked at.
+    if isinstance(core.get("validation_alias"), list):
         return False
     if core["type"] == "literal" and not all(isinstance(each, str) for each in core["expected"]):
         return False
     return all(map(proves_shape, below(core)))
 
 
-def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> Any:
-    """A model's schema whose fields default to what `instance` holds: what the author wrote as the
-    default.
-    """
+def _fields_of_instance(instance: Any) -> dict[str, Any]:
+    """The values of a model, a dataclass or a TypedDict, by Python name."""
+    return instance if is_object(instance) else instance.__dict__
+
+
+def with_defaults_of(node: Any, instance: Any, definitions: dict[str, CoreNode]) -> Any:
+    """A model's schema whose fields default to the values of `instance`, the author's default."""
     kind = node["type"]
     if kind == "definition-ref":
         own = {key: value for key, value in definitions[node["schema_ref"]].items() if key != "ref"}
@@ -260,17 +256,16 @@ def with_defaults_of(node: Any, instance: Any, definitions: dict[str, Node]) -> 
     if kind not in FIELD_LISTS:
         return each_child(node, lambda child: with_defaults_of(child, instance, definitions))
     names = {id(field): name for name, field in fields_of(node)}
-    held = cast("dict[str, Any]", instance if isinstance(instance, dict) else vars(instance))
+    held = _fields_of_instance(instance)
 
     def settle(field: Any) -> Any:
         name = names.get(id(field), "")
         if name not in held:
             return field
-        inner = (
-            field["schema"]["schema"] if field["schema"]["type"] == "default" else field["schema"]
-        )
-        value = held[name]
-        made = {**field, "schema": core_schema.with_default_schema(inner, default=value)}
+        inner = field["schema"]
+        if inner["type"] == "default":
+            inner = inner["schema"]
+        made = {**field, "schema": core_schema.with_default_schema(inner, default=held[name])}
         return {**made, "required": False} if field["type"] == "typed-dict-field" else made
 
     return each_child(node, settle)

@@ -1,1 +1,1 @@
-"""One call: the endpoint, the boundary's validation, the view, its reply. Start at `endpoint.py`."""
+"""One call: the endpoint, validation, the view, its reply. Start at `endpoint.py`."""

@@ -23,10 +23,10 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.receipts import Receipted, is_receipted, keyed, saved_by
-from toolbooth.django.call.replies import encoded, problems_in, written
+from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
+from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
-from toolbooth.django.results.paged_results import Fitted
+from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.controls import ROW_KEYS, split_controls
@@ -60,11 +60,11 @@ def takes_many(call: SyncInvocation) -> bool:
     )
 
 
-def function_of(call: SyncInvocation, results: Fitted) -> Callable[[Json], Any]:
+def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     """What runs a call: with a receipt where it writes rows."""
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    return Receipted(call=call) if is_receipted(call.action) else results
+    return ReceiptedWrite(call=call) if is_receipted(call.action) else results
 
 
 # --- the tool, in the variant that takes a list ---
@@ -77,12 +77,12 @@ class Bulk:
     call: SyncInvocation
     compile: Compile
     most: int
-    results: Fitted
+    results: PagedResults
     access_check: Callable[[], Exception | None]
     _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
-        """The form for arguments that are a list of rows under one key."""
+        """The variant for arguments that are a list of rows under one key."""
         found = text_as_json(sent)
         if not isinstance(found, dict):
             return None
@@ -91,7 +91,7 @@ class Bulk:
         keys = [
             key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])
         ]
-        # Under the name that is told, rows are meant: whatever else stands there is the form's to
+        # Under the name that is told, rows are meant: whatever else stands there is the variant's to
         # refuse.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
@@ -139,7 +139,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """The arguments of the form: what is no field of a row as it is, and the rows under `key`."""
+    """The arguments of the variant: what is no field of a row as it is, and the rows under `key`."""
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
 
@@ -175,7 +175,7 @@ class BulkCreate:
 
     call: SyncInvocation
     key: str
-    results: Fitted
+    results: PagedResults
 
     def __call__(self, arguments: Json) -> Any:
         """Make all rows, or none."""
@@ -189,11 +189,11 @@ class BulkCreate:
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
         if asked.verify:
-            return encoded(value, self.call.tool)
+            return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
         many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         return self.results.first(
-            written(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
+            json_bytes(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
         )
 
     def _by_the_host(
@@ -204,7 +204,7 @@ class BulkCreate:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
         if not (is_json(self.call.media_type) and _takes_lists(self.call.action.view)):
             return None
-        settled = self._each(rows, lambda row: self.call.settled(who, {**beside, **row}))
+        settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
         with _Transaction(everywhere.aliases) as attempt:
             try:
                 response = self.call.respond(who, beside, settled)
@@ -342,16 +342,16 @@ def _keys(rows: list[Any]) -> list[Any]:
     if isinstance(whole, ListSerializer) and isinstance(cast("Any", whole).instance, list):
         listed = cast("Any", whole)
         return [
-            keyed(row, listed.child, each)[1]
+            key_of(row, listed.child, each)[1]
             for row, each in zip(rows, listed.instance, strict=True)
         ]
     return [_key(row) for row in rows]
 
 
 def _key(row: Any) -> Any:
-    saved = saved_by(row)
+    saved = serializer_of(row)
     if saved is not None:
-        return keyed(row, saved, saved.instance)[1]
+        return key_of(row, saved, saved.instance)[1]
     return cast("Json", row).get("id") if isinstance(row, Mapping) else None
 
 

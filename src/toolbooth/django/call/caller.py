@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.handlers.base import BaseHandler
@@ -71,9 +71,8 @@ class Caller:
             self._admit(view)
         except REFUSALS:
             return False
-        except (
-            Exception
-        ):  # the permission looks at the row or the body, which are not there yet: the call decides
+        except Exception:
+            # The permission needs the row or the body, which are not there yet: the call decides.
             logger.debug(
                 "whether %s may be called cannot be said beforehand", action.path, exc_info=True
             )
@@ -96,7 +95,7 @@ class Caller:
             return None
         return None
 
-    def admitted(
+    def admitted_view(
         self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
     ) -> Any:
         """The view of an action, ready to be asked, with the caller let in. Raises what it says to
@@ -118,7 +117,8 @@ class Caller:
         ran.
         """
         if self._user is not None and not is_signed(self.request):
-            cast("Any", self.request).user = self._user
+            request: Any = self.request
+            request.user = self._user
 
     def identity(self, action: Action) -> Identity:
         """Who calls, as far as the view can tell. Raises APIException for credentials that it does
@@ -157,7 +157,7 @@ class Caller:
         """A view of the action, as it is before it runs. `request` is the inner request of a call,
         if there is one.
         """
-        callback = cast("Any", action.callback)
+        callback: Any = action.callback
         view = callback.cls(**callback.initkwargs)
         request = request or self._request(action, action.method)
         view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
@@ -181,14 +181,12 @@ class Caller:
         view.check_permissions(request)
 
     def _is_known_to(self, action: Action) -> bool:
-        """Whether a view recognises the caller. Raises APIException if it refuses the credentials."""
+        """Whether a view recognises the caller. Raises APIException for wrong credentials."""
         try:
             return self._identity(self.view(action))[2] is not None
         except PermissionDenied:  # a session without its CSRF token may still read
-            return (
-                self._identity(self.view(action, request=self._request(action, "GET")))[2]
-                is not None
-            )
+            reading = self._request(action, "GET")
+            return self._identity(self.view(action, request=reading))[2] is not None
 
     def _may_be_known(self, view: Any) -> bool:
         """Whether a view recognises the caller, or cannot say so before a call."""
@@ -198,7 +196,7 @@ class Caller:
             return True
 
     def _identity(self, view: Any) -> Identity:
-        """Who calls, by the view's own authenticators on its own request. Raises what they raise."""
+        """Who calls, by the view's own authenticators on its own request."""
         request = view.request
         if not reads_headers_only(request.authenticators):
             return self._authenticated(request)
@@ -243,18 +241,17 @@ _current: ContextVar[Caller] = ContextVar("toolbooth_caller")
 @contextmanager
 def answering(request: HttpRequest) -> Generator[Caller]:
     """While this is open, `caller()` is whoever sent the request."""
-    made = Caller(request)
-    token = _current.set(made)
+    who = Caller(request)
+    token = _current.set(who)
     try:
-        yield made
-        made.sign()
+        yield who
+        who.sign()
     finally:
         _current.reset(token)
 
 
-def caller() -> Caller:
-    """Whoever is being answered."""
-    return _current.get()
+caller = _current.get
+"""Returns the caller that is being answered."""
 
 
 def is_open(action: Action) -> bool:

@@ -16,10 +16,11 @@ from django.http.request import split_domain_port, validate_host
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.server.envelope import Message, read_message
+from toolbooth.server.envelope import read_message
 from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tool import Tool
 
@@ -37,23 +38,25 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     body = _body(request, found.configuration)
     if isinstance(body, HttpResponse):
         return body
+    headers = {name.lower(): str(value) for name, value in request.headers.items()}
     message = read_message(body)
-    with answering(request) as caller:
-        stopped = _unauthorized(caller, found, message)
-        if stopped is not None:
-            return stopped
+    # A call is answered by its view, which authenticates the caller itself.
+    login = found.configuration.login_required
+    view_asks = login is not True and message.method == "tools/call"
+    # The calls of a session may still need their CSRF token.
+    shows_all = found.open and not request.COOKIES
 
-        everything = (
-            found.open and not request.COOKIES
-        )  # a session's calls may still want their CSRF token
+    with answering(request) as caller:
+        if found.actions and not view_asks and not _is_let_in(caller, found):
+            return _unauthorized(_challenge(caller, found))
 
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
-        reply = respond_sync(
-            found.registry, message, _headers(request), shows=None if everything else shows
-        )
-    return _sent(reply) if caller.challenge is None else _who(caller.challenge)
+        reply = respond_sync(found.registry, message, headers, shows=None if shows_all else shows)
+    if caller.challenge is not None:
+        return _unauthorized(caller.challenge)
+    return _response(reply)
 
 
 # What the host asks of its own views is not asked of the endpoint itself: each call meets it in the
@@ -66,15 +69,13 @@ _endpoint._non_atomic_requests = set(connections.settings)
 
 def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
     if request.method != "POST":
-        return _plain("send JSON-RPC messages by POST", 405, Allow="POST")
+        return _text(messages.SEND_BY_POST, 405, Allow="POST")
     request.get_host()  # raises where ALLOWED_HOSTS does not name it: Django answers 400
     origin = request.headers.get("Origin")
     if origin and origin not in chosen.origins and not _is_own(origin):
-        return _plain(
-            "requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']", 403
-        )
+        return _text(messages.ORIGIN_NOT_TAKEN, 403)
     if request.content_type != "application/json":
-        return _plain("send application/json", 415)
+        return _text("send application/json", 415)
     return None
 
 
@@ -92,75 +93,67 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
     length = str(request.META.get("CONTENT_LENGTH") or "")
     try:
         if length.isdecimal() and int(length) > chosen.max_body:
-            return _too_long(request, f"a request may have {chosen.max_body:,} bytes")
+            return _too_long(request, messages.longest_request(chosen.max_body))
         body = request.body
     except RequestDataTooBig:
-        return _too_long(request, "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE")
+        return _too_long(request, messages.LONGER_THAN_DJANGO_TAKES)
     except UnreadablePostError:
-        return _plain("the request ended early", 400)
-    return (
-        body
-        if len(body) <= chosen.max_body
-        else _plain(f"a request may have {chosen.max_body:,} bytes", 413)
-    )
+        return _text("the request ended early", 400)
+    if len(body) > chosen.max_body:
+        return _text(messages.longest_request(chosen.max_body), 413)
+    return body
 
 
 def _too_long(request: HttpRequest, words: str) -> HttpResponse:
-    """The answer, once what is still being sent has been let in: a client that is cut off would not
+    """The answer, once the rest of the request has been read: a client that is cut off would not
     read it.
     """
     left = _MOST_LET_IN
     while left > 0 and (part := request.read(min(left, 65536))):
         left -= len(part)
-    return _plain(words, 413)
+    return _text(words, 413)
 
 
-def _headers(request: HttpRequest) -> dict[str, str]:
-    return {name.lower(): str(value) for name, value in request.headers.items()}
-
-
-def _unauthorized(caller: Caller, found: Catalogue, message: Message) -> HttpResponse | None:
-    """The answer to a caller that must say first who it is; None: none of the tools asks for that,
-    or it has.
+def _is_let_in(caller: Caller, found: Catalogue) -> bool:
+    """Whether a caller has authenticated, or need not: a tool is open to all, or the setting says
+    so.
     """
     login = found.configuration.login_required
-    # A call is answered by its view, which authenticates the caller itself.
-    if not found.actions or (login is not True and message.method == "tools/call"):
-        return None
     try:
         if caller.is_known(found.ways) or login is False:
-            return None
+            return True
     except AuthenticationFailed:
-        return _who(_challenge(caller, found))
-    if login is None and any(map(caller.may_call, found.actions.values())):
-        return None
-    return _who(_challenge(caller, found))
+        return False
+    return login is None and any(map(caller.may_call, found.actions.values()))
 
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
-    """The first way in which the project's views can be told who calls."""
-    views = (caller.view(action) for action in found.ways)
-    ways = ((way, view.request) for view in views for way in view.get_authenticators())
-    return next(
-        (header for way, request in ways if (header := way.authenticate_header(request))), ""
-    )
+    """The first header by which an authenticator of the project asks for credentials."""
+    for action in found.ways:
+        view = caller.view(action)
+        for authenticator in view.get_authenticators():
+            header: str | None = authenticator.authenticate_header(view.request)
+            if header:
+                return header
+    return ""
 
 
-def _who(header: str) -> HttpResponse:
-    """As in REST framework, 401 comes with a way to answer it; where there is none, it is 403."""
-    words = "who calls? send credentials as for the REST API"
-    return _plain(words, 401, **{"WWW-Authenticate": header}) if header else _plain(words, 403)
+def _unauthorized(challenge: str) -> HttpResponse:
+    """401 with the challenge, as in REST framework; 403 if no authenticator has one."""
+    if not challenge:
+        return _text(messages.SEND_CREDENTIALS, 403)
+    return _text(messages.SEND_CREDENTIALS, 401, **{"WWW-Authenticate": challenge})
 
 
-def _sent(reply: Reply) -> HttpResponse:
-    made = HttpResponse(reply.body, status=reply.status, content_type="application/json")
+def _response(reply: Reply) -> HttpResponse:
+    response = HttpResponse(reply.body, status=reply.status, content_type="application/json")
     if not reply.body:
-        del made["Content-Type"]
-    return made
+        del response["Content-Type"]
+    return response
 
 
-def _plain(words: str, status: int, **headers: str) -> HttpResponse:
-    made = HttpResponse(words, status=status, content_type="text/plain; charset=utf-8")
+def _text(words: str, status: int, **headers: str) -> HttpResponse:
+    response = HttpResponse(words, status=status, content_type="text/plain; charset=utf-8")
     for name, value in headers.items():
-        made[name] = value
-    return made
+        response[name] = value
+    return response

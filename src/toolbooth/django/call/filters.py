@@ -8,14 +8,15 @@ from typing import Any
 
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.compile.json_schema import shape_of_schema
+from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import Json, near_name, quoted, same_name
+from toolbooth.jsonvalue import Json, JsonPath, near_name, same_name
 from toolbooth.server.controls import split_controls
 
 
-def asking(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
+def query_of(call: SyncInvocation, function: Callable[[Json], Any]) -> Callable[[Json], Any]:
     """The function of a call, which may have more to say than where its values go."""
     own = {each: name for name, each in call.arguments.controls.items()}
     if own.keys().isdisjoint(("filters", "filter_keys")):
@@ -43,15 +44,16 @@ class Query:
             check_keys(self.call, caller(), flat, arguments)
             return self.function(flat)
         except ToolInputError as error:
-            # Say where each value was sent.
-            where = [
-                (name, *each.path) if each.path[:1] and each.path[0] in inner else each.path
-                for each in error.problems
-            ]
-            problems = [
-                replace(each, path=path) for each, path in zip(error.problems, where, strict=True)
-            ]
+            problems = [_as_sent(each, name, inner) for each in error.problems]
             raise error.replaced(problems=problems) from error.__cause__
+
+
+def _as_sent(problem: Problem, name: str, filters: Json) -> Problem:
+    """A problem at the place where the value was sent: inside `filters`, if it was there."""
+    path = problem.path
+    if not path or path[0] not in filters:
+        return problem
+    return replace(problem, path=(name, *path))
 
 
 def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
@@ -68,33 +70,42 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
         return  # the view says so itself
     shown = tuple(name for name, field in fields.items() if not field.write_only)
     name = next(name for name, own in call.arguments.controls.items() if own == "filter_keys")
-    meant = [key if key in shown else same_name(key[:128], shown) for key in asked.filter_keys]
-    told = [
-        Problem(
-            code="invalid", path=(name, index), message=_no_field(key, near_name(key[:128], shown))
-        )
+    problems = [
+        _no_such_field(key, (name, index), shown)
         for index, key in enumerate(asked.filter_keys)
         if key not in shown
     ]
     if not asked.filter_keys:
-        told = [
-            Problem(
-                code="invalid", path=(name,), message="names no field; leave it out to be shown all"
-            )
-        ]
-    if told:
-        found = [key for key in dict.fromkeys(meant) if key is not None]
-        corrected = {**called, name: found} if found and None not in meant else None
+        problems = [Problem(code="invalid", path=(name,), message=messages.NAMES_NO_FIELD)]
+    if problems:
+        keys = _meant(asked.filter_keys, shown)
+        corrected = {**called, name: keys} if keys else None
         if corrected is not None and _holds_secret(call, corrected):
             corrected = None
-        raise ToolInputError(told, tool=call.tool, declared={(name,): shown}, corrected=corrected)
+        declared: dict[JsonPath, tuple[str, ...]] = {(name,): shown}
+        raise ToolInputError(problems, tool=call.tool, declared=declared, corrected=corrected)
 
 
-def _no_field(key: str, near: str | None) -> str:
-    return f"there is no field {quoted(key)}" + (f"; did you mean {quoted(near)}?" if near else "")
+_LONGEST = 128
+"""Characters of a key that are compared with the names of fields."""
+
+
+def _no_such_field(key: str, path: JsonPath, shown: tuple[str, ...]) -> Problem:
+    near = near_name(key[:_LONGEST], shown)
+    return Problem(code="invalid", path=path, message=messages.no_such_field(key, near))
+
+
+def _meant(keys: tuple[str, ...], shown: tuple[str, ...]) -> list[str]:
+    """The fields that these keys spell in other ways, each once; none if one of them is unknown."""
+    found: dict[str, None] = {}
+    for key in keys:
+        name = key if key in shown else same_name(key[:_LONGEST], shown)
+        if name is None:
+            return []
+        found[name] = None
+    return list(found)
 
 
 def _holds_secret(call: SyncInvocation, arguments: Json) -> bool:
-    return holds_secret(
-        shape_of_schema(call.arguments.schema(call.arguments.wide), root=True), arguments
-    )
+    schema = call.arguments.schema(call.arguments.wide)
+    return holds_secret(shape_of_schema(schema, root=True), arguments)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, cast
+from typing import Any
 
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
@@ -39,27 +39,30 @@ def inner_request(
     will get it.
     """
     make = _on_asgi if isinstance(outer, ASGIRequest) else _on_wsgi
-    made = make(outer, method, path, query, body, content_type, headers or {})
-    own = frozenset(vars(made)) | _OWN
-    for name, value in vars(
-        outer
-    ).items():  # the user, the session, and whatever else the host's middleware found out
-        if name not in own and not hasattr(type(made), name):
-            setattr(made, name, value)
+    inner = make(outer, method, path, query, body, content_type, headers or {})
+    own = frozenset(vars(inner)) | _OWN
+    # The user, the session, and whatever else the host's middleware found out.
+    for name, value in vars(outer).items():
+        if name not in own and not hasattr(type(inner), name):
+            setattr(inner, name, value)
     if _FOUND in vars(outer):
-        vars(made)["user"] = vars(outer)[_FOUND]
+        vars(inner)["user"] = vars(outer)[_FOUND]
     if run:
-        vars(made)[_TOLD] = (outer, own)
-        # From here on it tells what is set: a class of its own from the start would be asked for
-        # every attribute.
-        cast("Any", made).__class__ = _Asgi if isinstance(made, ASGIRequest) else _Wsgi
-    return made
+        vars(inner)[_OUTER] = (outer, own)
+        # From here on what is set on it is set on the outer request too. A class of its own from
+        # the start would be called for every attribute.
+        running: Any = inner
+        running.__class__ = (
+            _RunningAsgiRequest if isinstance(inner, ASGIRequest) else _RunningWsgiRequest
+        )
+    return inner
 
 
 _FOUND = "toolbooth_found"
 """Who called as far as the host's middleware knew, kept while its request says whom a view knew."""
 
-_TOLD = "toolbooth_told"
+_OUTER = "toolbooth_outer"
+"""The outer request, and the attributes that stay the inner one's."""
 
 
 def is_signed(outer: HttpRequest) -> bool:
@@ -67,27 +70,27 @@ def is_signed(outer: HttpRequest) -> bool:
     return _FOUND in vars(outer)
 
 
-class _Run:
+class _RunningRequest:
     """What a view leaves on its request, the host's middleware finds on the one that came: who
     called, above all.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        found: Any = vars(self).get(_TOLD)
+        found: tuple[HttpRequest, frozenset[str]] | None = vars(self).get(_OUTER)
         if found is None or name in found[1]:
             return
-        outer = cast("HttpRequest", found[0])
+        outer = found[0]
         if name == "user":
             vars(outer).setdefault(_FOUND, vars(outer).get("user"))
         setattr(outer, name, value)
 
 
-class _Wsgi(_Run, WSGIRequest):
+class _RunningWsgiRequest(_RunningRequest, WSGIRequest):
     pass
 
 
-class _Asgi(_Run, ASGIRequest):
+class _RunningAsgiRequest(_RunningRequest, ASGIRequest):
     pass
 
 
@@ -100,7 +103,7 @@ def _on_wsgi(
     content_type: str,
     headers: Mapping[str, str],
 ) -> HttpRequest:
-    sent = cast("Mapping[str, Any]", outer.META)
+    sent: Mapping[str, Any] = outer.META
     environ = {key: each for key, each in sent.items() if not key.startswith(_OF_THE_MESSAGE)}
     for name in _OF_THE_ADDRESS:
         environ.pop(name, None)
@@ -135,7 +138,7 @@ def _on_asgi(
     added |= {
         name.lower().encode(): each.encode("latin-1", "replace") for name, each in headers.items()
     }
-    sent = cast("list[tuple[bytes, bytes]]", outer.scope["headers"])
+    sent: list[tuple[bytes, bytes]] = outer.scope["headers"]
     kept = [
         (name, each)
         for name, each in sent

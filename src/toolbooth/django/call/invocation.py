@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
@@ -16,22 +16,23 @@ from django.http import HttpRequest
 from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, get_urlconf
 from django.utils.translation import get_language
 
+from toolbooth.django import messages
 from toolbooth.django.call.bodies import JSON, body_of, text
-from toolbooth.django.call.caller import REFUSALS, Caller, caller
+from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.inner_request import inner_request
-from toolbooth.django.call.replies import encoded, value_of
+from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.operations import Reader
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.server.controls import split_controls
+from toolbooth.jsonvalue import is_array, is_object
 
 _handler = BaseHandler()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sent:
+class _RequestParts:
     """The arguments of one call, each where it goes."""
 
     path: str
@@ -50,59 +51,68 @@ class SyncInvocation:
     arguments: Arguments
     reader: Reader = Reader()  # noqa: RUF009  # frozen
     media_type: str = JSON
+    body_names: tuple[str, ...] = field(init=False)
+    """The arguments that are fields of the body."""
+    lookup_field: str = field(init=False)
+    """The field by which the view finds a row."""
 
-    def __call__(self, arguments: dict[str, Any]) -> Any:
-        """Run the action for the caller that is being answered."""
-        sent, _ = split_controls(arguments, self.arguments.controls)
-        return encoded(self.value(self.respond(caller(), sent)), self.tool)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "body_names", tuple(self.arguments.named("body").values()))
+        lookup_field = getattr(self.action.view, "lookup_field", "pk")
+        object.__setattr__(self, "lookup_field", lookup_field)
+
+    def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the action, and return what its response gives. Raises what the agent is told
+        instead.
+        """
+        return value_of(self.respond(who, arguments), self.tool, self.arguments, self.action)
 
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""
         return value_of(response, self.tool, self.arguments, self.action)
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
-        """The action's view before it runs, with the caller let in. Raises what it says to others."""
-        sent = self._sent(arguments)
-        request = self._request(who, sent, None, run=False)
-        return who.admitted(self.action, sent.match.kwargs, request)
+        """The action's view before it runs, with the caller let in. Raises its refusal."""
+        parts = self._parts(arguments)
+        request = self._request(who, parts, None, run=False)
+        return who.admitted_view(self.action, parts.match.kwargs, request)
 
-    def settled(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def body_for_view(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
-        return self._settled(who, self._sent(arguments))
+        return self._body_for_view(who, self._parts(arguments))
 
     def respond(
         self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None
     ) -> Any:
-        """What the view answers; where there are `rows`, settled, they are the body. Raises
+        """What the view answers. `rows`, if given, are the body, each from `body_for_view`. Raises
         ToolInputError.
         """
-        sent = self._sent(arguments)
-        request = self._request(
-            who, sent, self._settled(who, sent) if rows is None else rows, run=True
-        )
+        parts = self._parts(arguments)
+        body = self._body_for_view(who, parts) if rows is None else rows
+        request = self._request(who, parts, body, run=True)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.
-        view = _handler.make_view_atomic(sent.match.func)
-        made: Any = view(request, *sent.match.args, **sent.match.kwargs)
-        return async_to_sync(_awaited)(made) if inspect.iscoroutine(made) else made
+        view = _handler.make_view_atomic(parts.match.func)
+        response: Any = view(request, *parts.match.args, **parts.match.kwargs)
+        return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
 
-    def _request(self, who: Caller, sent: _Sent, body: Any, *, run: bool) -> HttpRequest:
+    def _request(self, who: Caller, parts: _RequestParts, body: Any, *, run: bool) -> HttpRequest:
         """The REST call that these arguments stand for."""
         content, kind = self._body(body)
         method = self.action.method
         request = inner_request(
-            who.request, method, sent.path, sent.query, content, kind, sent.headers, run=run
+            who.request, method, parts.path, parts.query, content, kind, parts.headers, run=run
         )
-        request.resolver_match = sent.match
+        request.resolver_match = parts.match
         return request
 
-    def _sent(self, arguments: Mapping[str, Any]) -> _Sent:
+    def _parts(self, arguments: Mapping[str, Any]) -> _RequestParts:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for name, value in arguments.items():
             slot = self.arguments.slots[name]
             found[slot.place][slot.name] = value
         path = re.sub(r"{(\w+)}", lambda each: text(found["path"][each[1]]), self.action.path)
-        return _Sent(
+        return _RequestParts(
             path=path,
             match=self._match(path, found["path"]),
             query=self._query(found["query"]),
@@ -111,7 +121,7 @@ class SyncInvocation:
         )
 
     def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch:
-        """The view at a path. A value that leads anywhere else is no such value, whatever it holds."""
+        """The view at a path. Raises ToolInputError for values with which it is another view's."""
         resolver = get_resolver(get_urlconf())
         try:
             match = resolver.resolve(path) if values else _fixed(resolver, get_language(), path)
@@ -120,22 +130,24 @@ class SyncInvocation:
         if match is not None and match.func is self.action.callback and _is_whole(match, values):
             return match
         names = self.arguments.named("path").values()
-        message = "is no value that the address of a row can hold"
-        told = [Problem(code="invalid", path=(name,), message=message) for name in names]
-        raise ToolInputError(
-            told or [Problem(code="invalid", path=(), message="has no address")], tool=self.tool
-        )
+        message = messages.NOT_IN_AN_ADDRESS
+        problems = [Problem(code="invalid", path=(name,), message=message) for name in names]
+        if not problems:
+            problems = [Problem(code="invalid", path=(), message="has no address")]
+        raise ToolInputError(problems, tool=self.tool)
 
-    def _settled(self, who: Caller, sent: _Sent) -> dict[str, Any]:
+    def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
         """The body with rows named by key, and with nothing in it that the serializer of this
         caller would drop.
         """
-        body = sent.body
-        if not body or not (self.reader.dynamic or names_rows(body, self.arguments.relations)):
+        body = parts.body
+        relations = self.arguments.relations
+        has_rows = bool(relations) and names_rows(body, relations)
+        if not body or not (self.reader.dynamic or has_rows):
             return body
-        request = self._request(who, sent, body, run=False)
+        request = self._request(who, parts, body, run=False)
         try:
-            serializer = self.reader.of(who.admitted(self.action, sent.match.kwargs, request))
+            serializer = self.reader.of(who.admitted_view(self.action, parts.match.kwargs, request))
         except REFUSALS:
             return body  # the view says so itself
         if self.reader.dynamic:
@@ -146,48 +158,48 @@ class SyncInvocation:
         def field_of(relation: Relation) -> Any:
             return field_at(serializer, relation.path[start:])
 
-        made = with_keys(body, self.arguments.relations, field_of, (), problems)
+        keyed_body = with_keys(body, self.arguments.relations, field_of, (), problems)
         if problems:
             raise ToolInputError(problems, tool=self.tool)
-        return made
+        return keyed_body
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
-        """A serializer made for the caller may have fewer fields than the one that was published."""
+        """Raises ToolInputError for fields that the serializer of this caller does not have: it may
+        have fewer than the one that was published.
+        """
         fields: dict[str, Any] | None = getattr(serializer, "fields", None)
         if fields is None or self.arguments.whole:
             return
         taken = tuple(name for name, each in fields.items() if not each.read_only)
-        told = [
-            Problem(code="unknown-key", path=(name,), message="is no field that you may send")
+        problems = [
+            Problem(code="unknown-key", path=(name,), message=messages.NOT_YOURS_TO_SEND)
             for name in body
             if name not in taken
         ]
-        if told:
+        if problems:
             path = tuple(self.arguments.named("path").values())
-            raise ToolInputError(told, tool=self.tool, declared={(): (*path, *taken)})
+            raise ToolInputError(problems, tool=self.tool, declared={(): (*path, *taken)})
 
     def _query(self, values: Mapping[str, Any]) -> str:
         pairs: list[tuple[str, str]] = []
         for name, value in values.items():
-            several = (
-                [text(each) for each in cast("list[Any]", value)]
-                if isinstance(value, list)
-                else [text(value)]
-            )
-            joined = self.arguments.slots[self.arguments.named("query")[name]].joined
-            pairs += [(name, ",".join(several))] if joined else [(name, each) for each in several]
+            items = value if is_array(value) else [value]
+            texts = [text(each) for each in items]
+            if self.arguments.slots[self.arguments.named("query")[name]].joined:
+                texts = [",".join(texts)]
+            pairs += [(name, each) for each in texts]
         return urlencode(pairs)
 
     def _body(self, body: Any) -> tuple[bytes, str]:
-        if not self.arguments.named("body"):
+        if not self.body_names:
             return b"", ""
-        if self.arguments.whole and isinstance(body, dict):
-            body = next(iter(cast("dict[str, Any]", body).values()), None)
+        if self.arguments.whole and is_object(body):
+            body = next(iter(body.values()), None)
         return body_of(body, self.media_type)
 
 
-async def _awaited(made: Coroutine[Any, Any, Any]) -> Any:
-    return await made
+async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
+    return await response
 
 
 @lru_cache(4096)
@@ -198,7 +210,8 @@ def _fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMa
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
     """Whether an address was read as it was written: `5.json` is not row 5 in another format."""
-    given: Mapping[str, Any] = cast("Any", match).extra_kwargs or {}
+    found: Any = match  # Django's types do not know `extra_kwargs`
+    given: Mapping[str, Any] = found.extra_kwargs or {}
     captured = {name: each for name, each in match.kwargs.items() if name not in given}
     if captured.keys() != values.keys():
         return False

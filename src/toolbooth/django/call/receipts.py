@@ -10,17 +10,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import orjson
 from django.db.models import Model
 from rest_framework import serializers
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.replies import as_json, encoded
+from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.describe.discovery import Action
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.server.controls import split_controls
 
 logger = logging.getLogger("toolbooth.django")
@@ -36,6 +37,9 @@ _WRITES = frozenset(("create", "update", "partial_update"))
 _CALLED = ("name", "title", "display", "slug")
 """Fields by which people know a row."""
 
+_ALWAYS = ("set", "defaulted")
+"""Parts of a receipt that are shown also where they are empty."""
+
 _LONGEST = 100
 """Characters of one value in a receipt."""
 
@@ -46,7 +50,7 @@ def is_receipted(action: Action) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipted:
+class ReceiptedWrite:
     """A create or an update, answered with a receipt where what it wrote is a row of a model."""
 
     call: SyncInvocation
@@ -55,73 +59,63 @@ class Receipted:
         """Run the action, and say what became of the row."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
-        before = (
-            None
-            if asked.verify or self.call.action.method == "POST"
-            else _Before.of(self.call, who, sent)
-        )
-        value = self.call.value(self.call.respond(who, sent))
-        saved = None if asked.verify else saved_by(value)
-        return encoded(
-            value if saved is None else self._receipt(value, saved, sent, before), self.call.tool
-        )
+        is_compared = not asked.verify and self.call.action.method != "POST"
+        before = _Before.of(self.call, who, sent) if is_compared else None
+        value = self.call.result(who, sent)
+        saved = None if asked.verify else serializer_of(value)
+        if saved is None:
+            return json_fragment(value, self.call.tool)
+        return self._receipt(value, saved, sent, before)
 
     def _receipt(
         self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None
     ) -> Json:
-        body = list(self.call.arguments.named("body").values())
+        body = self.call.body_names
         names = [name for name in body if name in sent]
-        stored = as_json(
-            {name: each for name, each in value.items() if name in names or name not in body}
-        )
-        made = identity(value, saved, self.call.action)
-        told: Json = {"set": names}
+        shown = {name: each for name, each in value.items() if name in names or name not in body}
+        row, stored = as_json([identity(value, saved, self.call.lookup_field), shown])
+        about: Json = {"set": names}
         others: Json = {}
         if before is not None:
-            told, others = before.compared(value, saved, names)
+            about, others = before.comparison(value, saved, names)
         elif self.call.action.method == "POST":
-            told["defaulted"] = [name for name in body if name not in sent]
+            about["defaulted"] = [name for name in body if name not in sent]
             if not names:
-                told["note"] = "No field was sent: the row has nothing but defaults."
+                about["note"] = messages.ONLY_DEFAULTS
             others = {
-                name: each
-                for name, each in stored.items()
-                if name not in names and name not in made
+                name: each for name, each in stored.items() if name not in names and name not in row
             }
-        told["stored_as"] = _otherwise({name: sent[name] for name in names}, stored, saved.fields)
-        if "note" in told and told["stored_as"]:
-            told["note"] = "Nothing changed: the view stored something else."
-        told["set"] = [name for name in told["set"] if name not in told["stored_as"]]
-        told["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
-        return {
-            **made,
-            **{key: each for key, each in told.items() if each or key in ("set", "defaulted")},
-        }
+        stored_as = _differences({name: sent[name] for name in names}, stored, saved.fields)
+        if "note" in about and stored_as:
+            about["note"] = messages.STORED_SOMETHING_ELSE
+        about["stored_as"] = stored_as
+        about["set"] = [name for name in about["set"] if name not in stored_as]
+        about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
+        parts = {key: each for key, each in about.items() if each or key in _ALWAYS}
+        return {**row, **parts}
 
 
-def saved_by(value: Any) -> Any:
+def serializer_of(value: Any) -> Any:
     """The serializer whose row a view answered with; None where the answer is something else."""
     serializer: Any = getattr(value, "serializer", None)
-    is_row = isinstance(serializer, serializers.Serializer) and isinstance(
-        cast("Any", serializer).instance, Model
-    )
-    return cast("Any", serializer) if is_row else None
+    is_for_one = issubclass(type(serializer), serializers.Serializer)
+    has_row = is_for_one and isinstance(serializer.instance, Model)
+    return serializer if has_row else None
 
 
-def identity(value: Mapping[str, Any], saved: Any, action: Action) -> Json:
+def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
     """Which row it is: its key, what it is looked up by, and what people call it."""
-    name, key = keyed(value, saved, saved.instance)
-    made: Json = {name: key}
-    lookup: str = getattr(action.view, "lookup_field", "pk")
-    if lookup in value:
-        made.setdefault(lookup, value[lookup])
+    name, key = key_of(value, saved, saved.instance)
+    fields: Json = {name: key}
+    if lookup_field in value:
+        fields.setdefault(lookup_field, value[lookup_field])
     called = next((each for each in _CALLED if isinstance(value.get(each), str)), None)
     if called is not None:
-        made.setdefault(called, _cut(value[called]))
-    return as_json(made)
+        fields.setdefault(called, _cut(value[called]))
+    return fields
 
 
-def keyed(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
+def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, Any]:
     """The name and the value of a row's key, as the serializer gives it, or else as the model has
     it.
     """
@@ -151,30 +145,30 @@ class _Before:
             row: Any = view.get_object()
             serializer: Any = call.reader.of(view)
             _keep_only(serializer, row, sent)
-            return cls(serializer, _held(serializer, row))
+            return cls(serializer, _representation(serializer, row))
         except REFUSALS:
             return None
         except Exception:
             logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
             return None
 
-    def compared(self, value: Mapping[str, Any], saved: Any, names: list[str]) -> tuple[Json, Json]:
+    def comparison(
+        self, value: Mapping[str, Any], saved: Any, names: list[str]
+    ) -> tuple[Json, Json]:
         """What was set and what was the same, of what was sent; and what else is another now."""
-        plain = cast("Any", type(saved)).to_representation is _stock.to_representation
-        if plain and type(saved) is type(self.serializer):  # already written, relations included
+        is_stock = saved.__class__.to_representation is _stock.to_representation
+        if is_stock and type(saved) is type(self.serializer):  # already written, relations included
             now = as_json({name: each for name, each in value.items() if name in self.held})
         else:
-            now = _held(self.serializer, saved.instance)
+            now = _representation(self.serializer, saved.instance)
         same = [name for name in names if name in self.held and self.held[name] == now.get(name)]
         others = {name: now.get(name) for name, each in self.held.items() if each != now.get(name)}
-        told: Json = {"set": [name for name in names if name not in same]}
+        about: Json = {"set": [name for name in names if name not in same]}
         if same:
-            told["unchanged"] = same
-        if not told["set"] and all(self.serializer.fields[name].read_only for name in others):
-            told["note"] = "Nothing changed: " + (
-                "the row held all this already." if names else "no field was sent."
-            )
-        return told, {name: each for name, each in others.items() if name not in names}
+            about["unchanged"] = same
+        if not about["set"] and all(self.serializer.fields[name].read_only for name in others):
+            about["note"] = messages.HELD_ALL_THIS if names else messages.NO_FIELD_SENT
+        return about, {name: each for name, each in others.items() if name not in names}
 
 
 def _keep_only(serializer: Any, row: Any, sent: Iterable[str]) -> None:
@@ -187,7 +181,7 @@ def _keep_only(serializer: Any, row: Any, sent: Iterable[str]) -> None:
             del serializer.fields[name]
 
 
-def _held(serializer: Any, row: Any) -> Json:
+def _representation(serializer: Any, row: Any) -> Json:
     # Not the author's own form of it, which may need fields that were left out.
     return as_json(_stock.to_representation(serializer, row))
 
@@ -195,33 +189,32 @@ def _held(serializer: Any, row: Any) -> Json:
 # --- what was sent, and what was stored ---
 
 
-def _otherwise(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
-    """What was stored otherwise than it was sent: a trimmed text, a field that the view overrules."""
-    shown = {name: each for name, each in sent.items() if name in stored}
-    return _short(
-        {
-            name: stored[name]
-            for name in shown
-            if not _same(sent[name], stored[name], fields.get(name))
-        }
-    )
+def _differences(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
+    """What was stored otherwise than sent: a trimmed text, a field that the view overrules."""
+    others = {
+        name: stored[name]
+        for name, each in sent.items()
+        if name in stored and not _same(each, stored[name], fields.get(name))
+    }
+    return _short(others)
 
 
 def _same(sent: Any, stored: Any, field: Any) -> bool:
-    """Whether a value was stored as it was sent. Dates, numbers and keys have more than one form."""
+    """Whether a value was stored as sent. Dates, numbers and keys have more than one form."""
     if sent == stored and isinstance(sent, bool) == isinstance(stored, bool):
         return True
     if isinstance(field, serializers.JSONField):
         return False
     if _is_only_shown(field):
         return True  # sent by key and shown in some other form: nothing says that it is another row
-    if isinstance(sent, Mapping):
-        return _same_object(cast("Json", sent), stored, field)
-    if isinstance(stored, Mapping):  # a row that is sent by key and shown whole
-        return str(cast("Json", stored).get("id", sent)) == str(sent)
-    if isinstance(sent, list) or isinstance(stored, list):
-        lists = isinstance(sent, list) and isinstance(stored, list)
-        return lists and _same_list(cast("list[Any]", sent), cast("list[Any]", stored), field)
+    if is_object(sent):
+        return _same_object(sent, stored, field)
+    if is_object(stored):  # a row that is sent by key and shown whole
+        return str(stored.get("id", sent)) == str(sent)
+    if is_array(sent) and is_array(stored):
+        return _same_list(sent, stored, field)
+    if is_array(sent) or is_array(stored):
+        return False
     if isinstance(field, serializers.CharField | serializers.RelatedField) or field is None:
         return str(sent) == str(stored) and not isinstance(sent, bool)
     try:
@@ -232,16 +225,16 @@ def _same(sent: Any, stored: Any, field: Any) -> bool:
 
 def _is_only_shown(field: Any) -> bool:
     one: Any = getattr(field, "child_relation", field)
-    return isinstance(one, _FORMS) and bool(cast("Any", one).read_only)
+    read_only: Any = getattr(one, "read_only", False)
+    return isinstance(one, _FORMS) and bool(read_only)
 
 
 def _same_object(sent: Json, stored: Any, field: Any) -> bool:
-    if not isinstance(stored, Mapping):
+    if not is_object(stored):
         return True  # it named a row, which was found: what is stored is its key
     fields: Mapping[str, Any] = getattr(field, "fields", {})
-    table = cast("Json", stored)
     return all(
-        _same(each, table[name], fields.get(name)) for name, each in sent.items() if name in table
+        _same(each, stored[name], fields.get(name)) for name, each in sent.items() if name in stored
     )
 
 
@@ -259,7 +252,7 @@ def _same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
 
 def _short(values: Json) -> Json:
     """With long values cut: `verify` shows them whole."""
-    return {name: each if _is_short(each) else _cut(each) for name, each in values.items()}
+    return {name: _cut(each) for name, each in values.items()}
 
 
 def _is_short(value: Any) -> bool:
@@ -267,5 +260,7 @@ def _is_short(value: Any) -> bool:
 
 
 def _cut(value: Any) -> Any:
+    if _is_short(value):
+        return value
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return value if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""What a view answered -> what the agent is told: a value, or problems in the names that it sent."""
+"""What a view answered -> a value, or problems in the names of the arguments that were sent."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from pydantic_core import to_json
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
+from typing_extensions import TypeIs
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import JsonPath, listed
+from toolbooth.jsonvalue import JsonPath, is_array, is_object
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -40,7 +42,7 @@ def value_of(
     """The result of a call: always an object. Raises what the agent is told instead."""
     try:
         if response.status_code >= 500:
-            raise RuntimeError(f"the view answered {response.status_code}")
+            raise RuntimeError(messages.view_answered(response.status_code))
         if response.status_code >= 400:
             raise refusal(response, tool, arguments, action)
         return _value(response)
@@ -51,15 +53,15 @@ def value_of(
             closes()
 
 
-def encoded(value: Any, tool: str) -> Any:
+def json_fragment(value: Any, tool: str) -> Any:
     """What the view gave, ready to be sent: it is not written again. Raises ToolError."""
-    return orjson.Fragment(written(value, tool))
+    return orjson.Fragment(json_bytes(value, tool))
 
 
-def written(value: Any, tool: str) -> bytes:
+def json_bytes(value: Any, tool: str) -> bytes:
     """What the view gave, as REST would have sent it. Raises ToolError."""
     try:
-        return orjson.dumps(value, default=_plainly, option=_OPTIONS)
+        return orjson.dumps(value, default=_without_type, option=_OPTIONS)
     except TypeError:
         pass  # integers beyond 64 bits, or what nobody can send
     try:
@@ -67,32 +69,35 @@ def written(value: Any, tool: str) -> bytes:
         return to_json(plain, inf_nan_mode="null")
     except Exception as error:
         logger.exception("tool %r returned what cannot be sent", tool)
-        message = "it ran to its end, but what it returned cannot be sent; look at what it did before calling it again"
-        raise ToolError(tool, message) from error
+        raise ToolError(tool, messages.RESULT_CANNOT_BE_SENT) from error
 
 
-def _plainly(value: Any) -> Any:
+def _without_type(value: Any) -> Any:
     """What is not JSON by itself, as REST framework writes it; a mapping by what it says of itself,
     as `json` does.
     """
-    if isinstance(value, dict):
-        return dict(cast("dict[Any, Any]", value).items())
+    if is_object(value):
+        return dict(value.items())
     if isinstance(value, str):
         return str.__str__(value)  # of an enumeration, its value
-    for kind in cast("tuple[Any, ...]", (int, float, list, tuple)):
+    for kind in _KINDS:
         if isinstance(value, kind):
             return kind(value)
     return _encoder.default(value)
 
 
+_KINDS: tuple[Any, ...] = (int, float, list, tuple)
+"""Types of JSON of which a host may have subclasses."""
+
+
 def as_json(value: Any) -> Any:
     """What the view gave, as REST would have sent it: read back."""
-    return orjson.loads(written(value, ""))
+    return orjson.loads(json_bytes(value, ""))
 
 
 def _value(response: Any) -> dict[str, Any]:
     if not isinstance(response, Response):  # a plain Django response: a page, a file, a redirect
-        return _plain(response)
+        return _page_or_file(response)
     data: Any = response.data
     if data is None:
         return {"status": response.status_code}
@@ -110,25 +115,29 @@ def _pages(response: Any) -> dict[str, Any]:
     return {"headers": kept} if kept else {}
 
 
-def _plain(response: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"status": response.status_code}
+def _page_or_file(response: Any) -> dict[str, Any]:
+    """The status, the headers that matter, and the content if that is text."""
+    value: dict[str, Any] = {"status": response.status_code}
     for name in ("Location", "Content-Type", "Content-Disposition"):
         if response.get(name):
-            made[name.lower().replace("-", "_")] = response[name]
+            value[name.lower().replace("-", "_")] = response[name]
     if callable(getattr(response, "render", None)) and not response.is_rendered:
         response.render()
-    kind = str(response.get("Content-Type", "")).partition(";")[0]
-    if (
-        not (kind.startswith("text/") or kind.endswith(("json", "xml")))
-        or kind == "text/event-stream"
-    ):
+    media_type = str(response.get("Content-Type", "")).partition(";")[0]
+    if not _is_text(media_type):
         if _has_content(response):
-            made["note"] = "the content is not sent over MCP; fetch it over REST"
-        return made
-    text, rest = _text(response)
-    if rest:
-        made["note"] = f"only the first {MOST_TEXT:,} characters; fetch the rest over REST"
-    return {**made, "text": text} if text else made
+            value["note"] = messages.FETCH_CONTENT_OVER_REST
+        return value
+    text, is_cut = _text(response)
+    if is_cut:
+        value["note"] = messages.fetch_rest_over_rest(MOST_TEXT)
+    return {**value, "text": text} if text else value
+
+
+def _is_text(media_type: str) -> bool:
+    if media_type == "text/event-stream":
+        return False
+    return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
 
 
 def _has_content(response: Any) -> bool:
@@ -146,9 +155,8 @@ def _text(response: Any) -> tuple[str, bool]:
             taken += part
             if len(taken) > MOST_TEXT:
                 break
-    return taken[:MOST_TEXT].decode(response.charset or "utf-8", errors="replace"), len(
-        taken
-    ) > MOST_TEXT
+    text = taken[:MOST_TEXT].decode(response.charset or "utf-8", errors="replace")
+    return text, len(taken) > MOST_TEXT
 
 
 # --- refusals ---
@@ -170,33 +178,29 @@ def refusal(
         return ToolInputError(
             problems, tool=tool, declared=declared, untouched=_is_untouched(response, action)
         )
-    said = (
-        "; ".join(dict.fromkeys(_said(each, arguments) for each in problems))
-        or f"the API answered {status}"
-    )
-    told = [{"code": each.code, "path": each.where, "message": each.message} for each in problems]
-    return ToolError(tool, said, {"status": status, "problems": told})
+    sentences = dict.fromkeys(_sentence(each, arguments) for each in problems)
+    message = "; ".join(sentences) or messages.api_answered(status)
+    details = [
+        {"code": each.code, "path": each.where, "message": each.message} for each in problems
+    ]
+    return ToolError(tool, message, {"status": status, "problems": details})
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:
     """A problem with a choice, with all that can be chosen: REST framework does not say it."""
     node: Any = {"properties": arguments.properties}
     for step in problem.path:
-        node = (
-            node.get("items", {})
-            if isinstance(step, int)
-            else node.get("properties", {}).get(step, {})
-        )
-    choices: list[Any] = [each for each in node.get("enum", ()) if each not in ("", None)]
+        if isinstance(step, int):
+            node = node.get("items", {})
+        else:
+            node = node.get("properties", {}).get(step, {})
+    choices = tuple(str(each) for each in node.get("enum", ()) if each not in ("", None))
     if problem.code != "invalid" or not choices:
         return problem
-    return replace(
-        problem,
-        message=f"{problem.message.rstrip('.')}; it takes {listed(tuple(map(str, choices)))}",
-    )
+    return replace(problem, message=messages.with_choices(problem.message, choices))
 
 
-def _said(problem: Problem, arguments: Arguments) -> str:
+def _sentence(problem: Problem, arguments: Arguments) -> str:
     """A problem in words, with its place where that is an argument."""
     is_argument = bool(problem.path) and problem.path[0] in arguments.slots
     return f"{problem.where}: {problem.message}" if is_argument else problem.message
@@ -213,62 +217,80 @@ def _is_untouched(response: Any, action: Action | None) -> bool:
 
 def _problems(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
     data: Any = getattr(response, "data", None)
-    if (
-        data is None
-        and not response.streaming
-        and response.get("Content-Type", "").startswith("text/plain")
-    ):
+    is_plain = response.get("Content-Type", "").startswith("text/plain")
+    if data is None and is_plain and not response.streaming:
         data = response.content.decode(errors="replace")[:1000]
-    if (errors := _enveloped(data)) is not None:
+    if (errors := _standardized_errors(data)) is not None:
         for each in errors:
-            steps = str(each["attr"]).split(".") if each["attr"] else []
-            place = tuple(int(step) if step.isdigit() else step for step in steps)
-            yield _problem(each["detail"], place, each.get("code"))
-    elif isinstance(data, Mapping):
+            path = _standardized_path(each["attr"])
+            yield _problem(each["detail"], path, each.get("code"))
+    elif is_mapping(data):
         in_query = action is not None and action.method in ("GET", "DELETE")
         names = arguments.named("query" if in_query else "body")
-        for key, each in cast("Mapping[Any, Any]", data).items():
-            whole = (
-                key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY) and key not in names
-            )
-            here: JsonPath = (
-                (WHOLE_BODY, key) if isinstance(key, int) else (str(names.get(key, key)),)
-            )
-            yield from problems_in(each, () if whole else here)
+        for key, each in data.items():
+            yield from problems_in(each, _path_of(key, names))
     else:
         yield from problems_in(data, (WHOLE_BODY,) if arguments.whole else ())
 
 
+def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
+    """Where the value of a field was sent; nowhere for problems with the whole."""
+    if isinstance(key, int):
+        return (WHOLE_BODY, key)
+    is_field = key in names
+    if not is_field and key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY):
+        return ()
+    return (str(names.get(key, key)),)
+
+
 def problems_in(data: Any, path: JsonPath) -> Iterator[Problem]:
     """Every problem that REST framework names, at the place that was sent."""
-    if isinstance(data, Mapping):
-        for key, each in cast("Mapping[Any, Any]", data).items():
+    if is_mapping(data):
+        for key, each in data.items():
             whole = key in ("__all__", api_settings.NON_FIELD_ERRORS_KEY)
             step = key if isinstance(key, int) else str(key)
             yield from problems_in(each, path if whole else (*path, step))
-    elif isinstance(data, list | tuple):
-        for index, each in enumerate(cast("list[Any]", data)):
+    elif _is_sequence(data):
+        for index, each in enumerate(data):
             nested = isinstance(each, Mapping | list)
             yield from problems_in(each, (*path, index) if nested else path)
     elif data is not None:
         yield _problem(data, path, getattr(data, "code", None))
 
 
-def _problem(said: Any, path: JsonPath, code: Any) -> Problem:
+def is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
+    """Whether a view answered with fields, in whatever kind of mapping."""
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
     if code == "required":
-        return Problem(code="missing", path=path, message="is required, but was not sent")
-    return Problem(code="invalid", path=path, message=str(said))
+        return Problem(code="missing", path=path, message=messages.REQUIRED)
+    return Problem(code="invalid", path=path, message=str(message))
 
 
-def _enveloped(data: Any) -> list[Mapping[str, Any]] | None:
-    """Errors in the form of drf-standardized-errors: a list, each with its place beside it."""
-    errors: Any = (
-        cast("Mapping[str, Any]", data).get("errors") if isinstance(data, Mapping) else None
-    )
-    if not isinstance(errors, list):
+def _standardized_errors(data: Any) -> list[Mapping[str, Any]] | None:
+    """Errors in the form of drf-standardized-errors: a list, each with its path beside it."""
+    errors: Any = data.get("errors") if is_mapping(data) else None
+    if not errors or not is_array(errors):
         return None
-    found = cast("list[Any]", errors)
-    placed = all(
-        isinstance(each, Mapping) and "attr" in each and "detail" in each for each in found
-    )
-    return found if found and placed else None
+    return errors if all(map(_is_standardized, errors)) else None
+
+
+def _is_standardized(error: Any) -> bool:
+    return is_mapping(error) and "attr" in error and "detail" in error
+
+
+def _standardized_path(attribute: Any) -> JsonPath:
+    """`lines.0.price` as a path."""
+    if not attribute:
+        return ()
+    return tuple(map(_index_or_name, str(attribute).split(".")))
+
+
+def _index_or_name(step: str) -> int | str:
+    return int(step) if step.isdigit() else step

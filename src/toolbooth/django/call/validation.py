@@ -9,18 +9,15 @@ through here so that all is told at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any
 
 from toolbooth.contract import InvalidValues, Objection
+from toolbooth.django import messages
 from toolbooth.django.call.bodies import text
 from toolbooth.django.describe.arguments import Arguments, Slot
 from toolbooth.django.describe.paging import Bound
-from toolbooth.jsonvalue import Json
-
-Place = tuple[str | int, ...]
-
-_EMPTY = "is empty, and would be ignored: leave it out"
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +25,26 @@ class Validation:
     """Validates the arguments of one tool."""
 
     arguments: Arguments
+    path_names: tuple[str, ...] = field(init=False)
+    """The arguments that are part of the path: the view cannot be found without them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path_names", tuple(self.arguments.named("path").values()))
 
     def __call__(self, sent: Json) -> Json:
-        """The arguments as they are. Raises InvalidValues."""
-        told = list(self._flat(sent, ()))
+        """The keyword arguments of the tool's function. Raises InvalidValues."""
+        objections = list(self._view_arguments(sent, ()))
         for name, own in self.arguments.controls.items():
-            if name in sent:
-                told += (
-                    self._filters(name, sent)
-                    if own == "filters"
-                    else self._control(name, sent[name])
-                )
-        if told or any(name not in sent for name in self.arguments.named("path").values()):
-            told = [*self._missing(sent), *told]
-            raise InvalidValues(lambda: told)
-        return sent
+            if name not in sent:
+                continue
+            if own == "filters":
+                objections += self._filters(name, sent)
+            else:
+                objections += self._control_argument(name, sent[name])
+        if objections or any(name not in sent for name in self.path_names):
+            objections = [*self._missing(sent), *objections]
+            raise InvalidValues(lambda: objections)
+        return {"arguments": sent}
 
     def _missing(self, sent: Json) -> Iterator[Objection]:
         """All that is: the view, which would say it of what it reads, is not called any more."""
@@ -50,46 +52,41 @@ class Validation:
             if name not in sent:
                 yield Objection(place=(name,), kind="missing", message="")
 
-    def _flat(self, sent: Json, above: Place) -> Iterator[Objection]:
+    def _view_arguments(self, sent: Json, above: JsonPath) -> Iterator[Objection]:
+        """What the view would ignore, or read as something else."""
         for name, value in sent.items():
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
             if slot.narrows and _is_empty(value, slot.idle):
-                yield Objection(place=(*above, name), kind="invalid", message=_EMPTY)
+                yield Objection(place=(*above, name), kind="invalid", message=messages.EMPTY_FILTER)
             elif slot.choices and (wrong := _no_choice(slot, value)):
-                alone = not isinstance(value, list) and wrong == [
-                    text(value)
-                ]  # then what was sent is told anyway
-                message = f"must be one of {', '.join(slot.choices)}"
-                message += "" if alone else f", not {', '.join(map(repr, wrong))}"
+                # One wrong value alone is echoed anyway.
+                is_alone = not isinstance(value, list) and wrong == [text(value)]
+                message = messages.one_of(slot.choices, () if is_alone else wrong)
                 yield Objection(place=(*above, name), kind="invalid", message=message)
             if slot.bound is not None:
-                yield from self._bound(name, slot, sent)
+                yield from self._bound(name, slot.bound, sent)
 
-    def _bound(self, name: str, slot: Slot, sent: Json) -> Iterator[Objection]:
-        bound = cast("Bound", slot.bound)
+    def _bound(self, name: str, bound: Bound, sent: Json) -> Iterator[Objection]:
+        """What the paginator would clamp or ignore."""
         if wanted := _within(bound.least, bound.most, sent[name]):
             yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
         needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
         if needed is not None and needed not in sent:
-            yield Objection(
-                place=(name,),
-                kind="invalid",
-                message=f"counts for nothing without {needed}: send both",
-            )
+            message = messages.has_no_effect_without(needed)
+            yield Objection(place=(name,), kind="invalid", message=message)
 
     def _filters(self, name: str, sent: Json) -> Iterator[Objection]:
-        inner: Any = sent[name]
-        if not isinstance(inner, dict):
+        filters: Any = sent[name]
+        if not is_object(filters):
             return
-        filters = cast("Json", inner)
         for key in filters.keys() & sent.keys():
-            message = f"stands beside {name} too; send it once"
+            message = messages.sent_beside(name)
             yield Objection(place=(name, key), kind="conflicting_keys", message=message)
-        yield from self._flat(filters, (name,))
+        yield from self._view_arguments(filters, (name,))
 
-    def _control(self, name: str, value: Any) -> Iterator[Objection]:
+    def _control_argument(self, name: str, value: Any) -> Iterator[Objection]:
         schema = self.arguments.wide[name]
         wanted = _within(schema.get("minimum"), schema.get("maximum"), value)
         if "enum" in schema and value not in schema["enum"]:
@@ -98,19 +95,20 @@ class Validation:
             yield Objection(place=(name,), kind="invalid", message=f"must be {wanted}")
 
 
-def _is_empty(value: Any, idle: str) -> bool:
+def _is_empty(value: Any, ignored: str) -> bool:
     """Whether a value is nothing once it is read: filters trim what they get."""
-    if isinstance(value, list):
-        return all(_is_empty(each, idle) for each in cast("list[Any]", value))
-    return isinstance(value, str) and all(each.isspace() or each in idle for each in value)
+    if is_array(value):
+        return all(_is_empty(each, ignored) for each in value)
+    return isinstance(value, str) and all(each.isspace() or each in ignored for each in value)
 
 
 def _no_choice(slot: Slot, value: Any) -> list[str]:
     """What was sent and is none of the choices."""
-    several: list[Any] = cast("list[Any]", value) if isinstance(value, list) else [value]
+    values = value if is_array(value) else [value]
+    texts = [text(each) for each in values]
     if slot.joined:
-        several = [each for one in several for each in text(one).split(",")]
-    return [text(each) for each in several if text(each).strip() not in slot.choices]
+        texts = [part for each in texts for part in each.split(",")]
+    return [each for each in texts if each.strip() not in slot.choices]
 
 
 def _within(least: int | None, most: int | None, value: Any) -> str:

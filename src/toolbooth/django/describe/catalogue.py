@@ -1,4 +1,4 @@
-"""Everything in the URLconf that can be control_names, compiled once: the tools, and what was left out and
+"""Everything in the URLconf that can be called, compiled once: the tools, and what was left out and
 why.
 """
 
@@ -21,10 +21,11 @@ from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import SENTENCE, Bulk, function_of, takes_many
 from toolbooth.django.call.caller import caller, is_open, reads_headers_only
-from toolbooth.django.call.filters import asking
+from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
+from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.describe.discovery import Action, discover
@@ -37,8 +38,9 @@ from toolbooth.django.describe.gateway_arguments import brief, offer
 from toolbooth.django.describe.grouping import grouped, idle
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.operations import Operation, Unknowable, describing, operation
-from toolbooth.django.results.function_results import Offered, offered
-from toolbooth.django.results.paged_results import fitted
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.function_results import FunctionTool, function_tool
+from toolbooth.django.results.paged_results import results_of
 from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
 from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
 from toolbooth.server.registry import ToolRegistry
@@ -87,7 +89,7 @@ _built: list[Catalogue] = []
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of this process: built whole by whoever asks first_variant, while all others wait for
+    """The catalogue of this process: built whole by whoever asks first, while all others wait for
     it.
     """
     if not _built:
@@ -162,7 +164,9 @@ class _Building:
     def __post_init__(self) -> None:
         chosen = self.chosen
         said = chosen.instructions or instructions(chosen.arguments) or None
-        self.registry = ToolRegistry(chosen.name, instructions=said, errors=chosen.errors)
+        self.registry = ToolRegistry(
+            chosen.name, instructions=said, errors=chosen.errors, profile=chosen.profile
+        )
 
     def includes(self, name: str) -> bool:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
@@ -175,7 +179,7 @@ class _Building:
         self.actions[name] = tool.action
         hidden = partial(access_check, name, tool.action, Arguments())
         compiles = partial(contract_of, name, tool.contract.description)
-        made = offered(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
+        made = function_tool(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
         names = control_names(self.chosen.arguments)
         word = names.get("help")
         clashes = (
@@ -198,7 +202,7 @@ class _Building:
         check = self.registry.find(name).output_check
         return None if check is None else check(text)
 
-    def _helped(self, made: Offered, word: str, hidden: AccessCheck) -> Variant:
+    def _helped(self, made: FunctionTool, word: str, hidden: AccessCheck) -> Variant:
         """The variants of a hand-written tool that can be asked for help."""
         told = help_variant(word, made.contract.name, self.registry.find, hidden)
         plain = Tool(contract=made.contract, function=made.function, access_check=hidden)
@@ -244,7 +248,8 @@ class _Building:
             self.creates.append(call)
             said = said if self.chosen.bulk_tools else f"{said.rstrip('. ')}. {SENTENCE}"
         compiles = partial(contract_of, name, said)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = results_of(call, self.chosen)
+        continuation = Continuation(results=results, access_check=hidden, compile=compiles)
         many = Bulk(
             call=call,
             compile=compiles,
@@ -256,12 +261,10 @@ class _Building:
         self.actions[name] = action
         self.registry.add(
             contract_of(name, said, arguments),
-            asking(call, function_of(call, results)),
+            query_of(call, function_of(call, results)),
             annotations=hints(action),
             access_check=hidden,
-            variant=first_variant(
-                helped, results.variant, many.variant if action.name == "create" else None
-            ),
+            variant=variants_of(helped, continuation, many if action.name == "create" else None),
             extra_help=partial(
                 extra_help_of_view, arguments, self.chosen.max_bulk if takes_many(call) else None
             ),
@@ -277,7 +280,8 @@ class _Building:
         hidden = partial(access_check, name, call.action, call.arguments)
         compiles = partial(contract_of, name, f"{words}: all are made, or none.")
         call = replace(call, tool=name)
-        results = fitted(call, self.chosen, compiles, hidden)
+        results = results_of(call, self.chosen)
+        continuation = Continuation(results=results, access_check=hidden, compile=compiles)
         many = Bulk(
             call=call,
             compile=compiles,
@@ -286,6 +290,7 @@ class _Building:
             access_check=hidden,
         )
         tool = many.tool(WHOLE_BODY)
+        helped = help_variant_of_view(call, self.registry.find, hidden)
         self.actions[name] = call.action
         self.registry.add(
             tool.contract,
@@ -293,11 +298,7 @@ class _Building:
             title=words,
             annotations=hints(call.action),
             access_check=hidden,
-            variant=first_variant(
-                help_variant_of_view(call, self.registry.find, hidden),
-                results.variant,
-                many.variant,
-            ),
+            variant=variants_of(helped, continuation, many),
             extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
         )
 
@@ -358,7 +359,6 @@ def contract_of(name: str, said: str, arguments: Arguments) -> Contract:
         describe=lambda: narrow,
         listing_schema=brief(arguments),
         validate=Validation(arguments),
-        bind=lambda values: {"arguments": values},
     )
 
 

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 from rest_framework.test import APIRequestFactory, force_authenticate
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import Agent, acting_as, endpoint_path
@@ -23,7 +24,7 @@ def add_user(parser: CommandParser, without: str) -> None:
         "--as",
         dest="username",
         metavar="USERNAME",
-        help=f"Act as this user; without it, {without}.",
+        help=messages.act_as_user(without),
     )
 
 
@@ -49,7 +50,7 @@ def _user(name: str) -> Any:
     try:
         return model._default_manager.get_by_natural_key(name)
     except model.DoesNotExist:
-        raise CommandError(f"there is no user {name!r}", returncode=2) from None
+        raise CommandError(messages.no_such_user(name), returncode=2) from None
 
 
 @contextmanager

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.boundary.run import run
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.django import messages
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
-from toolbooth.django.results.paged_results import TOKEN, Fitted, Keys, Output
-from toolbooth.django.results.tokens import Refused
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.paged_results import TOKEN, Keys, Output, PagedResults
+from toolbooth.django.results.tokens import RefusedToken
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import (
     CONTROL_ARGUMENTS,
@@ -33,8 +35,8 @@ _SENT = "toolbooth_sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
-    """What a function returns."""
+class FunctionResults:
+    """What a function returns, as a source of results."""
 
     contract: Contract
     function: Callable[..., Any]
@@ -46,9 +48,7 @@ class Returned:
         try:
             values = self.contract.validate(sent)
         except InvalidValues:
-            raise Refused(
-                "goes on with a call that would be refused by now; make it again"
-            ) from None
+            raise RefusedToken(messages.REFUSED_BY_NOW) from None
         return run(self.contract, self.function, values, None, None)
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
@@ -63,7 +63,7 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
+class FunctionTool:
     """A hand-written tool with what is offered beside its own arguments."""
 
     contract: Contract
@@ -73,13 +73,13 @@ class Offered:
     """Names that are offered elsewhere, and are the tool's own here."""
 
 
-def offered(
+def function_tool(
     tool: HandWritten,
     chosen: Configuration,
     compile: Callable[[Arguments], Contract],
     access_check: Callable[[], Exception | None],
     output_check: Callable[[str], str | None],
-) -> Offered:
+) -> FunctionTool:
     """A hand-written tool whose results fit."""
     names = {
         name: own
@@ -94,8 +94,8 @@ def offered(
         **{name: CONTROL_ARGUMENTS[each].schema for name, each in controls.items()},
     }
     arguments = Arguments(properties=properties, wide=properties, controls=controls)
-    source = Returned(contract=tool.contract, function=tool.function)
-    results = Fitted(
+    source = FunctionResults(contract=tool.contract, function=tool.function)
+    results = PagedResults(
         tool=tool.contract.name,
         action=tool.action,
         arguments=arguments,
@@ -103,21 +103,17 @@ def offered(
         chosen=chosen,
         token=arguments.called(TOKEN),
         is_query=bool((tool.annotations or {}).get("readOnlyHint")),
-        access_check=access_check,
-        compile=compile,
         output_check=output_check,
     )
+    continuation = Continuation(results=results, access_check=access_check, compile=compile)
+    variant = continuation.variant
     if not controls:
-        return Offered(
-            contract=tool.contract, function=tool.function, variant=results.variant, clashes=clashes
+        return FunctionTool(
+            contract=tool.contract, function=tool.function, variant=variant, clashes=clashes
         )
-    contract = _asking(tool.contract, arguments)
-    return Offered(
-        contract=contract,
-        function=_fitting(source, results),
-        variant=results.variant,
-        clashes=clashes,
-    )
+    contract = _with_control_arguments(tool.contract, arguments)
+    function = _with_pages(source, results)
+    return FunctionTool(contract=contract, function=function, variant=variant, clashes=clashes)
 
 
 def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
@@ -126,28 +122,27 @@ def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
     """
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
-        return (
-            () if isinstance((schema or {}).get("additionalProperties"), dict) else ("mode", TOKEN)
-        )
+        has_typed_values = isinstance((schema or {}).get("additionalProperties"), dict)
+        return () if has_typed_values else ("mode", TOKEN)
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
-def _fitting(source: Returned, results: Fitted) -> Callable[..., Any]:
+def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[..., Any]:
     """The function, whose results fit."""
 
     @functools.wraps(source.function)
-    def fitting(*args: Any, **values: Any) -> Any:
+    def call(*args: Any, **values: Any) -> Any:
         sent, asked = split_controls(values.pop(_SENT), results.arguments.controls)
         value = source.function(*args, **values)
         if inspect.isgenerator(value):
-            value = list(cast("Iterable[Any]", value))
+            value = [*value]
         output = source.output(value, None)
         return value if output is None else results.first(output, sent, asked)
 
-    return fitting
+    return call
 
 
-def _asking(contract: Contract, arguments: Arguments) -> Contract:
+def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
     """A function's contract with control arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.controls}
     accepted = accepting(contract, offers)
@@ -155,13 +150,14 @@ def _asking(contract: Contract, arguments: Arguments) -> Contract:
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
-                message = f"must be one of {', '.join(schema['enum'])}"
+                message = messages.one_of(schema["enum"])
                 raise InvalidValues(partial(_objections, name, message))
         return sent, accepted.validate(sent)
 
     def bind(both: tuple[Json, Any]) -> Json:
         sent, values = both
-        return {**(values if contract.bind is None else contract.bind(values)), _SENT: sent}
+        keywords = values if contract.bind is None else contract.bind(values)
+        return {**keywords, _SENT: sent}
 
     return replace(publishing(accepted, offers), validate=validate, bind=bind)
 

@@ -14,7 +14,7 @@ import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -22,10 +22,11 @@ from django.core.cache import caches
 from django.db.models import Model
 from django.utils.crypto import salted_hmac
 
+from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, Identity
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_array
 from toolbooth.server.results.pages import Unit
 
 logger = logging.getLogger("toolbooth.django")
@@ -34,13 +35,13 @@ logger = logging.getLogger("toolbooth.django")
 _SALT = "toolbooth.django.continuation"
 
 
-class Refused(Exception):
-    """A token that leads nowhere, and what to do instead."""
+class RefusedToken(Exception):
+    """A token that cannot be used, and what to do instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A place in a result: what a token stands for."""
+class Position:
+    """A position in a result: what a token stands for."""
 
     tool: str
     who: str
@@ -57,53 +58,44 @@ class Place:
     """
 
 
-_FIELDS = tuple(each.name for each in fields(Place))
+_FIELDS = tuple(each.name for each in fields(Position))
 
 
-def seal(place: Place) -> str:
-    """The token for a place."""
-    return signing.dumps(astuple(place), salt=_SALT, serializer=_Serializer, compress=True)
+def seal(position: Position) -> str:
+    """The token for a position."""
+    return signing.dumps(astuple(position), salt=_SALT, serializer=_Serializer, compress=True)
 
 
-def instead(tool: str, *, is_query: bool) -> str:
-    """What to do where a token leads nowhere: what is no query must never be made twice."""
-    if is_query:
-        return f"call {tool} again with the arguments of the first call"
-    return "the call that it came from was made: look at what it did, do not repeat it"
-
-
-def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: bool) -> Place:
-    """The place that a token stands for. Raises Refused."""
-    again = instead(tool, is_query=is_query)
+def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: bool) -> Position:
+    """The position that a token stands for. Raises RefusedToken."""
+    instead = messages.instead_of_token(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
-        place = Place(**dict(zip(_FIELDS, found, strict=True)))
+        position = Position(**dict(zip(_FIELDS, found, strict=True)))
     except signing.SignatureExpired:
-        raise Refused(f"has expired: a token is good for {_minutes(age)}; {again}") from None
+        raise RefusedToken(messages.token_expired(age, instead)) from None
     except (signing.BadSignature, ValueError, TypeError):
-        told = f"is no token of this server, or was changed; send it as it came{', or' if is_query else ';'} {again}"
-        raise Refused(told) from None
-    if place.who not in who:
-        raise Refused(f"was given to another caller; {again}")
-    if place.tool != tool:
-        raise Refused(f"was given by {place.tool}; send it there")
-    return place
+        raise RefusedToken(messages.not_a_token(instead, is_query=is_query)) from None
+    if position.who not in who:
+        raise RefusedToken(messages.token_of_another_caller(instead))
+    if position.tool != tool:
+        raise RefusedToken(messages.token_of_another_tool(position.tool))
+    return position
 
 
-def bound_to(who: Caller, action: Action) -> tuple[str, ...]:
+def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
     """Who calls, in a form that says nothing to others: what a token is bound to, by each of the
     project's keys.
 
     Raises APIException for credentials that the view does not take.
     """
-    told = json.dumps([who.request.get_host(), *_who(who.identity(action), who)])
+    identity = json.dumps([who.request.get_host(), *_identity(who.identity(action), who)])
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return tuple(
-        salted_hmac(_SALT, told, secret=key, algorithm="sha256").hexdigest()[:32] for key in keys
-    )
+    hashes = (salted_hmac(_SALT, identity, secret=key, algorithm="sha256") for key in keys)
+    return tuple(each.hexdigest()[:32] for each in hashes)
 
 
-def _who(identity: Identity, who: Caller) -> list[str]:
+def _identity(identity: Identity, who: Caller) -> list[str]:
     user, auth, authenticator = identity
     if getattr(user, "pk", None) is not None:
         return [_kind(user), str(user.pk)]
@@ -113,7 +105,7 @@ def _who(identity: Identity, who: Caller) -> list[str]:
 
 
 def _credentials(auth: Any, who: Caller) -> str:
-    """What was shown to the authenticator, in a form that is the same whenever it is shown again."""
+    """The caller's credentials as text, which is the same for every request with them."""
     if isinstance(auth, Model):
         return f"{_kind(auth)} {auth.pk}"
     if isinstance(auth, str | bytes | int):
@@ -125,20 +117,14 @@ def _credentials(auth: Any, who: Caller) -> str:
 
 def _kind(thing: Any) -> str:
     meta: Any = getattr(thing, "_meta", None)
-    return (
-        str(meta.label)
-        if meta is not None
-        else f"{type(thing).__module__}.{type(thing).__qualname__}"
-    )
+    if meta is not None:
+        return str(meta.label)
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
 def digest(text: str) -> str:
     """What tells whether a result is another than it was."""
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def _minutes(age: int) -> str:
-    return f"{age // 60} minutes" if age >= 120 else f"{age} second{'s' if age > 1 else ''}"
 
 
 class _Serializer:
@@ -150,38 +136,38 @@ class _Serializer:
         return json.dumps(obj, separators=(",", ":"), default=str).encode()
 
     def loads(self, data: bytes) -> Any:
-        place: list[Any] = json.loads(data)
-        return [
-            tuple(cast("list[str]", each)) if isinstance(each, list) else each for each in place
-        ]
+        values: list[Any] = json.loads(data)
+        return [_hashable(each) for each in values]
+
+
+def _hashable(value: Any) -> Any:
+    """A list as a tuple, which a position has."""
+    return tuple(value) if is_array(value) else value
 
 
 # --- what is kept ---
 
 
 def keep(text: str, is_json: bool, chosen: Configuration) -> str | None:
-    """Keep a result where all workers find it; the key, or None where the cache does not keep it."""
+    """Keep a result where all workers find it. Returns the key; None if the cache failed."""
     return _keep(f"toolbooth:{secrets.token_urlsafe(18)}", [is_json, text], chosen)
 
 
-def keep_query(place: Place, chosen: Configuration) -> Place | None:
-    """The place with what was asked for in the cache, once for all of its pages; None where it does
-    not keep it.
+def keep_query(position: Position, chosen: Configuration) -> Position | None:
+    """The position with what was asked for in the cache, once for all of its pages; None if the
+    cache failed.
     """
-    text = _Serializer().dumps([place.arguments, place.filter_keys]).decode()
-    key = _keep(f"toolbooth:{digest(place.who + text)}", [True, text], chosen)
-    return None if key is None else replace(place, arguments=None, filter_keys=None, kept=key)
+    text = _Serializer().dumps([position.arguments, position.filter_keys]).decode()
+    key = _keep(f"toolbooth:{digest(position.who + text)}", [True, text], chosen)
+    return None if key is None else replace(position, arguments=None, filter_keys=None, kept=key)
 
 
-def kept_query(place: Place, key: str, chosen: Configuration) -> Place:
-    """The place with what was asked for. Raises Refused."""
-    text, _ = kept(
-        key,
-        chosen,
-        f"goes on with arguments that are no longer kept; {instead(place.tool, is_query=True)}",
-    )
+def kept_query(position: Position, key: str, chosen: Configuration) -> Position:
+    """The position with what was asked for. Raises RefusedToken."""
+    instead = messages.instead_of_token(position.tool, is_query=True)
+    text, _ = kept_result(key, chosen, messages.arguments_no_longer_kept(instead))
     arguments, filter_keys = _Serializer().loads(text.encode())
-    return replace(place, arguments=arguments, filter_keys=filter_keys, kept=None)
+    return replace(position, arguments=arguments, filter_keys=filter_keys, kept=None)
 
 
 def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
@@ -194,17 +180,17 @@ def _keep(key: str, entry: list[Any], chosen: Configuration) -> str | None:
     return None
 
 
-def kept(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
-    """What is kept, and whether it is JSON; from now on it is kept as long again. Raises Refused."""
+def kept_result(key: str, chosen: Configuration, lost: str) -> tuple[str, bool]:
+    """What is kept, and whether it is JSON; from now on it is kept as long again. Raises
+    RefusedToken.
+    """
     try:
         entry: Any = caches[chosen.cache].get(key)
         caches[chosen.cache].touch(key, chosen.token_age)
     except Exception:
         logger.warning("the cache %r failed to give a result back", chosen.cache, exc_info=True)
-        raise Refused(
-            "stands for a result that cannot be reached at the moment; send it again in a while"
-        ) from None
+        raise RefusedToken(messages.NOT_REACHED_NOW) from None
     if entry is None:
-        raise Refused(lost)
+        raise RefusedToken(lost)
     is_json, text = entry
     return text, is_json

@@ -1,4 +1,4 @@
-"""Rules about what stands inside an `inputSchema`: arrays, objects, values and their constraints."""
+"""Rules about the inside of an `inputSchema`: arrays, objects, values and their constraints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from toolbooth.lint.fixes import as_portable, in_words, shown
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list
+from toolbooth.lint.schemas import COMBINATORS, SchemaNode, as_dict, as_list
 
 _EXCLUSIVE = ("exclusiveMinimum", "exclusiveMaximum")
 _SCALARS = ("string", "integer", "number", "boolean")
@@ -56,7 +56,7 @@ def array_without_items(tool: Tool) -> Iterator[Fault]:
     for node in tool.nodes:
         if (
             "array" in node.kinds
-            and node.place != "part"
+            and node.role != "part"
             and not node.keywords.keys() & {"items", "prefixItems"}
         ):
             yield fault(node, "an array without items")
@@ -127,7 +127,7 @@ def undeclared_required(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         # An alternative often requires what the object around it declares.
-        if node.place == "part" or (node.place == "option" and "properties" not in node.keywords):
+        if node.role == "part" or (node.role == "option" and "properties" not in node.keywords):
             continue
         for name in as_list(node.keywords.get("required")):
             if isinstance(name, str) and name not in as_dict(node.keywords.get("properties")):
@@ -179,7 +179,7 @@ def _is_complex(value: Any) -> bool:
     return isinstance(value, (dict, list))
 
 
-def _number_enums(node: Node) -> Mapping[str, bool]:
+def _number_enums(node: SchemaNode) -> Mapping[str, bool]:
     values = as_list(node.keywords.get("enum"))
     scalar = values and not any(
         isinstance(value, str) or value is None or _is_complex(value) for value in values
@@ -209,13 +209,11 @@ def null_default(tool: Tool) -> Iterator[Fault]:
             yield fault(node, "default: null")
 
 
-def _odd_formats(node: Node) -> Mapping[str, bool]:
-    known = isinstance(node.keywords.get("format"), str)
-    return (
-        {"format": True}
-        if known and node.kind == "string" and node.keywords["format"] != "date-time"
-        else {}
-    )
+def _odd_formats(node: SchemaNode) -> Mapping[str, bool]:
+    named = node.keywords.get("format")
+    if isinstance(named, str) and node.kind == "string" and named != "date-time":
+        return {"format": True}
+    return {}
 
 
 @tool_rule(fix=in_words(_odd_formats))
@@ -229,7 +227,7 @@ def string_format(tool: Tool) -> Iterator[Fault]:
             yield fault(node, f"format: {node.keywords['format']}", node.keywords["format"])
 
 
-def _exclusive_bounds(node: Node) -> Mapping[str, bool]:
+def _exclusive_bounds(node: SchemaNode) -> Mapping[str, bool]:
     return {
         key: True
         for key in _EXCLUSIVE
@@ -272,7 +270,7 @@ def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
                 yield fault(node, key, key)
 
 
-def _unstated(node: Node) -> Mapping[str, bool]:
+def _unstated(node: SchemaNode) -> Mapping[str, bool]:
     """The constraints of a node that its description does not mention."""
     if not node.is_value:
         return {}
@@ -280,7 +278,7 @@ def _unstated(node: Node) -> Mapping[str, bool]:
     return {key: False for key in _CONSTRAINTS if key in kept and not _is_stated(node, key)}
 
 
-def _is_stated(node: Node, key: str) -> bool:
+def _is_stated(node: SchemaNode, key: str) -> bool:
     value = node.keywords[key]
     if key == "uniqueItems":
         return value is not True or any(

@@ -11,12 +11,12 @@ import jsonschema_rs
 
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import Node, as_dict, escaped
+from toolbooth.lint.schemas import SchemaNode, as_dict, escaped
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER = "x-mcp-header"
-# By rules of their own.
-_TOLD_ELSEWHERE = (("items",), ("exclusiveMinimum",), ("exclusiveMaximum",))
+# These have rules of their own.
+_OTHER_RULES = (("items",), ("exclusiveMinimum",), ("exclusiveMaximum",))
 
 
 @tool_rule()
@@ -28,28 +28,28 @@ def invalid_schema(tool: Tool) -> Iterator[Fault]:
     plain = {key: value for key, value in tool.root.items() if key != "$schema"}
     if _meta_schema().is_valid(plain):
         return
-    told = dict.fromkeys(
-        (tuple(error.instance_path), error.message) for error in _meta_schema().iter_errors(plain)
-    )
+    errors = _meta_schema().iter_errors(plain)
+    messages = dict.fromkeys((tuple(error.instance_path), error.message) for error in errors)
     by_pointer = {node.pointer: node for node in tool.nodes}
-    for steps, message in told:
-        if steps[-1:] not in _TOLD_ELSEWHERE:
+    for steps, message in messages:
+        if steps[-1:] not in _OTHER_RULES:
             yield _invalid(by_pointer, steps, message)
 
 
 @cache
 def _meta_schema() -> jsonschema_rs.Draft202012Validator:
+    # The meta-schema is part of jsonschema-rs: nothing is fetched.
     return jsonschema_rs.Draft202012Validator(
-        {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"}, offline=True
     )
 
 
-def _invalid(by_pointer: Mapping[str, Node], steps: Sequence[str | int], message: str) -> Fault:
+def _invalid(
+    by_pointer: Mapping[str, SchemaNode], steps: Sequence[str | int], message: str
+) -> Fault:
     """The error at the nearest node, with the keyword that is wrong."""
-    pointers = [
-        "#" + "".join(f"/{escaped(str(step))}" for step in steps[:end])
-        for end in range(len(steps) + 1)
-    ]
+    names = [f"/{escaped(str(step))}" for step in steps]
+    pointers = ["#" + "".join(names[:end]) for end in range(len(steps) + 1)]
     end = max(index for index, pointer in enumerate(pointers) if pointer in by_pointer)
     node, keyword = by_pointer[pointers[end]], ".".join(map(str, steps[end:]))
     if keyword == "type":
@@ -84,9 +84,7 @@ def header_parameter(tool: Tool) -> Iterator[Fault]:
         if _HEADER not in node.keywords:
             continue
         token = node.keywords[_HEADER]
-        reachable = node.place == "property" and re.fullmatch(
-            r"#(/properties/[^/]+)+", node.pointer
-        )
+        reachable = node.role == "property" and re.fullmatch(r"#(/properties/[^/]+)+", node.pointer)
         if not reachable:
             yield fault(node, f"{_HEADER} is not on a plain property")
         elif not isinstance(token, str) or not _TOKEN.fullmatch(token):

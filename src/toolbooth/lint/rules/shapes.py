@@ -9,7 +9,7 @@ from toolbooth.jsonvalue import NoSuchPart, resolve_pointer
 from toolbooth.lint.fixes import as_portable
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import COMBINATORS, Node, as_dict, as_list
+from toolbooth.lint.schemas import COMBINATORS, SchemaNode, as_dict, as_list, outside_references
 
 _HAS_TYPE = ("type", "anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "enum", "const")
 
@@ -25,10 +25,9 @@ def root_untyped(tool: Tool) -> Iterator[Fault]:
     """
     written = tool.root.get("type")
     if not isinstance(tool.schema, dict):
+        missing = tool.schema is None
         yield Fault(
-            message="there is no inputSchema"
-            if tool.schema is None
-            else "the inputSchema is no object"
+            message="there is no inputSchema" if missing else "the inputSchema is no object"
         )
     elif written is None:
         yield Fault(message="the root has no type")
@@ -131,7 +130,7 @@ def type_list(tool: Tool) -> Iterator[Fault]:
     use `anyOf`.
     """
     for node in tool.nodes:
-        if node.place != "root" and isinstance(node.keywords.get("type"), list):
+        if node.role != "root" and isinstance(node.keywords.get("type"), list):
             yield fault(node, f"type is a list ({', '.join(map(str, node.kinds))})")
 
 
@@ -143,9 +142,7 @@ def null_option(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         options = [*as_list(node.keywords.get("anyOf")), *as_list(node.keywords.get("oneOf"))]
-        if node.place != "root" and any(
-            as_dict(option).get("type") == "null" for option in options
-        ):
+        if node.role != "root" and any(as_dict(option).get("type") == "null" for option in options):
             yield fault(node, "null as an alternative")
 
 
@@ -160,7 +157,7 @@ def union(tool: Tool) -> Iterator[Fault]:
         options = [
             as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))
         ]
-        if node.place != "root" and len(set(map(str, options)) - {"null"}) > 1:
+        if node.role != "root" and len(set(map(str, options)) - {"null"}) > 1:
             yield fault(node, f"anyOf {', '.join(map(str, options))}")
 
 
@@ -174,7 +171,7 @@ def combinator(tool: Tool) -> Iterator[Fault]:
         for key in COMBINATORS:
             if (
                 key in node.keywords
-                and node.place != "root"
+                and node.role != "root"
                 and key not in ("anyOf", "then", "else")
             ):
                 yield fault(node, f"{key} below the root", key)
@@ -188,7 +185,7 @@ def mixed_object(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         if (
-            node.place != "root"
+            node.role != "root"
             and "properties" in node.keywords
             and node.keywords.keys() & {"anyOf", "oneOf"}
         ):
@@ -225,14 +222,11 @@ def recursion(tool: Tool) -> Iterator[Fault]:
     Cut it at the depth that agents need, and describe what may follow below.
     """
     refs = [(node, node.keywords["$ref"]) for node in tool.nodes if _is_local_ref(node)]
-    leads = {
-        target: {
-            to
-            for node, to in refs
-            if node.pointer == target or node.pointer.startswith(f"{target}/")
-        }
-        for target in {target for _, target in refs}
-    }
+    leads: dict[str, set[str]] = {target: set() for _, target in refs}
+    for target, inside in leads.items():
+        for node, to in refs:
+            if node.pointer == target or node.pointer.startswith(f"{target}/"):
+                inside.add(to)
     circles = {target for target in leads if target in _reached(leads, target)}
     for node, target in refs:
         if target in circles:
@@ -256,10 +250,8 @@ def external_reference(tool: Tool) -> Iterator[Fault]:
 
     Copy what it points to. The specification forbids clients to fetch it unasked.
     """
-    for node in tool.nodes:
-        ref = node.keywords.get("$ref")
-        if isinstance(ref, str) and not ref.startswith("#"):
-            yield fault(node, f"refers to {ref}")
+    for node, target in outside_references(tool.schema):
+        yield fault(node, f"refers to {target}")
 
 
 @tool_rule(fix=as_portable)
@@ -281,6 +273,6 @@ def _leads_somewhere(root: Any, ref: str) -> bool:
     return True
 
 
-def _is_local_ref(node: Node) -> bool:
+def _is_local_ref(node: SchemaNode) -> bool:
     ref = node.keywords.get("$ref")
     return isinstance(ref, str) and (ref == "#" or ref.startswith("#/"))

@@ -56,7 +56,7 @@ def many_properties(tool: Tool) -> Iterator[Fault]:
 
     Split the tool.
     """
-    count = sum(node.place == "property" for node in tool.nodes)
+    count = sum(node.role == "property" for node in tool.nodes)
     yield Fault(message=f"{count:,} properties", value=count)
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import Node, as_dict, as_list
+from toolbooth.lint.schemas import SchemaNode, as_dict, as_list
 
 _SCALARS = ("string", "integer", "number", "boolean")
 # As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request
 # model.
 _WRAPPERS = re.compile(
-    r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload|req|request|request_\w+"
+    r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload"
+    r"|req|request|request_\w+"
 )
 _EXAMPLE = re.compile(r"\be\.\s?g\.|\bexamples?\b|\bsuch as\b|[\[{]", re.IGNORECASE)
 _ONE_KEY = re.compile(r"\{\s*[\"'](\w+)[\"']\s*:\s*(?:\"[^\"{}]*\"|'[^'{}]*'|[\w.-]+)\s*\}")
@@ -65,7 +66,7 @@ def long_parameter_description(tool: Tool) -> Iterator[Fault]:
     Shorten it, with the essentials first.
     """
     for node in tool.nodes:
-        if node.place != "root":
+        if node.role != "root":
             yield fault(node, f"its description has {len(node.text):,} characters", len(node.text))
 
 
@@ -97,7 +98,7 @@ def no_example(tool: Tool) -> Iterator[Fault]:
             yield fault(node, "complex, and without an example")
 
 
-def _is_opaque(node: Node) -> bool:
+def _is_opaque(node: SchemaNode) -> bool:
     keywords = node.keywords
     if node.kind == "array":
         items = as_dict(keywords.get("items"))
@@ -111,7 +112,7 @@ def _is_bare(keywords: dict[str, Any]) -> bool:
     return keywords.get("type") == "object" and not shown and not inside
 
 
-def _has_example(node: Node) -> bool:
+def _has_example(node: SchemaNode) -> bool:
     inside = (node.keywords, as_dict(node.keywords.get("items")))
     if any(
         as_list(each.get("examples")) or "example" in each or as_list(each.get("enum"))
@@ -121,7 +122,7 @@ def _has_example(node: Node) -> bool:
     return bool(node.keywords.get("default") or _EXAMPLE.search(node.text))
 
 
-def _takes_json_text(node: Node) -> bool:
+def _takes_json_text(node: SchemaNode) -> bool:
     said = node.keywords.get("contentMediaType") == _JSON_MEDIA or bool(
         _SAYS_JSON.search(node.text)
     )
@@ -144,7 +145,7 @@ def json_for_simple_value(tool: Tool) -> Iterator[Fault]:
             yield fault(node, "an object around a simple value")
 
 
-def _wants_scalar_text(node: Node) -> bool:
+def _wants_scalar_text(node: SchemaNode) -> bool:
     if as_dict(node.keywords.get("contentSchema")).get("type") in _SCALARS:
         return True
     texts = [
@@ -156,7 +157,7 @@ def _wants_scalar_text(node: Node) -> bool:
     )
 
 
-def _holds_one_scalar(node: Node) -> bool:
+def _holds_one_scalar(node: SchemaNode) -> bool:
     properties = as_dict(node.keywords.get("properties"))
     names = [name for name in properties if name in _value_names(node)]
     return (
@@ -166,7 +167,7 @@ def _holds_one_scalar(node: Node) -> bool:
     )
 
 
-def _value_names(node: Node) -> tuple[str, ...]:
+def _value_names(node: SchemaNode) -> tuple[str, ...]:
     return ("value", "val", "text", node.name)
 
 
@@ -185,7 +186,7 @@ def wrapper_parameter(tool: Tool) -> Iterator[Fault]:
             )
 
 
-def _properties_of(tool: Tool, node: Node) -> dict[str, Any]:
+def _properties_of(tool: Tool, node: SchemaNode) -> dict[str, Any]:
     """The properties of a parameter, looked up if it is a reference, also beside null."""
     options = [
         node.keywords,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -68,7 +69,7 @@ class Report:
 
 
 class Checker:
-    """The cases of one server, and what becomes of each. Use it within `async with served(server)`."""
+    """The cases of one server, and their outcomes. Use it within `async with served(server)`."""
 
     def __init__(self, there: Served, examples: Examples | None = None) -> None:
         self.there = there
@@ -77,7 +78,9 @@ class Checker:
         self._meant: dict[tuple[str, bytes], WireResult] = {}
 
     async def cases(self) -> list[Case]:
-        """Every tool in every shape; tools without a correct call are in `without`. Nothing is run."""
+        """Every tool in every shape, without running one. Tools without a correct call are in
+        `without`.
+        """
         found: list[Case] = []
         tools = await tools_of(self.there)
         unknown = self.examples.keys() - {tool.label for tool in tools}
@@ -152,12 +155,13 @@ async def check_boundary(
         cases = await checker.cases()
         found = [deviation for case in cases if (deviation := await checker.verdict(case))]
     declared = [each for each in found if _is_accepted(each, accepted or {})]
+    others = [each for each in found if each not in declared]
     return Report(
         server=there.name,
         kind=there.kind,
         protected=there.protected,
         cases=tuple(cases),
-        deviations=tuple(sorted((each for each in found if each not in declared), key=_gravity)),
+        deviations=tuple(sorted(others, key=_gravity)),
         accepted=tuple(declared),
         without=tuple(checker.without),
     )
@@ -177,10 +181,11 @@ def assert_boundary(
     Raises:
         AssertionError: which tool, which shape, what was sent, what the law prescribes, what
         happened instead.
+        ContractError: the schema of a tool refers to a file or URL.
     """
     report = run(check_boundary(server, examples, accepted=accepted))
     if not report.holds:
-        raise AssertionError(told(report))
+        raise AssertionError(failure_text(report))
     return report
 
 
@@ -204,10 +209,10 @@ def _gravity(deviation: Deviation) -> tuple[int, int]:
     return list(GRADES).index(deviation.grade), -deviation.lost
 
 
-# --- what the author reads --------------------------------------------------------------------------------------
+# --- what the author reads ----------------------------------------------------------------------
 
 
-def told(report: Report) -> str:
+def failure_text(report: Report) -> str:
     """The failure: what is wrong first, then what to change, then the worst of each kind, then the
     matrix.
     """
@@ -221,17 +226,11 @@ def told(report: Report) -> str:
 
 
 def _head(report: Report) -> str:
-    state = (
-        ""
-        if report.kind == "toolbooth"
-        else ", protected"
-        if report.protected
-        else ", not protected"
-    )
-    bad = len(report.deviations)
-    lines = [
-        f"{report.server} ({report.kind}{state}): {bad} of {len(report.cases)} calls broke the law of the boundary"
-    ]
+    state = report.kind
+    if report.kind != "toolbooth":
+        state += ", protected" if report.protected else ", not protected"
+    broken = f"{len(report.deviations)} of {len(report.cases)}"
+    lines = [f"{report.server} ({state}): {broken} calls broke the law of the boundary"]
     for grade, words in GRADES.items():
         count = sum(each.grade == grade for each in report.deviations)
         lines += [f"  {count:5} {grade}: {words}"] if count else []
@@ -244,14 +243,16 @@ def remedy(report: Report) -> str:
     lines: list[str] = []
     if not report.protected and grades - {"broken"}:
         lines.append(
-            f"To change: toolbooth.adapters.{report.kind}.protect(server) puts every tool behind the boundary."
+            f"To change: toolbooth.adapters.{report.kind}.protect(server) "
+            "puts every tool behind the boundary."
         )
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
         lines.append(
-            "To change: where the correct call breaks, the tool expects what is never delivered. Values arrive as the "
-            "parameter's annotation says: a model as that model, not as a dict; without one, dates and the keys of "
-            "objects as text. So annotate (datetime, dict[int, str], a model) and test with call_over_wire. If the "
-            "call makes no sense to the tool, give one that does: examples=."
+            "To change: where the correct call breaks, the tool expects what is never delivered. "
+            "Values arrive as the parameter's annotation says: a model as that model, not as a "
+            "dict; without one, dates and the keys of objects as text. So annotate (datetime, "
+            "dict[int, str], a model) and test with call_over_wire. If the call makes no sense to "
+            "the tool, give one that does: examples=."
         )
     return "\n".join(fill(line, 118, subsequent_indent="  ") for line in lines)
 
@@ -268,24 +269,30 @@ def matrix(report: Report) -> str:
     """Tools by families of shapes: how many of how many held; a dot where all did."""
     families = list(dict.fromkeys(kind.family for kind in KINDS.values()))
     tools = list(dict.fromkeys(case.tool.label for case in report.cases))
-    bad = {(each.tool, each.shape.id) for each in (*report.deviations, *report.accepted)}
+    deviating = {(each.tool, each.shape.id) for each in (*report.deviations, *report.accepted)}
+    called, broken = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for case in report.cases:
+        tool, family = case.tool.label, KINDS[case.shape.kind].family
+        called[tool, family] += 1
+        broken[tool, family] += (tool, case.shape.id) in deviating
     rows = [["", *families]]
     for tool in tools:
-        row = [tool]
-        for family in families:
-            shapes = [case.shape for case in report.cases if case.tool.label == tool]
-            shapes = [shape for shape in shapes if KINDS[shape.kind].family == family]
-            broken = sum((tool, shape.id) in bad for shape in shapes)
-            row.append(
-                ""
-                if not shapes
-                else f"{len(shapes) - broken}/{len(shapes)}"
-                if broken
-                else f"· {len(shapes)}"
-            )
-        rows.append(row)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(each.ljust(width) for each, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+        cells = [_cell(called[tool, family], broken[tool, family]) for family in families]
+        rows.append([tool, *cells])
+    return _aligned(rows)
+
+
+def _cell(called: int, broken: int) -> str:
+    if not called:
+        return ""
+    return f"{called - broken}/{called}" if broken else f"· {called}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as text, with columns of one width."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.jsonvalue import JsonPath, path_text, shorten
-from toolbooth.shape import Shape
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, path_text, shorten
+from toolbooth.shape import ObjectShape, Shape
 from toolbooth.testing.client.call import WireResult
 from toolbooth.testing.client.tools import ServedTool
 from toolbooth.testing.shapes.call_places import form_of, places
@@ -104,11 +104,8 @@ def judge(
     """
     lost: list[JsonPath] = []
     if reference is None:
-        lost = list(
-            lost_keys(
-                tool.contract.shape, text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}, ()
-            )
-        )
+        sent = text_as_object(shape.body.decode(), DEFAULT_LIMITS) or {}
+        lost = list(lost_keys(tool.contract.shape, sent, ()))
         found = _of_refusal(shape, result, lost)
     elif shape.kind == "correct":
         found = _of_correct(result, reference)
@@ -121,17 +118,17 @@ def judge(
     return Deviation(tool=tool.label, shape=shape, grade=grade, happened=happened, lost=len(lost))
 
 
-_Said = tuple[Grade, str]
+_Judgement = tuple[Grade, str]
 
 
-def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> _Said | None:
+def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> _Judgement | None:
     if not result.problems and not is_refused(result):
+        outcome = "failed:" if result.is_error else "answered"
+        answered = f"it {outcome} {_one_line(result.text)}"
+        if not lost:
+            return "guessed", f"the tool ran on it; {answered}"
         count = "1 key was" if len(lost) == 1 else f"{len(lost)} keys were"
-        said = f"the tool ran and {count} lost ({_named(lost)})" if lost else "the tool ran on it"
-        return (
-            "lost" if lost else "guessed",
-            f"{said}; it {'failed:' if result.is_error else 'answered'} {_one_line(result.text)}",
-        )
+        return "lost", f"the tool ran and {count} lost ({_named(lost)}); {answered}"
     if not result.problems:
         return "unexplained", f"refused, with {_one_line(result.text)}"
     law = shape.law
@@ -139,16 +136,14 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
     if law.problems is not None and said != sorted(law.problems):
         return "unexplained", f"refused, but for {_listed(said)}"
     if law.corrected is not ... and result.corrected != law.corrected:
-        instead = (
-            "no corrected call"
-            if result.corrected is None
-            else f"to send {json.dumps(result.corrected)}"
-        )
+        instead = "no corrected call"
+        if result.corrected is not None:
+            instead = f"to send {json.dumps(result.corrected)}"
         return "unexplained", f"refused, but it was told {_one_line(instead)}"
     return None
 
 
-def _of_correct(result: WireResult, reference: Reference) -> _Said | None:
+def _of_correct(result: WireResult, reference: Reference) -> _Judgement | None:
     if result.problems or is_hosts_refusal(result):
         return "refused", f"refused: {_one_line(result.text)}"
     if not result.is_error or (not reference.given and _is_own_words(result.text)):
@@ -161,30 +156,26 @@ def _is_own_words(text: str) -> bool:
     return _OWN_WORDS.search(text) is not None or _CRASHES.search(text) is None
 
 
-def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> _Said | None:
+def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> _Judgement | None:
     meant = reference.result
     if is_refused(meant):  # by the author's own validation: then so must this be
-        return (
-            None
-            if is_refused(result)
-            else ("guessed", f"the tool ran; it answered {_one_line(result.text)}")
-        )
+        if is_refused(result):
+            return None
+        return "guessed", f"the tool ran; it answered {_one_line(result.text)}"
     if is_refused(result):
         return "refused", f"refused: {_one_line(result.text)}"
     if reference.steady and answer(result) != answer(meant):
         if result.is_error:
             return "broken", f"the tool was run with it and failed: {_one_line(result.text)}"
-        return (
-            "changed",
-            f"it answered {_one_line(result.text)}, but {_one_line(meant.text)} to the correct call",
-        )
+        here, there = _one_line(result.text), _one_line(meant.text)
+        return "changed", f"it answered {here}, but {there} to the correct call"
     said = sorted((each.code, each.where) for each in result.repairs)
     if said != sorted(shape.law.repairs) and not result.is_error:
         return "unrecorded", f"taken as meant, with {_listed(said) or 'nothing'} in its record"
     return None
 
 
-def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Said | None:
+def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Judgement | None:
     """No refusal may show a secret."""
     if (
         not result.problems
@@ -209,26 +200,30 @@ def _named(paths: list[JsonPath]) -> str:
 
 def lost_keys(shape: Shape, value: Any, path: JsonPath) -> Iterator[JsonPath]:
     """The keys that stand where nothing is declared; of a wrapper, those inside it."""
-    form = (
-        form_of(shape.objects, cast("dict[str, Any]", value)) if isinstance(value, dict) else None
-    )
-    if form is not None and not shape.opaque:
-        for key, each in cast("dict[str, Any]", value).items():
-            field = form.fields.get(key)
-            if field is not None:
-                yield from lost_keys(field.shape, each, (*path, key))
-            elif form.additional is None:
-                yield from _inside(each, (*path, key))
-    elif isinstance(value, list) and len(shape.arrays) == 1 and shape.arrays[0].items is not None:
-        for index, each in enumerate(cast("list[Any]", value)):
+    if is_object(value):
+        form = form_of(shape.objects, value)
+        if form is not None and not shape.opaque:
+            yield from _lost_fields(form, value, path)
+    elif is_array(value) and len(shape.arrays) == 1 and shape.arrays[0].items is not None:
+        for index, each in enumerate(value):
             yield from lost_keys(shape.arrays[0].items, each, (*path, index))
+
+
+def _lost_fields(form: ObjectShape, table: Json, path: JsonPath) -> Iterator[JsonPath]:
+    for key, each in table.items():
+        field = form.fields.get(key)
+        if field is not None:
+            yield from lost_keys(field.shape, each, (*path, key))
+        elif form.additional is None:
+            yield from _inside(each, (*path, key))
 
 
 def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
     """What a wrapper holds, wrappers within it taken off."""
     inner = text_as_object(value, DEFAULT_LIMITS) or {}
     if len(inner) == 1 and text_as_object(next(iter(inner.values())), DEFAULT_LIMITS):
-        yield from [found for key, each in inner.items() for found in _inside(each, (*path, key))]
+        for key, each in inner.items():
+            yield from _inside(each, (*path, key))
     else:
         yield from [(*path, key) for key in inner] or [path]
 

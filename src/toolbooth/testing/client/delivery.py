@@ -13,16 +13,17 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import SecretBytes, SecretStr
 from pydantic_core import to_json
 
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import JsonPath, path_text
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, shorten
 from toolbooth.publish import input_schema
 from toolbooth.testing.client.javascript import UNDEFINED, stringified
 from toolbooth.testing.client.strict import filled
+from toolbooth.testing.offline_schema import refuse_outside_references
 
 Host = Literal["json", "js"]
 Fill = Literal["openai-strict"]
@@ -56,6 +57,7 @@ def wire(
     Raises:
         NotJson: with every value that JSON cannot carry, where it stands, and what a client sends
         instead.
+        ContractError: the schema refers to a file or URL.
     """
     if host not in ("json", "js"):
         raise ValueError(f"host={host!r}: there is 'json' and 'js'")
@@ -63,7 +65,7 @@ def wire(
         raise ValueError(f"fill={fill!r}: there is 'openai-strict'")
     faults: list[str] = []
     try:
-        read = _Reader(host, faults).read(arguments, ())
+        read = _ClientJson(host, faults).read(arguments, ())
     except RecursionError:
         raise NotJson(
             ["$: refers to itself, or is nested deeper than a client could write"]
@@ -82,10 +84,13 @@ def _published(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]
         raise ValueError(
             "fill needs the schema that the model was shown: schema=, an inputSchema or a Contract"
         )
-    return input_schema(schema) if isinstance(schema, Contract) else schema
+    if isinstance(schema, Contract):
+        refuse_outside_references(schema.schema, schema.name)
+        return input_schema(schema)
+    return schema
 
 
-class _Reader:
+class _ClientJson:
     """Copies what is JSON, and notes what is not."""
 
     def __init__(self, host: Host, faults: list[str]) -> None:
@@ -105,13 +110,10 @@ class _Reader:
             return self._integer(int(value), path)
         if isinstance(value, float):
             return self._number(float(value), path)
-        if isinstance(value, dict):
-            return self._object(cast("dict[Any, Any]", value), path)
-        if isinstance(value, list):
-            return [
-                self.read(each, (*path, index))
-                for index, each in enumerate(cast("list[Any]", value))
-            ]
+        if is_object(value):
+            return self._object(value, path)
+        if is_array(value):
+            return [self.read(each, (*path, index)) for index, each in enumerate(value)]
         return self._fault(path, _not_json(value))
 
     def _object(self, table: dict[Any, Any], path: JsonPath) -> dict[str, Any]:
@@ -131,9 +133,8 @@ class _Reader:
                 return self._fault(
                     path, "half a surrogate pair is no text; only a JavaScript client can send it"
                 )
-            return text.encode("utf-16", "surrogatepass").decode(
-                "utf-16", "surrogatepass"
-            )  # joins two halves
+            # This joins two halves of a surrogate pair.
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         return text
 
     def _integer(self, number: int, path: JsonPath) -> Any:
@@ -172,11 +173,9 @@ class _Reader:
 def _not_json(value: Any) -> str:
     kind = type(value).__name__
     instead = _instead(value)
-    return (
-        f"{kind} is not JSON; a client sends {instead}"
-        if instead
-        else f"{kind} is not JSON, and no client sends one"
-    )
+    if instead:
+        return f"{kind} is not JSON; a client sends {instead}"
+    return f"{kind} is not JSON, and no client sends one"
 
 
 def _instead(value: Any) -> str | None:
@@ -191,7 +190,7 @@ def _instead(value: Any) -> str | None:
         text = to_json(value, by_alias=True).decode()
     except Exception:  # whatever an author's serializer raises: there is nothing to show then
         return None
-    return text if len(text) <= _ECHO else text[: _ECHO - 1] + "…"
+    return shorten(text, _ECHO)
 
 
 def _not_a_key(key: Any) -> str:

@@ -10,7 +10,9 @@ import math
 import re
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, cast
+from typing import Any, Final
+
+from toolbooth.jsonvalue import is_array, is_object
 
 
 class Undefined(Enum):
@@ -32,18 +34,19 @@ _DIGITS_END = 1e21
 
 def stringified(value: Any) -> Any:
     """`JSON.stringify` of a value, as Python reads it."""
-    if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        sent = {key: stringified(each) for key, each in table.items() if each is not UNDEFINED}
-        indexes = sorted((key for key in sent if _is_index(key)), key=int)
-        return {key: sent[key] for key in (*indexes, *sent)} if indexes else sent
-    if isinstance(value, list):
-        return [
-            None if each is UNDEFINED else stringified(each) for each in cast("list[Any]", value)
-        ]
+    if is_object(value):
+        sent = {key: stringified(each) for key, each in value.items() if each is not UNDEFINED}
+        indexes = sorted(filter(_is_index, sent), key=int)
+        return {key: sent[key] for key in (*indexes, *sent)}
+    if is_array(value):
+        return list(map(_stringified_item, value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return _number(value)
+
+
+def _stringified_item(value: Any) -> Any:
+    return None if value is UNDEFINED else stringified(value)
 
 
 def _number(number: float) -> float | None:

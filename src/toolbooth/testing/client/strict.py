@@ -8,16 +8,21 @@ schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable
+from itertools import chain, repeat
+from typing import Any
 
-import jsonschema_rs
-
-from toolbooth.jsonvalue import NoSuchPart, Schema, resolve_pointer
+from toolbooth.jsonvalue import Json, NoSuchPart, Schema, is_array, is_object, resolve_pointer
+from toolbooth.testing.offline_schema import is_schema, offline_validator, refuse_outside_references
 
 
 def filled(value: Any, schema: Schema) -> Any:
-    """The value with every key that the schema declares for its objects, at every depth."""
+    """The value with every key that the schema declares for its objects, at every depth.
+
+    Raises:
+        ContractError: the schema refers to a file or URL.
+    """
+    refuse_outside_references(schema)
     return _Filler(schema).fill(value, schema)
 
 
@@ -27,58 +32,55 @@ class _Filler:
         self.definitions = {name: root[name] for name in ("$defs", "definitions") if name in root}
 
     def fill(self, value: Any, schema: Any) -> Any:
-        if isinstance(value, dict):
-            return self._object(cast("dict[str, Any]", value), list(self._parts(value, schema)))
-        if isinstance(value, list):
-            return self._array(cast("list[Any]", value), list(self._parts(value, schema)))
+        if is_object(value):
+            return self._object(value, list(self._parts(value, schema)))
+        if is_array(value):
+            return self._array(value, list(self._parts(value, schema)))
         return value
 
-    def _object(self, table: dict[str, Any], parts: list[Schema]) -> dict[str, Any]:
-        declared = {
-            name: node for part in parts for name, node in part.get("properties", {}).items()
-        }
-        made = {
-            name: self.fill(table[name], node) if name in table else None
-            for name, node in declared.items()
-        }
-        return {**made, **{key: each for key, each in table.items() if key not in declared}}
+    def _object(self, table: Json, parts: list[Schema]) -> Json:
+        declared: Json = {}
+        for part in parts:
+            declared |= part.get("properties", {})
+        made: Json = dict.fromkeys(declared)
+        for name, value in table.items():
+            made[name] = self.fill(value, declared[name]) if name in declared else value
+        return made
 
     def _array(self, items: list[Any], parts: list[Schema]) -> list[Any]:
-        prefix = next((part["prefixItems"] for part in parts if "prefixItems" in part), ())
-        rest = next((part["items"] for part in parts if "items" in part), True)
-        return [
-            self.fill(each, prefix[index] if index < len(prefix) else rest)
-            for index, each in enumerate(items)
-        ]
+        prefix: Any = next((part["prefixItems"] for part in parts if "prefixItems" in part), ())
+        rest: Any = next((part["items"] for part in parts if "items" in part), True)
+        schemas: Iterable[Any] = chain(prefix, repeat(rest))
+        return [self.fill(each, schema) for each, schema in zip(items, schemas, strict=False)]
 
     def _parts(self, value: Any, schema: Any) -> Iterable[Schema]:
         """The schema without its references and unions: what it says of this value."""
-        if not isinstance(schema, Mapping):  # `true` and `false` say nothing of keys
+        if not is_schema(schema):  # `true` and `false` say nothing of keys
             return
-        node = cast("Schema", schema)
-        if "$ref" in node:
-            yield from self._parts(value, self._referred(node["$ref"]))
-        yield node
-        for each in node.get("allOf", ()):
+        if "$ref" in schema:
+            yield from self._parts(value, self._referred(schema["$ref"]))
+        yield schema
+        for each in schema.get("allOf", ()):
             yield from self._parts(value, each)
         for union in ("anyOf", "oneOf"):
-            yield from self._parts(value, self._branch(value, node.get(union, ())))
+            yield from self._parts(value, self._branch(value, schema.get(union, ())))
 
     def _branch(self, value: Any, branches: Iterable[Any]) -> Any:
         """The branch that the value has chosen; where none fits it, the first for values of its
         kind.
         """
+        of_kind = [each for each in branches if self._is_of_kind(value, each)]
+        for each in of_kind:
+            if self._fits(value, each):
+                return each
+        return of_kind[0] if of_kind else None
+
+    def _is_of_kind(self, value: Any, branch: Any) -> bool:
         kind = "object" if isinstance(value, dict) else "array"
-        of_kind = [
-            each
-            for each in branches
-            if any(part.get("type") == kind for part in self._parts(value, each))
-        ]
-        fitting = (each for each in of_kind if self._fits(value, each))
-        return next(fitting, of_kind[0] if of_kind else None)
+        return any(part.get("type") == kind for part in self._parts(value, branch))
 
     def _fits(self, value: Any, branch: Schema) -> bool:
-        return jsonschema_rs.is_valid({**branch, **self.definitions}, value)
+        return offline_validator({**branch, **self.definitions}).is_valid(value)
 
     def _referred(self, pointer: str) -> Any:
         try:

@@ -7,15 +7,16 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.adapters.connect import Served
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.publish import portable
 from toolbooth.server.tool import ActionTable, Tool
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.shapes.expected import AgentShape
 
 
@@ -42,7 +43,11 @@ class ServedTool:
 
 
 async def tools_of(there: Served) -> list[ServedTool]:
-    """Every tool, a dispatcher's once for each action."""
+    """Every tool, a dispatcher's once for each action.
+
+    Raises:
+        ContractError: the schema of a tool refers to a file or URL.
+    """
     found: list[ServedTool] = []
     for listed in await there.tools():
         name, published = listed["name"], listed["inputSchema"]
@@ -59,6 +64,9 @@ async def tools_of(there: Served) -> list[ServedTool]:
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
         )
+    for tool in found:
+        refuse_outside_references(tool.contract.schema, tool.label)
+        refuse_outside_references(tool.published, tool.label)
     return found
 
 
@@ -82,16 +90,16 @@ def _agreed(there: Served, hosts: Any, name: str, published: Json) -> Contract:
     """What an unprotected host's tool takes: by its function, if agents are told the same; else as
     they are told.
     """
-    told = compile_json_schema(published, name=name)
+    public = compile_json_schema(published, name=name)
     adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever could act on it is not here
-            own: Contract = adapter.guarded(hosts).contract
+            own: Contract = adapter.guard_tool(hosts).contract
     except (ContractError, TypeError, AttributeError):
-        return told
-    same = _names(own) == _names(told)
-    return replace(own, name=name) if same else told
+        return public
+    same = _names(own) == _names(public)
+    return replace(own, name=name) if same else public
 
 
 def _names(contract: Contract) -> set[str]:
@@ -102,16 +110,14 @@ def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
     something else.
     """
-    table, way = cast("ActionTable", tool.table), tool.way
-    if (
-        shape.raw
-        or not shape.body.startswith(b"{")
-        or not table.own.isdisjoint(json.loads(shape.body))
-    ):
+    table, way = tool.table, tool.way
+    if table is None or shape.raw or not shape.body.startswith(b"{"):
+        return None
+    if not table.own.isdisjoint(json.loads(shape.body)):
         return None
 
     def call(fields: Any) -> Any:
-        return table.call(way, cast("Json", fields)) if isinstance(fields, dict) else fields
+        return table.call(way, fields) if is_object(fields) else fields
 
     body = json.dumps(way).encode()[:-1] + (b", " if len(shape.body) > 2 else b"") + shape.body[1:]
     law = replace(shape.law, means=call(shape.law.means), corrected=call(shape.law.corrected))

@@ -12,10 +12,11 @@ import os
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from jiter import LosslessFloat
 
+from toolbooth.jsonvalue import is_object
 from toolbooth.server.observe import CallRecord, Observer
 from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry
@@ -25,7 +26,7 @@ _MOST_FAULTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One line of a recording. All but the tool may be left out of a line that is written by hand."""
+    """One line of a recording. A line that is written by hand needs the tool only."""
 
     at: str | None = None
     client: str | None = None
@@ -77,7 +78,7 @@ def record_calls(
             redacted=arguments == "redacted",
             arguments=call.arguments,
         )
-        _append(file, written(line))
+        _append(file, line_text(line))
 
     return registry.observe(record, arguments=arguments)
 
@@ -90,7 +91,7 @@ def _append(file: Path, line: str) -> None:
         end.write(line.encode())
 
 
-def written(line: Recorded) -> str:
+def line_text(line: Recorded) -> str:
     """A line of the file. What is JSON text already goes in as it is, with every digit that was
     sent.
     """
@@ -133,12 +134,11 @@ def read_calls(path: str | Path) -> dict[int, Recorded]:
 
 def _recorded(line: bytes) -> Recorded:
     try:
-        table: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
+        call: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from None
-    if not isinstance(table, dict):
+    if not is_object(call):
         raise ValueError("not an object")
-    call = cast("dict[str, Any]", table)
     if unknown := call.keys() - _KEYS.keys():
         raise ValueError(f"no such key: {', '.join(sorted(unknown))}; there is {', '.join(_KEYS)}")
     if "tool" not in call:

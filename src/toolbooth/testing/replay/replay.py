@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from toolbooth.boundary.repairs import Repair
 from toolbooth.errors import Problem
-from toolbooth.jsonvalue import JsonPath, path_text, shorten
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, shorten
 from toolbooth.server.redact import HIDDEN, as_text
-from toolbooth.testing.replay.record import Recorded, read_calls, written
+from toolbooth.testing.replay.record import Recorded, line_text, read_calls
 from toolbooth.testing.replay.replay_judge import Judge, Judged
+from toolbooth.testing.shapes.call_places import children, is_within
 
 VARIES = "[varies]"
 """Stands for a value that is another one in each run, as of a `default_factory`. It is not
@@ -69,6 +71,7 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     Raises:
         BadRecording: the file is no recording, or holds no calls.
         NotProtected: no tool of `server` is behind the boundary.
+        ContractError: the schema of a tool refers to a file or URL.
     """
     calls = read_calls(path)
     judge = Judge(server)
@@ -89,7 +92,7 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
             made.changes += [change] if change else []
             kept.append(_updated(call, today, judge.judged(call), hidden) if update else call)
     if update:
-        Path(path).write_bytes("".join(map(written, kept)).encode())
+        Path(path).write_bytes("".join(map(line_text, kept)).encode())
     return made
 
 
@@ -111,38 +114,41 @@ def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath
     )
 
 
-# --- comparing --------------------------------------------------------------------------------------------------
+# --- comparing ----------------------------------------------------------------------------------
 
 
 def _compared(line: int, call: Recorded, today: Judged, hidden: list[JsonPath]) -> Change | None:
     before = _outcome(call.problems, call.repairs)
     if not _same_codes(call, today, hidden):
         after = _outcome(_codes(today.problems), _codes(today.repairs))
-        told = [f"{each.where}: {each.message}" for each in today.problems]
-        told += [
-            f"{each.where}: {each.code}" for each in today.repairs if each.code not in call.repairs
-        ]
+        new_repairs = [each for each in today.repairs if each.code not in call.repairs]
+        details = (
+            *(f"{each.where}: {each.message}" for each in today.problems),
+            *map(_repair_text, new_repairs),
+        )
         advice = _advice(call, today)
         return Change(
-            line=line, call=call, before=before, after=after, details=tuple(told), advice=advice
+            line=line, call=call, before=before, after=after, details=details, advice=advice
         )
     if call.values in (None, "null") or today.values is None:
         return None
     other = tuple(_differences(json.loads(call.values or ""), json.loads(today.values), ()))
+    if not other:
+        return None
     advice = "The tool now gets something else for the same call."
-    return (
-        Change(
-            line=line, call=call, before=before, after="other values", details=other, advice=advice
-        )
-        if other
-        else None
+    return Change(
+        line=line, call=call, before=before, after="other values", details=other, advice=advice
     )
+
+
+def _repair_text(repair: Repair) -> str:
+    return f"{repair.where}: {repair.code}"
 
 
 def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
     then_problems, then_repairs = Counter(call.problems), Counter(call.repairs)
     problems = Counter(each.code for each in today.problems if not _may_differ(each, call, hidden))
-    repairs = Counter(each.code for each in today.repairs if not _within(each.path, hidden))
+    repairs = Counter(each.code for each in today.repairs if not is_within(each.path, hidden))
     if call.values is not None:  # written by an update, from what is in the file
         return (
             Counter(_codes(today.problems)) == then_problems
@@ -160,12 +166,11 @@ def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
 
 
 def _may_differ(problem: Problem, call: Recorded, hidden: list[JsonPath]) -> bool:
-    """Whether a problem may come of a value that was left out, and so be another than the record's."""
-    if (
-        "nested-wrapper" in call.problems
-    ):  # the wrapper, which may be what was left out, explained what is missing
-        return bool(hidden) and (problem.code == "missing" or _within(problem.path, hidden))
-    return problem.code != "unknown-key" and _within(problem.path, hidden)
+    """Whether a problem may come of a value that was left out, and differ from the record's."""
+    if "nested-wrapper" in call.problems:
+        # The wrapper, which may be what was left out, explained what is missing.
+        return bool(hidden) and (problem.code == "missing" or is_within(problem.path, hidden))
+    return problem.code != "unknown-key" and is_within(problem.path, hidden)
 
 
 def _advice(call: Recorded, today: Judged) -> str:
@@ -206,9 +211,7 @@ def _steady(one: Any, other: Any) -> Any:
 
 
 def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[str]:
-    if (
-        before == VARIES or before is _ABSENT
-    ):  # a new field with a default: nothing was said of it, then or now
+    if before == VARIES or before is _ABSENT:  # absent: a new field with a default
         return
     pairs = _paired(before, after)
     if pairs is not None:
@@ -222,16 +225,10 @@ def _paired(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
     """What stands at the same place of two objects, or of two arrays of one length; None for all
     else.
     """
-    if isinstance(one, dict) and isinstance(other, dict):
-        first, second = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return {
-            key: (first.get(key, _ABSENT), second.get(key, _ABSENT)) for key in (*first, *second)
-        }
-    if isinstance(one, list) and isinstance(other, list):
-        items, others = cast("list[Any]", one), cast("list[Any]", other)
-        return (
-            dict(enumerate(zip(items, others, strict=True))) if len(items) == len(others) else None
-        )
+    if is_object(one) and is_object(other):
+        return {key: (one.get(key, _ABSENT), other.get(key, _ABSENT)) for key in (*one, *other)}
+    if is_array(one) and is_array(other) and len(one) == len(other):
+        return dict(enumerate(zip(one, other, strict=True)))
     return None
 
 
@@ -246,12 +243,9 @@ def _hidden(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
     """Where secrets were left out, also within JSON text."""
     if value == HIDDEN:
         yield path
-    elif isinstance(value, dict):
-        for key, each in cast("dict[str, Any]", value).items():
-            yield from _hidden(each, (*path, key))
-    elif isinstance(value, list):
-        for index, each in enumerate(cast("list[Any]", value)):
-            yield from _hidden(each, (*path, index))
+    elif isinstance(value, dict | list):
+        for step, each in children(value):
+            yield from _hidden(each, (*path, step))
     elif isinstance(value, str) and HIDDEN in value and value.lstrip()[:1] in ("{", "[", '"'):
         try:
             yield from _hidden(json.loads(value), path)
@@ -259,22 +253,16 @@ def _hidden(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
             yield path
 
 
-def _within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
-    return any(path[: len(place)] == place for place in places)
-
-
-# --- the report -------------------------------------------------------------------------------------------------
+# --- the report ---------------------------------------------------------------------------------
 
 
 def _report(made: Replay) -> Iterator[str]:
     for like in _alike(made.changes):
         first, count = like[0], len(like)
         lines = f"line {first.line}" + (f" and {count - 1} more" if count > 1 else "")
-        where = (
-            f"{first.call.tool} (by {first.call.dispatcher})"
-            if first.call.dispatcher
-            else first.call.tool
-        )
+        where = first.call.tool
+        if first.call.dispatcher:
+            where += f" (by {first.call.dispatcher})"
         yield f"{where}: {first.before} → {first.after} ({lines})"
         yield f"  sent {shorten(first.call.arguments or 'what could not be read', _ECHO)}"
         yield from (f"  {shorten(each, _ECHO)}" for each in first.details[:_MOST_LINES])
@@ -286,9 +274,8 @@ def _report(made: Replay) -> Iterator[str]:
 def _alike(changes: Iterable[Change]) -> Iterable[list[Change]]:
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for each in changes:
-        groups.setdefault(
-            (each.call.dispatcher, each.call.tool, each.before, each.after), []
-        ).append(each)
+        key = (each.call.dispatcher, each.call.tool, each.before, each.after)
+        groups.setdefault(key, []).append(each)
     return groups.values()
 
 

@@ -23,6 +23,7 @@ from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 from toolbooth.server.wire_result import boundary_meta, problems_in, repairs_in
+from toolbooth.testing.offline_schema import refuse_outside_references
 from toolbooth.testing.replay.record import Recorded
 
 
@@ -46,20 +47,17 @@ class Judge:
     def __init__(self, server: Any) -> None:
         self._registry = ToolRegistry("replay")
         self._got: dict[str, Any] = {}
-        tools = (
-            {**server.hidden, **server.tools}
-            if isinstance(server, ToolRegistry)
-            else _guarded(server)
-        )
-        for name, tool in tools.items():
-            self._registry.tools[name] = idle = self._idle(tool)
-            for _, sub in idle.table.subs() if idle.table is not None else ():
-                self._registry.tools[_place(sub.name, name)] = sub
+        for name, tool in _tools_of(server).items():
+            inert = self._inert(tool)
+            self._registry.tools[name] = inert
+            if inert.table is not None:
+                for _, sub in inert.table.subs():
+                    self._registry.tools[_key(sub.name, name)] = sub
 
     def missing(self, call: Recorded) -> str | None:
         """The words for a tool that is no longer there; None for one that is."""
         known = self._registry.tools
-        if _place(call.tool, call.dispatcher) in known:
+        if _key(call.tool, call.dispatcher) in known:
             return None
         near = near_name(call.tool, [name for name in known if "/" not in name])
         behind = f" behind {call.dispatcher!r}" if call.dispatcher else ""
@@ -69,18 +67,19 @@ class Judge:
         """What becomes of a call that has arguments, for a tool that is there."""
         self._got = {}
         body = (call.arguments or "").encode()
-        result = self._registry.call_bytes(_place(call.tool, call.dispatcher), body)
-        told = boundary_meta(result.get("_meta"))
-        return Judged(
-            repairs=repairs_in(told),
-            problems=problems_in(told),
-            values=None
-            if result["isError"]
-            else as_text(to_jsonable_python(self._got, by_alias=True, fallback=_name)),
-        )
+        result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
+        meta = boundary_meta(result.get("_meta"))
+        values = None if result["isError"] else self._values_text()
+        return Judged(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
 
-    def _idle(self, tool: Tool) -> Tool:
-        subs = None if tool.table is None else tool.table.mapped(self._idle)
+    def _values_text(self) -> str:
+        """JSON text of what the last tool was called with."""
+        return as_text(to_jsonable_python(self._got, by_alias=True, fallback=_type_name))
+
+    def _inert(self, tool: Tool) -> Tool:
+        """The tool with a function that does nothing."""
+        subs = None if tool.table is None else tool.table.mapped(self._inert)
+        refuse_outside_references(tool.contract.schema, tool.name)
         return replace(tool, function=self._taking(tool.contract), timeout=None, table=subs)
 
     def _taking(self, contract: Contract) -> Callable[..., str]:
@@ -94,6 +93,12 @@ class Judge:
             return ""
 
         return take
+
+
+def _tools_of(server: Any) -> Mapping[str, Tool]:
+    if isinstance(server, ToolRegistry):
+        return {**server.hidden, **server.tools}
+    return _guarded(server)
 
 
 def _guarded(server: Any) -> Mapping[str, Tool]:
@@ -110,11 +115,11 @@ def _guarded(server: Any) -> Mapping[str, Tool]:
     }
 
 
-def _place(tool: str, dispatcher: str | None) -> str:
+def _key(tool: str, dispatcher: str | None) -> str:
     """By what a tool is found; no name of a tool has a `/` in it."""
     return f"{dispatcher}/{tool}" if dispatcher else tool
 
 
-def _name(value: Any) -> str:
+def _type_name(value: Any) -> str:
     """Stands for a value that has no JSON."""
     return f"<{type(value).__name__}>"

@@ -14,13 +14,15 @@ from typing import Any
 
 from toolbooth.boundary.examine import MOST_PROBLEMS
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import path_text
+from toolbooth.jsonvalue import look_up, path_text
 from toolbooth.shape import ObjectShape
 from toolbooth.testing.client.delivery import wire
-from toolbooth.testing.shapes.call_places import changed, look
+from toolbooth.testing.offline_schema import refuse_outside_references
+from toolbooth.testing.shapes.call_places import changed
+from toolbooth.testing.shapes.declared_names import is_near, names_below
 from toolbooth.testing.shapes.examples import example_arguments
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
-from toolbooth.testing.shapes.key_faults import is_near, key_faults, names_below
+from toolbooth.testing.shapes.key_faults import key_faults
 from toolbooth.testing.shapes.value_faults import absent, value_faults
 
 
@@ -35,7 +37,9 @@ def agent_shapes(
     Raises:
         NotJson: the arguments hold what no client can send.
         NoExample: no correct call could be made.
+        ContractError: the schema refers to a file or URL.
     """
+    refuse_outside_references(contract.schema, contract.name)
     correct = example_arguments(contract) if arguments is None else wire(dict(arguments))
     draft = Draft(contract, correct)
     every = [*_whole_call(draft), *value_faults(draft), *key_faults(draft)]
@@ -67,11 +71,9 @@ def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
     to).
     """
     names = [name for name in form.names if form.fields[name].required]
-    return (
-        [("missing", path_text((name,))) for name in names]
-        if set(names) == {*draft.schema.get("required", ())}
-        else None
-    )
+    if set(names) != {*draft.schema.get("required", ())}:
+        return None
+    return [("missing", path_text((name,))) for name in names]
 
 
 def _nothing_sent(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
@@ -113,7 +115,7 @@ def _everywhere(draft: Draft) -> Iterator[AgentShape]:
                 if not field.verbatim and "null" not in field.shape.types
             }
             if missing:
-                sent = changed(sent, place.path, {**look(sent, place.path), **missing})
+                sent = changed(sent, place.path, {**look_up(sent, place.path), **missing})
                 repairs += [("null-optional", path_text((*place.path, key))) for key in missing]
     if 1 < len(repairs) <= MOST_PROBLEMS:
         yield draft.taken("nulls-everywhere", (), sent, repairs)
@@ -122,7 +124,7 @@ def _everywhere(draft: Draft) -> Iterator[AgentShape]:
     if len(texts) > 1:
         sent = draft.arguments
         for place in reversed(texts):
-            sent = changed(sent, place.path, json.dumps(look(sent, place.path)))
+            sent = changed(sent, place.path, json.dumps(look_up(sent, place.path)))
         yield draft.taken(
             "json-text-everywhere",
             (),

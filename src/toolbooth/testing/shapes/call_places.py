@@ -5,16 +5,16 @@ way only.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from toolbooth.jsonvalue import JsonPath
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CallPlace:
     """One value of a correct call and what is declared there."""
 
     path: JsonPath
@@ -53,43 +53,44 @@ class Place:
         return bool(self.shape.types & set(kinds))
 
 
-def places(shape: Shape, arguments: Any) -> list[Place]:
+def places(shape: Shape, arguments: Any) -> list[CallPlace]:
     """Every place at which the law leaves one reading, the arguments themselves first; of arrays
     the first item.
     """
-    return list(_places(Place(path=(), value=arguments, shape=shape)))
+    return list(_places(CallPlace(path=(), value=arguments, shape=shape)))
 
 
-def _places(place: Place) -> Iterator[Place]:
+def _places(place: CallPlace) -> Iterator[CallPlace]:
     shape, value = place.shape, place.value
     if shape.opaque:
         return
-    if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        form = form_of(shape.objects, table)
+    if is_object(value):
+        form = form_of(shape.objects, value)
         place = replace(place, form=form)
         yield place
         if form is not None and not form.exclusive_paths:
-            yield from _fields(place, form, table)
-    elif isinstance(value, list) and len(shape.arrays) == 1:
-        form, sent = shape.arrays[0], cast("list[Any]", value)
+            yield from _fields(place, form, value)
+    elif is_array(value) and len(shape.arrays) == 1:
+        form = shape.arrays[0]
         place = replace(place, items=form)
         yield place
         first = (*form.prefix, form.items)[0]
-        if sent and first is not None:
-            yield from _places(_below(place, 0, sent[0], first))
+        if value and first is not None:
+            yield from _places(_below(place, 0, value[0], first))
     else:
         yield place
 
 
 def _below(
-    place: Place, step: str | int, value: Any, shape: Shape, field: Field | None = None
-) -> Place:
+    place: CallPlace, step: str | int, value: Any, shape: Shape, field: Field | None = None
+) -> CallPlace:
     path, mixed = (*place.path, step), place.is_union
-    return Place(path=path, value=value, shape=shape, field=field, holder=place.form, mixed=mixed)
+    return CallPlace(
+        path=path, value=value, shape=shape, field=field, holder=place.form, mixed=mixed
+    )
 
 
-def _fields(place: Place, form: ObjectShape, value: dict[str, Any]) -> Iterator[Place]:
+def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Iterator[CallPlace]:
     tags = _tags(place.shape.objects)
     for key, each in value.items():
         declared = form.fields.get(key)
@@ -102,26 +103,51 @@ def _fields(place: Place, form: ObjectShape, value: dict[str, Any]) -> Iterator[
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:
     """The one form that an object has; in a union only a tag can tell."""
     sent = [tag for tag in _tags(forms) if tag in value]
-    fitting = [
-        form
-        for form in forms
-        if all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in sent)
-    ]
+    sent_tags = {tag: value[tag] for tag in sent}
+    fitting = [form for form in forms if _has_tags(form, sent_tags)]
     return fitting[0] if len(fitting) == 1 and (sent or len(forms) == 1) else None
+
+
+def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
+    """Whether a form has the tags that were sent."""
+    constants = ((value, form.fields[tag].shape.constants) for tag, value in sent.items())
+    return all(value in (allowed or ()) for value, allowed in constants)
 
 
 def _tags(forms: Sequence[ObjectShape]) -> set[str]:
     """The keys that tell the forms of a union apart."""
     if len(forms) < 2:
         return set()
-    named = [
-        {key for key, each in form.fields.items() if each.shape.constants is not None}
-        for form in forms
-    ]
-    return set[str].intersection(*named)
+    return set[str].intersection(*map(_constant_fields, forms))
 
 
-# --- a call with one thing changed ------------------------------------------------------------------------------
+def _constant_fields(form: ObjectShape) -> set[str]:
+    return {key for key, each in form.fields.items() if each.shape.constants is not None}
+
+
+# --- paths --------------------------------------------------------------------------------------
+
+
+def paths_in(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """The path of a value, and of every value in it."""
+    yield path
+    for step, each in children(value):
+        yield from paths_in(each, (*path, step))
+
+
+def children(value: Any) -> Iterable[tuple[str | int, Any]]:
+    """The fields of an object or the items of an array, each with its key or position."""
+    if is_object(value):
+        return value.items()
+    return enumerate(value) if is_array(value) else ()
+
+
+def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
+    """Whether a path leads to one of these places, or to something below one."""
+    return any(path[: len(place)] == place for place in places)
+
+
+# --- a call with one thing changed --------------------------------------------------------------
 
 
 def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
@@ -138,14 +164,7 @@ def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
 
 def without(arguments: Any, path: JsonPath) -> Any:
     """The call without one key."""
-    holder = look(arguments, path[:-1])
+    holder = look_up(arguments, path[:-1])
     return changed(
         arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]}
     )
-
-
-def look(arguments: Any, path: JsonPath) -> Any:
-    """The value at a place that is there."""
-    for step in path:
-        arguments = arguments[step]
-    return arguments

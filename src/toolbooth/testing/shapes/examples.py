@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample, Unsatisfiable
@@ -17,7 +17,9 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from toolbooth.boundary.accept import accept_bytes
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolInputError
+from toolbooth.jsonvalue import Schema
 from toolbooth.server.dispatch.example import scalar
+from toolbooth.testing.offline_schema import is_schema, refuse_outside_references
 from toolbooth.testing.shapes.generate import Document, arguments_for, both
 
 _SEARCH = settings(
@@ -47,7 +49,9 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
     Raises:
         NoExample: the author's validation refused whatever was made; the author must give an
         example.
+        ContractError: the schema refers to a file or URL.
     """
+    refuse_outside_references(contract.schema, contract.name)
     refused = ""
     for candidate in _candidates(contract):
         refused = refusal_of(contract, candidate)
@@ -55,7 +59,8 @@ def example_arguments(contract: Contract) -> dict[str, Any]:
             return candidate
     raise NoExample(
         f"{contract.name}: no correct call could be made from the schema; give one: "
-        f"examples={{{contract.name!r}: {{...}}}} (refused of the last one made: {refused or 'nothing was made'})"
+        f"examples={{{contract.name!r}: {{...}}}} "
+        f"(refused of the last one made: {refused or 'nothing was made'})"
     )
 
 
@@ -72,7 +77,7 @@ def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
     schema = contract.schema
     yield from (each for each in schema.get("examples", ()) if isinstance(each, dict))
     try:
-        yield _Maker(Document(schema)).make({"type": "object", **schema})
+        yield _ExampleMaker(Document(schema)).make({"type": "object", **schema})
     except RecursionError:  # it requires itself: there is no such call
         return
     for whole in (True, False):
@@ -86,7 +91,7 @@ def _candidates(contract: Contract) -> Iterator[dict[str, Any]]:
             continue
 
 
-class _Maker:
+class _ExampleMaker:
     """Makes one value for each schema of a document; what recurs is left out where it may be."""
 
     def __init__(self, document: Document) -> None:
@@ -95,33 +100,21 @@ class _Maker:
     def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
         above |= _references(schema)
         written = self._resolved(schema)
-        given = written.get("examples") or [
-            written[key] for key in ("example", "const") if key in written
-        ]
+        given = written.get("examples") or _fixed_values(written)
         if given:
             return given[0]
         if "enum" in written:
-            return next(
-                (each for each in written["enum"] if each != written.get("default")),
-                written["enum"][0],
-            )
-        kind = written.get("type", "string")
-        kind = (
-            kind
-            if isinstance(kind, str)
-            else next((each for each in kind if each != "null"), "null")
-        )
+            others = [each for each in written["enum"] if each != written.get("default")]
+            return (others or written["enum"])[0]
+        kind = _kind(written)
         if kind == "object":
             return self._object(written, above)
         if kind == "array":
             return self._array(written, above)
         if written.get("contentMediaType") == "application/json":
             return self._json(written, above)
-        return (
-            _matching(written)
-            if kind == "string" and "pattern" in written
-            else scalar(kind, written)
-        )
+        has_pattern = kind == "string" and "pattern" in written
+        return _matching(written) if has_pattern else scalar(kind, written)
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """The schema with what it refers to; of alternatives the first that is not null."""
@@ -131,7 +124,7 @@ class _Maker:
             written = both(written, self._resolved(options[0])) if options else written
         return written
 
-    def _object(self, schema: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
+    def _object(self, schema: Schema, above: frozenset[str]) -> dict[str, Any]:
         fields, required = schema.get("properties", {}), schema.get("required", ())
         made = {
             key: self.make(each, above)
@@ -143,17 +136,16 @@ class _Maker:
             made["key"] = self.make(further, above)
         return made
 
-    def _array(self, schema: Mapping[str, Any], above: frozenset[str]) -> list[Any]:
+    def _array(self, schema: Schema, above: frozenset[str]) -> list[Any]:
         items, least = schema.get("items", {}), schema.get("minItems", 0)
         prefix = [self.make(each, above) for each in schema.get("prefixItems", ())]
         if prefix or items is False:
             return prefix
-        count = (
-            least if _references(items) & above else max(least, min(1, schema.get("maxItems", 1)))
-        )
+        recurs = _references(items) & above
+        count = least if recurs else max(least, min(1, schema.get("maxItems", 1)))
         return [self.make(items, above) for _ in range(count)]
 
-    def _json(self, schema: Mapping[str, Any], above: frozenset[str]) -> str:
+    def _json(self, schema: Schema, above: frozenset[str]) -> str:
         """JSON text: as the description has it, or as the schema of its content says."""
         _, found, rest = str(schema.get("description", "")).partition("e.g. ")
         try:
@@ -162,28 +154,34 @@ class _Maker:
             return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
 
 
+def _fixed_values(schema: Schema) -> list[Any]:
+    return [schema[key] for key in ("example", "const") if key in schema]
+
+
+def _kind(schema: Schema) -> str:
+    """The type to make a value of; of several the first that is not null."""
+    declared: Any = schema.get("type", "string")
+    if isinstance(declared, str):
+        return declared
+    return next((each for each in declared if each != "null"), "null")
+
+
 def _references(schema: Any) -> frozenset[str]:
     """What a schema refers to, in place or by its items."""
-    if not isinstance(schema, Mapping):
+    if not is_schema(schema):
         return frozenset()
-    written = cast("Mapping[str, Any]", schema)
-    parts = [
-        written.get("items"),
-        *(each for key in ("anyOf", "oneOf", "allOf") for each in written.get(key, ())),
-    ]
-    own = [written["$ref"]] if "$ref" in written else []
+    parts = [schema.get("items")]
+    for key in ("anyOf", "oneOf", "allOf"):
+        parts += schema.get(key, ())
+    own = [schema["$ref"]] if "$ref" in schema else []
     return frozenset(own).union(*map(_references, parts))
 
 
-def _matching(schema: Mapping[str, Any]) -> str:
+def _matching(schema: Schema) -> str:
     try:
-        found = find(
-            arguments_for(
-                {"properties": {"text": {"type": "string", **schema}}, "required": ["text"]}
-            ),
-            lambda _: True,
-            settings=_SEARCH,
-        )
+        text = {"type": "string", **schema}
+        calls = arguments_for({"properties": {"text": text}, "required": ["text"]})
+        found = find(calls, lambda _: True, settings=_SEARCH)
     except (NoSuchExample, Unsatisfiable):
         return "text"
     return found["text"]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import JsonPath, path_text
-from toolbooth.testing.shapes.call_places import Place, places
+from toolbooth.testing.shapes.call_places import CallPlace, places
 from toolbooth.testing.shapes.catalogue import KINDS
 
 Outcome = Literal["passed", "repaired", "refused"]
@@ -40,12 +40,10 @@ class Prescribed:
     def __str__(self) -> str:
         if self.outcome != "refused":
             return f"repaired: {_listed(self.repairs)}" if self.repairs else "passed as it is"
-        said = "refused" + (f": {_listed(self.problems)}" if self.problems else "")
-        return (
-            said
-            if self.corrected in (None, ...)
-            else f"{said}; send instead {json.dumps(self.corrected)}"
-        )
+        refusal = f"refused: {_listed(self.problems)}" if self.problems else "refused"
+        if self.corrected in (None, ...):
+            return refusal
+        return f"{refusal}; send instead {json.dumps(self.corrected)}"
 
 
 def _listed(found: Iterable[Found]) -> str:
@@ -89,7 +87,7 @@ class Draft:
         self.tool = contract.name
         self.schema = contract.schema
         self.arguments = arguments
-        self.places: list[Place] = places(contract.shape, arguments)
+        self.places: list[CallPlace] = places(contract.shape, arguments)
         self.corrected = self._corrected(contract)
 
     def _corrected(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
@@ -143,11 +141,12 @@ class Draft:
         """`sent` is bytes where no value could say it."""
         variant, source, date = seen or ("", KINDS[kind].source, KINDS[kind].date)
         name = f"{kind}/{variant}" if variant else kind
+        body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
         return AgentShape(
             id=f"{name}@{path_text(path)}" if path else name,
             kind=kind,
             path=path_text(path),
-            body=sent if isinstance(sent, bytes) else json.dumps(sent).encode(),
+            body=body,
             source=source,
             date=date,
             law=law,

@@ -11,16 +11,15 @@ import json
 import math
 import re
 from base64 import b64encode
-from collections.abc import Mapping
 from datetime import UTC
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
-import jsonschema_rs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from toolbooth.jsonvalue import Schema, resolve_pointer
+from toolbooth.testing.offline_schema import is_schema, offline_validator
 
 Values = SearchStrategy[Any]
 
@@ -71,9 +70,13 @@ _FORMATS: dict[str, SearchStrategy[str]] = {
 
 
 def arguments_for(schema: Schema, *, whole: bool = False) -> SearchStrategy[dict[str, Any]]:
-    """Arguments that the schema admits; `whole`: with every field that it declares."""
-    maker = _Maker(Document(schema), whole=whole)
-    admits = jsonschema_rs.validator_for(dict(schema)).is_valid
+    """Arguments that the schema admits; `whole`: with every field that it declares.
+
+    Raises:
+        ContractError: the schema refers to a file or URL, or is not a JSON Schema.
+    """
+    maker = _StrategyMaker(Document(schema), whole=whole)
+    admits = offline_validator(schema).is_valid
     made = maker.make({"type": "object", **schema, **({} if _is_open(schema) else _CLOSED)}, 0)
     return made.filter(lambda value: isinstance(value, dict) and admits(value))
 
@@ -96,7 +99,7 @@ class Document:
 
     def resolved(self, schema: Any) -> dict[str, Any]:
         """What a schema says, with what it refers to and all of `allOf` in one."""
-        written = dict(cast("Schema", schema)) if isinstance(schema, Mapping) else {}
+        written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
         parts = [self.resolved(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
             parts.append(self.resolved(resolve_pointer(self.root, ref)))
@@ -105,7 +108,7 @@ class Document:
         return written
 
 
-class _Maker:
+class _StrategyMaker:
     """Makes the strategies of one schema document."""
 
     def __init__(self, document: Document, *, whole: bool) -> None:
@@ -118,21 +121,26 @@ class _Maker:
         written = self.document.resolved(schema)
         for key in _CHOICES:
             if key in written:
-                base = {name: value for name, value in written.items() if name != key}
-                return st.one_of(
-                    [
-                        self.make(both(base, self.document.resolved(option)), depth)
-                        for option in written[key]
-                    ]
-                )
+                options = self._options(written, key)
+                return st.one_of([self.make(each, depth) for each in options])
         if "const" in written or "enum" in written:
-            fits = jsonschema_rs.validator_for(
-                {**written, "$defs": self.document.root.get("$defs", {})}
-            ).is_valid
-            choices = [each for each in written.get("enum", [written.get("const")]) if fits(each)]
-            return st.sampled_from(choices) if choices else st.nothing()
+            return self._constants(written)
         kinds = _kinds(written)
-        return st.one_of([self._of(kind, written, depth) for kind in kinds]) if kinds else _anything
+        if not kinds:
+            return _anything
+        return st.one_of([self._of(kind, written, depth) for kind in kinds])
+
+    def _options(self, schema: Schema, key: str) -> list[dict[str, Any]]:
+        """The options of a choice, each with what is said beside the choice."""
+        base = {name: value for name, value in schema.items() if name != key}
+        return [both(base, self.document.resolved(option)) for option in schema[key]]
+
+    def _constants(self, schema: Schema) -> Values:
+        definitions = self.document.root.get("$defs", {})
+        fits = offline_validator({**schema, "$defs": definitions}).is_valid
+        values: list[Any] = schema["enum"] if "enum" in schema else [schema["const"]]
+        choices = list(filter(fits, values))
+        return st.sampled_from(choices) if choices else st.nothing()
 
     def _of(self, kind: str, schema: Schema, depth: int) -> Values:
         if kind == "object":
@@ -182,11 +190,9 @@ class _Maker:
         if patterns:
             return st.one_of([_matching(each) for each in patterns])
         names = schema.get("propertyNames")
-        return (
-            st.text(min_size=1, max_size=6)
-            if names is None
-            else self.make({"type": "string", **names}, 0)
-        )
+        if names is None:
+            return st.text(min_size=1, max_size=6)
+        return self.make({"type": "string", **names}, 0)
 
     def _array(self, schema: Schema, depth: int) -> Values:
         prefix = [self.make(each, depth + 1) for each in schema.get("prefixItems", ())]
@@ -200,18 +206,17 @@ class _Maker:
         further = st.lists(
             items, min_size=least or int(self.whole and most > 0), max_size=most, unique_by=unique
         )
-        return (
-            st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]])
-            if prefix
-            else further
-        )
+        if not prefix:
+            return further
+        return st.tuples(st.tuples(*prefix), further).map(lambda parts: [*parts[0], *parts[1]])
 
 
 def _kinds(schema: Schema) -> list[str]:
     said = schema.get("type")
     if said is None:
         hints = {"object": _OBJECT, "array": _ARRAY, "number": _NUMBER, "string": _TEXT}
-        return [kind for kind, keys in hints.items() if any(key in schema for key in keys)][:1]
+        hinted = [kind for kind, keys in hints.items() if schema.keys() & set(keys)]
+        return hinted[:1]
     kinds = [said] if isinstance(said, str) else list(said)
     return [*kinds, "null"] if schema.get("nullable") is True and "null" not in kinds else kinds
 
@@ -222,16 +227,13 @@ def both(left: Schema, right: Schema) -> dict[str, Any]:
     for key in left.keys() & right.keys():
         one, other = left[key], right[key]
         if key in ("properties", "patternProperties", "$defs"):
-            shared = {
-                name: {"allOf": [one[name], other[name]]} for name in one.keys() & other.keys()
-            }
+            common = one.keys() & other.keys()
+            shared = {name: {"allOf": [one[name], other[name]]} for name in common}
             made[key] = {**one, **other, **shared}
         elif key == "required":
             made[key] = list(dict.fromkeys([*one, *other]))
-        elif key == "type":
-            made[key] = (
-                [kind for kind in _KINDS if kind in one and kind in other] if one != other else one
-            )
+        elif key == "type" and one != other:
+            made[key] = [kind for kind in _KINDS if kind in one and kind in other]
         elif key in ("items", "additionalProperties") and one != other:
             made[key] = {"allOf": [one, other]}
         elif key in ("description", "title", "default"):
@@ -243,7 +245,7 @@ def _identity(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-# --- scalars ----------------------------------------------------------------------------------------------------
+# --- scalars ------------------------------------------------------------------------------------
 
 
 def _string(schema: Schema) -> Values:
@@ -253,11 +255,8 @@ def _string(schema: Schema) -> Values:
     elif schema.get("format") in _FORMATS:
         made = _FORMATS[schema["format"]]
     else:
-        made = (
-            _texts
-            if not least and most is None
-            else st.text(min_size=least, max_size=most or least + 8)
-        )
+        bounded = least or most is not None
+        made = st.text(min_size=least, max_size=most or least + 8) if bounded else _texts
     return made.filter(partial(_has_length, least, most))
 
 
@@ -293,23 +292,17 @@ def _number(schema: Schema) -> Values:
     low = -1e9 if least is None else float(least)
     high = max(1e9, low) if most is None else float(most)
     whole = _integer({"minimum": low, "maximum": high, "multipleOf": schema.get("multipleOf", 1)})
-    return (
-        whole
-        if "multipleOf" in schema or low > high
-        else whole | st.floats(low, high, allow_nan=False)
-    )
+    if "multipleOf" in schema or low > high:
+        return whole
+    return whole | st.floats(low, high, allow_nan=False)
 
 
 def _bounds(schema: Schema, *, step: int) -> tuple[Any, Any]:
     """The least and the most; past an exclusive bound by one step, or left to the schema."""
-    lows = [
-        schema[key] + (step if key != "minimum" else 0)
-        for key in ("minimum", "exclusiveMinimum")
-        if key in schema
-    ]
-    highs = [
-        schema[key] - (step if key != "maximum" else 0)
-        for key in ("maximum", "exclusiveMaximum")
-        if key in schema
-    ]
+    lows = [schema["minimum"]] if "minimum" in schema else []
+    if "exclusiveMinimum" in schema:
+        lows.append(schema["exclusiveMinimum"] + step)
+    highs = [schema["maximum"]] if "maximum" in schema else []
+    if "exclusiveMaximum" in schema:
+        highs.append(schema["exclusiveMaximum"] - step)
     return max(lows, default=None), min(highs, default=None)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from toolbooth.jsonvalue import path_text
+from toolbooth.jsonvalue import is_array, path_text
 from toolbooth.shape import Field
-from toolbooth.testing.shapes.call_places import Place, changed, without
+from toolbooth.testing.shapes.call_places import CallPlace, changed, without
 from toolbooth.testing.shapes.expected import AgentShape, Draft
 
 SECONDS = 1763164800
@@ -41,30 +41,27 @@ def value_faults(draft: Draft) -> Iterator[AgentShape]:
             yield from _left_out(draft, place)
 
 
-def _shape(draft: Draft, place: Place, fault: Fault) -> AgentShape:
+def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
     path = path_text(place.path)
     sent = changed(draft.arguments, place.path, fault.value)
     if fault.problem:
         said = None if place.mixed and fault.problem == "invalid" else [(fault.problem, path)]
         return draft.refused(fault.kind, place.path, sent, said, corrected=None)
     means = draft.arguments
-    if fault.means != "the same":
-        null = fault.means == "null"
-        means = (
-            changed(draft.arguments, place.path, None)
-            if null
-            else without(draft.arguments, place.path)
-        )
+    if fault.means == "nothing":
+        means = without(draft.arguments, place.path)
+    if fault.means == "null":
+        means = changed(draft.arguments, place.path, None)
     return draft.taken(
         fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means
     )
 
 
-def _left_out(draft: Draft, place: Place) -> Iterator[AgentShape]:
+def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     """Something sent for an optional field that the correct call leaves out."""
     for key, field in absent(place):
         path = (*place.path, key)
-        there = Place(path=path, value=None, shape=field.shape, field=field)
+        there = CallPlace(path=path, value=None, shape=field.shape, field=field)
         for fault in _nothings(there):
             filled = changed(draft.arguments, place.path, {**place.value, key: fault.value})
             if fault.problem:
@@ -83,7 +80,7 @@ def _left_out(draft: Draft, place: Place) -> Iterator[AgentShape]:
                 )
 
 
-def absent(place: Place) -> Iterator[tuple[str, Field]]:
+def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
     """The optional fields that an object leaves out, but for those of a group of which nothing is
     sent.
     """
@@ -99,14 +96,14 @@ def absent(place: Place) -> Iterator[tuple[str, Field]]:
             yield key, field
 
 
-def _faults(place: Place) -> Iterator[Fault]:
+def _faults(place: CallPlace) -> Iterator[Fault]:
     value = place.value
     if isinstance(value, dict | list):
         yield from _container(place)
     if isinstance(value, dict) and not place.takes("string", "integer", "number"):
         yield Fault(kind="scalar-for-object", value="251", problem="wrong-type")
-    if isinstance(value, list):
-        yield from _list(place, cast("list[Any]", value))
+    if is_array(place.value):
+        yield from _list(place, place.value)
     if isinstance(value, bool):
         yield from _boolean(place, value=value)
     elif isinstance(value, int | float):
@@ -120,7 +117,7 @@ def _faults(place: Place) -> Iterator[Fault]:
     yield from _nothings(place)
 
 
-def _container(place: Place) -> Iterator[Fault]:
+def _container(place: CallPlace) -> Iterator[Fault]:
     """JSON text, where no text is declared, can mean only what it holds."""
     text = json.dumps(place.value)
     if place.shape.json_text:
@@ -133,7 +130,7 @@ def _container(place: Place) -> Iterator[Fault]:
             yield Fault(kind="python-text", value=python, problem="wrong-type")
 
 
-def _list(place: Place, value: list[Any]) -> Iterator[Fault]:
+def _list(place: CallPlace, value: list[Any]) -> Iterator[Fault]:
     texts = [each for each in value if isinstance(each, str) and each]
     if len(value) > 1 and len(texts) == len(value) and not place.has_text:
         yield Fault(kind="comma-text", value=",".join(texts), problem="wrong-type")
@@ -154,7 +151,7 @@ def _holds_list(text: str) -> bool:
         return False
 
 
-def _boolean(place: Place, *, value: bool) -> Iterator[Fault]:
+def _boolean(place: CallPlace, *, value: bool) -> Iterator[Fault]:
     if not place.has_text:
         yield _as_text(place, value)
         yield Fault(kind="yes-for-boolean", value="yes", problem="wrong-type")
@@ -163,21 +160,21 @@ def _boolean(place: Place, *, value: bool) -> Iterator[Fault]:
         yield Fault(kind="number-for-boolean", value=int(value), problem="wrong-type")
 
 
-def _number(place: Place, value: float) -> Iterator[Fault]:
+def _number(place: CallPlace, value: float) -> Iterator[Fault]:
     if not place.has_text:
         yield _as_text(place, value)
     if not place.takes("boolean"):
         yield Fault(kind="true-for-number", value=True, problem="wrong-type")
 
 
-def _as_text(place: Place, value: Any) -> Fault:
+def _as_text(place: CallPlace, value: Any) -> Fault:
     text = json.dumps(value)
     if place.shape.strict:
         return Fault(kind="scalar-text", value=text, problem="wrong-type")
     return Fault(kind="scalar-text", value=text, repairs=("scalar-text",))
 
 
-def _text(place: Place, value: str) -> Iterator[Fault]:
+def _text(place: CallPlace, value: str) -> Iterator[Fault]:
     shape = place.shape
     if shape.temporal:
         yield Fault(kind="number-text-for-date", value=str(SECONDS), problem="wrong-type")
@@ -195,7 +192,7 @@ def _text(place: Place, value: str) -> Iterator[Fault]:
         yield Fault(kind="empty-date-or-enum", value="", problem="invalid")
 
 
-def _nothings(place: Place) -> Iterator[Fault]:
+def _nothings(place: CallPlace) -> Iterator[Fault]:
     """Something sent for nothing: what it means depends on whether the field may be left out."""
     if place.field is None or place.shape.opaque:
         return
@@ -215,35 +212,36 @@ def _nothings(place: Place) -> Iterator[Fault]:
     yield Fault(kind="placeholder", value="OMIT", problem="wrong-type")
 
 
-def _null_text(place: Place, *, nullable: bool) -> Fault:
+def _null_text(place: CallPlace, *, nullable: bool) -> Fault:
     read = () if place.shape.json_text else ("json-text",)
     if nullable:
         return Fault(kind="null-text", value="null", repairs=read, means="null")
     return Fault(kind="null-text", value="null", repairs=(*read, "null-optional"), means="nothing")
 
 
-def _number_bytes(draft: Draft, place: Place) -> Iterator[AgentShape]:
+def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     """Numbers that only bytes can show."""
     value, path = place.value, path_text(place.path)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     if isinstance(value, int) and abs(value) < 2**53 and not place.takes("number"):
-        yield draft.taken("whole-float", place.path, _written(draft, place, f"{value}.0"))
+        yield draft.taken("whole-float", place.path, _body_with_number(draft, place, f"{value}.0"))
     yield draft.refused(
-        "nan", place.path, _written(draft, place, "NaN"), [("not-json", "$")], corrected=None
+        "nan",
+        place.path,
+        _body_with_number(draft, place, "NaN"),
+        [("not-json", "$")],
+        corrected=None,
     )
     if not place.shape.decimal:  # a Decimal can hold it
-        overflow = _written(draft, place, "1e999")
+        overflow = _body_with_number(draft, place, "1e999")
         yield draft.refused(
             "overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True
         )
 
 
-def _written(draft: Draft, place: Place, literal: str) -> bytes:
+def _body_with_number(draft: Draft, place: CallPlace, literal: str) -> bytes:
     """The call with a number that is written in its own way."""
     mark = "\0a number\0"
-    return (
-        json.dumps(changed(draft.arguments, place.path, mark))
-        .replace(json.dumps(mark), literal)
-        .encode()
-    )
+    marked = json.dumps(changed(draft.arguments, place.path, mark))
+    return marked.replace(json.dumps(mark), literal).encode()

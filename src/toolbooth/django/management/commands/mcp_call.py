@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 
@@ -19,20 +20,13 @@ from toolbooth.django.management.users import add_user, agent_of, unlogged
 class Command(BaseCommand):
     """Calls one tool."""
 
-    help = (
-        "Call TOOL with ARGUMENTS (JSON; - reads standard input) through the whole project, and print what the agent"
-        " would read. Exit code 1: the call was refused or failed; 2: there is no such tool or user."
-    )
+    help = messages.CALL_HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("tool", metavar="TOOL")
         parser.add_argument("arguments", metavar="ARGUMENTS", nargs="?", default="{}")
-        add_user(parser, "the call comes from nobody in particular")
-        parser.add_argument(
-            "--meta",
-            action="store_true",
-            help="Also print `_meta`: repairs, problems, the correction.",
-        )
+        add_user(parser, messages.CALL_WITHOUT_USER)
+        parser.add_argument("--meta", action="store_true", help=messages.CALL_META_HELP)
 
     def handle(self, *args: Any, **options: Any) -> None:
         sent: str = options["arguments"]
@@ -40,18 +34,17 @@ class Command(BaseCommand):
         try:
             read_json(body, DEFAULT_LIMITS)
         except Unreadable as error:
-            if (
-                error.problem.code == "not-json"
-            ):  # any other fault is answered as an agent's would be
+            # Any other fault is answered as an agent's would be.
+            if error.problem.code == "not-json":
                 raise CommandError(f"ARGUMENTS: {error.problem.message}", returncode=2) from None
         with unlogged():
             result = agent_of(options["username"]).call(options["tool"], body)
         known = catalogue()
         if result.is_error and options["tool"] not in {*known.registry.tools, *known.actions}:
-            raise CommandError(f"{result.text}; `manage.py mcp_tools` lists them all", returncode=2)
+            raise CommandError(messages.tools_are_listed(result.text), returncode=2)
         self.stdout.write(result.text)
         if result.status in (401, 403) and options["username"] is None:
-            self.stderr.write("This came from nobody in particular; --as USERNAME acts as a user.")
+            self.stderr.write(messages.CALL_WAS_ANONYMOUS)
         meta: Any = result.raw.get("error", {}).get("data") or result.raw.get("_meta")
         if options["meta"] and meta:
             self.stdout.write(orjson.dumps(meta, option=orjson.OPT_INDENT_2).decode())

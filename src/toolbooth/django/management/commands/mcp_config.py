@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rest_framework.authentication import TokenAuthentication
 
+from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import endpoint_path
 from toolbooth.jsonvalue import Json
@@ -30,7 +31,7 @@ class Client:
     entry: Entry
 
 
-def _plain(url: str, headers: Mapping[str, str]) -> Json:
+def _untyped(url: str, headers: Mapping[str, str]) -> Json:
     return {"url": url, **_some(headers)}
 
 
@@ -44,7 +45,9 @@ def _by_bridge(url: str, headers: Mapping[str, str]) -> Json:
     Its header has no space in it, since some systems split arguments there (geelen/mcp-remote,
     README).
     """
-    arguments = ["-y", "mcp-remote", url, *(["--allow-http"] if url.startswith("http:") else [])]
+    arguments = ["-y", "mcp-remote", url]
+    if url.startswith("http:"):
+        arguments.append("--allow-http")
     if not headers:
         return {"command": "npx", "args": arguments}
     arguments += ["--header", "Authorization:${AUTHORIZATION}"]
@@ -58,7 +61,7 @@ def _some(headers: Mapping[str, str]) -> Json:
 CLIENTS = {
     "claude-code": Client(".mcp.json in your project", "mcpServers", _typed),
     "claude-desktop": Client("claude_desktop_config.json", "mcpServers", _by_bridge),
-    "cursor": Client(".cursor/mcp.json", "mcpServers", _plain),
+    "cursor": Client(".cursor/mcp.json", "mcpServers", _untyped),
     "vscode": Client(".vscode/mcp.json", "servers", _typed),
     "windsurf": Client(
         "~/.codeium/windsurf/mcp_config.json",
@@ -70,8 +73,8 @@ CLIENTS = {
         "mcpServers",
         lambda url, headers: {"httpUrl": url, **_some(headers)},
     ),
-    "zed": Client("settings.json", "context_servers", _plain),
-    "generic": Client("the configuration of the client", "mcpServers", _typed),
+    "zed": Client("settings.json", "context_servers", _untyped),
+    "generic": Client(messages.CONFIG_OF_ANY_CLIENT, "mcpServers", _typed),
 }
 
 
@@ -85,40 +88,34 @@ def configuration_for(client: str, name: str, url: str, authorization: str | Non
 class Command(BaseCommand):
     """Prints the configuration of a client."""
 
-    help = "Print the JSON to paste into an MCP client's configuration; on the error stream: which file that is."
+    help = messages.CONFIG_HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--client", choices=list(CLIENTS), default="generic")
         parser.add_argument(
             "--url",
             default="http://localhost:8000",
-            help="Where the project is served, e.g. %(default)s",
+            help=messages.CONFIG_URL_HELP,
         )
-        parser.add_argument(
-            "--token", help="Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
-        )
-        parser.add_argument(
-            "--name", help="What the client calls the server; otherwise TOOLBOOTH['NAME']."
-        )
+        parser.add_argument("--token", help=messages.CONFIG_TOKEN_HELP)
+        parser.add_argument("--name", help=messages.CONFIG_NAME_HELP)
 
     def handle(self, *args: Any, **options: Any) -> None:
         known = catalogue().configuration.name
-        made = configuration_for(
+        entry = configuration_for(
             options["client"],
             options["name"] or known,
             _url(options["url"]),
             _authorization(options["token"]),
         )
         self.stderr.write(f"# for {CLIENTS[options['client']].file}", self.style.HTTP_INFO)
-        self.stdout.write(json.dumps(made, indent=2, ensure_ascii=False))
+        self.stdout.write(json.dumps(entry, indent=2, ensure_ascii=False))
 
 
 def _url(given: str) -> str:
     """The address of the endpoint; a host alone gets the project's own path."""
     if not WHOLE_URL.match(given):
-        raise CommandError(
-            f"--url should begin with http:// or https://, not {given!r}", returncode=2
-        )
+        raise CommandError(messages.url_needs_scheme(given), returncode=2)
     if WHOLE_URL.sub("", given).strip("/"):
         return given
     try:
@@ -137,7 +134,7 @@ def _keyword() -> str:
     """The word before a token, as the project's views want it."""
     for action in catalogue().ways:
         view = action.view()
-        for way in view.get_authenticators():
-            if isinstance(way, TokenAuthentication):
-                return way.keyword
+        for authenticator in view.get_authenticators():
+            if isinstance(authenticator, TokenAuthentication):
+                return authenticator.keyword
     return "Bearer"

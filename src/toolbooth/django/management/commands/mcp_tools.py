@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
@@ -18,15 +19,13 @@ _LONGEST = 60
 class Command(BaseCommand):
     """Lists the tools."""
 
-    help = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
+    help = messages.TOOLS_HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "name", metavar="TOOL", nargs="?", help="Show this one as `tools/list` gives it."
-        )
+        parser.add_argument("name", metavar="TOOL", nargs="?", help=messages.TOOLS_NAME_HELP)
         add_user(parser, "all tools are listed")
         parser.add_argument(
-            "--json", action="store_true", dest="whole", help="Print all of them so."
+            "--json", action="store_true", dest="whole", help=messages.TOOLS_JSON_HELP
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -65,14 +64,12 @@ class Command(BaseCommand):
             for tool in members:
                 name = tool.name.removeprefix(f"{group}__")
                 self._branch(
-                    f"{name}  {self.style.HTTP_INFO(_first(tool))}",
+                    f"{name}  {self.style.HTTP_INFO(_first_line(tool))}",
                     tool.tokens,
                     last=tool is members[-1],
                 )
         every = [*dispatchers, *(tool for members in groups.values() for tool in members)]
-        more = f", with {behind:,} more behind" if behind else ""
-        counted = f"{len(every):,} tool{'' if len(every) == 1 else 's'}"
-        self.stdout.write(f"{_tokens(every):>8,}  tokens for {counted}{more} (bytes / 4)")
+        self.stdout.write(messages.total_cost(_tokens(every), len(every), behind))
 
     def _dispatcher(self, tool: Tool, username: str | None) -> int:
         """One tool with the actions behind it, and how many these are."""
@@ -96,19 +93,17 @@ def _resources(name: str, username: str | None) -> dict[str, list[str]]:
     table = catalogue().registry.tools[name].table
     shows = None if username is None else shown_to(username)
     found: dict[str, list[str]] = {}
-    for way, tool in () if table is None else table.subs():
+    for route, tool in () if table is None else table.subs():
         if shows is None or shows(tool):
-            found.setdefault(way.get("resource", ""), []).append(way["action"])
+            found.setdefault(route.get("resource", ""), []).append(route["action"])
     return found
 
 
 def _behind(name: str, username: str | None) -> dict[str, Any]:
-    """A tool that stands behind a dispatcher, as `tools/list` would show it. Raises CommandError."""
+    """A tool behind a dispatcher, as `tools/list` would show it. Raises CommandError."""
     found = catalogue().registry.hidden.get(name)
     if found is None or (username is not None and not shown_to(username)(found)):
-        raise CommandError(
-            f"there is no tool {name!r}; without a name all are listed", returncode=2
-        )
+        raise CommandError(messages.no_such_tool(name), returncode=2)
     return found.listing()
 
 
@@ -116,6 +111,6 @@ def _tokens(tools: Iterable[Tool]) -> int:
     return sum(tool.tokens for tool in tools)
 
 
-def _first(tool: Tool) -> str:
-    said = tool.description.strip().partition("\n")[0]
-    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+def _first_line(tool: Tool) -> str:
+    line = tool.description.strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,0 +1,215 @@
+"""Trace one call through the package: which files it enters, and how often the file changes.
+
+`gateway` is a create through the Django gateway of examples/crm, in a database in memory. `http` is
+a correct call of an async tool of a `ToolRegistry` over its ASGI application, in this process. Each
+call is made once before it is traced: what happens once per process is not counted.
+
+Only functions of src/toolbooth count, in the order in which they are entered. The file changes
+where a function is entered that is in another file than the one entered before it. Comprehensions
+are part of their function.
+
+    python scripts/trace_call.py [gateway] [http] [--verbose]
+
+The exit status is 1 if a call is over its limits.
+"""
+
+import argparse
+import asyncio
+import base64
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import django
+import orjson
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.test import Client
+
+import toolbooth
+from toolbooth import ToolRegistry
+from toolbooth.server.asgi import app
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(toolbooth.__file__).parent
+EXAMPLE = ROOT / "examples" / "crm"
+
+COMPREHENSIONS = {"<genexpr>", "<listcomp>", "<dictcomp>", "<setcomp>"}
+
+
+# --- what is counted ---
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The functions of the package that one call enters, in order."""
+
+    entered: list[CodeType]
+
+    @property
+    def files(self) -> int:
+        return len({code.co_filename for code in self.entered})
+
+    @property
+    def functions(self) -> int:
+        return len(set(self.entered))
+
+    @property
+    def changes(self) -> int:
+        return len(self.stages) - 1
+
+    @property
+    def stages(self) -> list[tuple[str, list[str]]]:
+        """The files in order, equal neighbours as one, each with the functions entered there."""
+        groups = groupby(self.entered, file_of)
+        return [(file, [code.co_qualname for code in inside]) for file, inside in groups]
+
+
+def file_of(code: CodeType) -> str:
+    return Path(code.co_filename).relative_to(PACKAGE).as_posix()
+
+
+def trace(call: Callable[[], Any]) -> Trace:
+    """Make a call, and keep the functions of the package that it enters."""
+    entered: list[CodeType] = []
+    folder = str(PACKAGE) + os.sep
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event != "call" or code.co_name in COMPREHENSIONS:
+            return
+        if code.co_filename.startswith(folder):
+            entered.append(code)
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return Trace(entered)
+
+
+# --- the calls ---
+
+
+def gateway() -> Trace:
+    """`companies__create` of examples/crm: a POST to the endpoint with Django's test client."""
+    os.environ["CRM_DATABASE"] = ":memory:"
+    os.environ["CRM_DEBUG"] = "0"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "crm.settings"
+    sys.path.insert(0, str(EXAMPLE))
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+    get_user_model().objects.create_user("agent", password="agent")
+    credentials = base64.b64encode(b"agent:agent").decode()
+    client = Client(headers={"authorization": f"Basic {credentials}"})
+
+    def create(name: str) -> None:
+        body = message("companies__create", {"name": name, "employees": 12})
+        response = client.post("/mcp/", body, content_type="application/json")
+        check(response.content)
+
+    create("Warm Ltd")
+    return trace(lambda: create("Traced Ltd"))
+
+
+def http() -> Trace:
+    """An async tool of a registry, over the ASGI application."""
+    registry = ToolRegistry("trace")
+
+    @registry.tool
+    async def add_contact(name: str, tags: list[str]) -> dict[str, Any]:
+        """Add a contact."""
+        return {"name": name, "tags": len(tags)}
+
+    application: Any = app(registry)
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+    }
+    body = message("add_contact", {"name": "Ada", "tags": ["a", "b"]})
+
+    async def call() -> None:
+        sent: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body}
+
+        async def send(event: dict[str, Any]) -> None:
+            sent.append(event)
+
+        await application(scope, receive, send)
+        check(sent[-1]["body"])
+
+    asyncio.run(call())
+    return trace(lambda: asyncio.run(call()))
+
+
+def message(tool: str, arguments: dict[str, Any]) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+
+
+def check(body: bytes) -> None:
+    """Stop if a call did not end well: its trace would be that of something else."""
+    reply = orjson.loads(body)
+    if "result" not in reply or reply["result"].get("isError"):
+        raise SystemExit(f"the call failed: {body.decode()}")
+
+
+# --- the report ---
+
+
+@dataclass(frozen=True)
+class Limits:
+    files: int
+    changes: int
+
+
+CALLS: dict[str, tuple[Callable[[], Trace], Limits]] = {
+    "gateway": (gateway, Limits(24, 45)),
+    "http": (http, Limits(11, 16)),
+}
+
+
+def report(name: str, found: Trace, limits: Limits, *, verbose: bool) -> bool:
+    """Print the figures of a trace; whether they are within the limits."""
+    is_within = found.files <= limits.files and found.changes <= limits.changes
+    print(
+        f"{name}: {found.files} files (at most {limits.files}), "
+        f"{found.changes} changes of file (at most {limits.changes}), "
+        f"{found.functions} functions"
+    )
+    if verbose:
+        for file, functions in found.stages:
+            print(f"  {file:34} {', '.join(functions)}")
+    return is_within
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("calls", nargs="*", metavar="call", help="gateway, http; all if none")
+    parser.add_argument("--verbose", action="store_true", help="also print the way of each call")
+    options = parser.parse_args(arguments)
+    unknown = set(options.calls) - CALLS.keys()
+    if unknown:
+        parser.error(f"there is no call {', '.join(sorted(unknown))}")
+    within = [
+        report(name, make(), limits, verbose=options.verbose)
+        for name, (make, limits) in CALLS.items()
+        if name in (options.calls or CALLS)
+    ]
+    return 0 if all(within) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""Integers that are written with a point: 5.0 is the same JSON number as 5, and becomes 5 before
+the validation.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.shape import (
+    ArrayShape,
+    ObjectShape,
+    Shape,
+    fitting_form,
+    integer_fields,
+    is_integer_only,
+    item_shape,
+)
+
+
+def whole_integers(shape: Shape | None, value: Any) -> Any:
+    """A value with 5 for every 5.0 where only an integer is declared; the value itself if there is
+    none.
+    """
+    if shape is None or shape.opaque:
+        return value
+    if isinstance(value, float):
+        return int(value) if is_integer_only(shape) and value.is_integer() else value
+    if is_object(value):
+        form = fitting_form(shape, value)
+        return _in_object(form, value) if isinstance(form, ObjectShape) else value
+    if is_array(value):
+        form = fitting_form(shape, value)
+        return _in_array(form, value) if isinstance(form, ArrayShape) else value
+    return value
+
+
+def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
+    made = [whole_integers(item_shape(form, index), each) for index, each in enumerate(value)]
+    return value if all(map(is_, made, value)) else made
+
+
+def _in_object(form: ObjectShape, value: Json) -> Json:
+    """Look only at keys that may hold an integer: most of a large call need not be."""
+    parts = integer_fields(form)
+    if form.additional is not None:
+        parts = parts | {key: form.additional for key in value if key not in form.fields}
+    changed: Json = {}
+    for key, shape in parts.items():
+        each = value.get(key)
+        whole = whole_integers(shape, each)
+        if whole is not each:
+            changed[key] = whole
+    return {**value, **changed} if changed else value

@@ -1,0 +1,69 @@
+"""Paths that are written as keys: `address.city`, `address[city]`, `lines[0].sku`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from toolbooth.boundary import refusals
+from toolbooth.jsonvalue import JsonPath
+from toolbooth.shape import ObjectShape, Shape
+
+_STEPS = re.compile(r"[^.\[\]]+")
+
+
+def steps_of(key: str) -> Sequence[str]:
+    """The steps of a key that is written as a path; empty for any other key."""
+    return _STEPS.findall(key) if "." in key or "[" in key else ()
+
+
+def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
+    """The declared path that the steps name; None if there is none."""
+    shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
+    path: list[str | int] = []
+    for step in steps:
+        if shape is None or shape.opaque:
+            path.append(step)
+        elif shape.objects:
+            inner = shape.objects[0]
+            name = step if step in inner.fields else refusals.respelt(step, inner)
+            if name is None and inner.additional is None:
+                return None
+            path.append(name or step)
+            shape = inner.fields[name].shape if name is not None else inner.additional
+        elif shape.arrays and step.isdigit():
+            path.append(int(step))
+            shape = shape.arrays[0].items
+        else:
+            return None
+    return tuple(path)
+
+
+def put(made: Any, path: JsonPath, value: Any) -> bool:
+    """Set a value at a path, and create objects and arrays on the way. Returns False if there is a
+    value already, or one of another kind on the way.
+    """
+    for step, following in pairwise(path):
+        empty: Any = [] if isinstance(following, int) else {}
+        if isinstance(step, int):
+            if step > len(made):
+                return False
+            if step == len(made):
+                made.append(empty)
+            made = made[step]
+        else:
+            made = made.setdefault(step, empty)
+        if type(made) is not type(empty):
+            return False
+    last = path[-1]
+    if isinstance(last, int):
+        if last != len(made):
+            return False
+        made.append(value)
+        return True
+    if last in made:
+        return False
+    made[last] = value
+    return True

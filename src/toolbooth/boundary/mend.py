@@ -1,0 +1,75 @@
+"""The corrected call in the common cases: one and the same slip, a wrapper or a re-cased name, is
+undone in place.
+
+The examination has noted the slips, so the call is not walked again. `correct.py` does everything
+else, and must agree with this module where both apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbooth.boundary import refusals
+from toolbooth.boundary.correct import MOST_EDITS
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import Limits
+from toolbooth.errors import Edit, Rename, Unwrap
+from toolbooth.jsonvalue import Json, JsonPath, is_object
+from toolbooth.shape import ObjectShape, fits, plain_types
+
+Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
+"""An undeclared key: the object it was left out of, that object's form, the key and its value, the
+object's path.
+"""
+
+
+def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
+    """Undo, in place, one and the same slip wherever it was made. Returns the edits, or None if
+    some slip is another one or does not fit.
+
+    Nothing else may be wrong with the call.
+    """
+    _, _, first_key, _, first_path = slips[0]
+    meant: list[Json] = []
+    for made, form, key, value, path in slips:
+        if key != first_key or len(path) != len(first_path):
+            return None
+        fields = _meant(form, key, value, limits)
+        if fields is None or not made.keys().isdisjoint(fields):
+            return None
+        meant.append(fields)
+    for slip, fields in zip(slips, meant, strict=True):
+        slip[0].update(fields)
+    listed = zip(slips[:MOST_EDITS], meant, strict=False)
+    return [_edit(slip, fields) for slip, fields in listed]
+
+
+def _edit(slip: Slip, fields: Json) -> Edit:
+    _, _, key, value, path = slip
+    if fields is value:
+        return Unwrap((*path, key), path)
+    return Rename((*path, key), next(iter(fields)))
+
+
+def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> Json | None:
+    """The fields that should have been sent instead of one undeclared key, if they fit as they
+    are.
+    """
+    # Some field has several keys: `correct` finds out whether it is sent twice.
+    if len(form.fields) > len(form.names):
+        return None
+    if is_object(value):
+        fields = value
+    else:
+        name = None if "." in key or "[" in key else refusals.respelt(key, form)
+        if name is None or text_as_object(value, limits) is not None:
+            return None
+        fields = {name: value}
+    for name, each in fields.items():
+        declared = form.fields.get(name)
+        if declared is None or not (
+            type(each) in plain_types(declared.shape) or fits(declared.shape, each)
+        ):
+            return None
+    return fields or None

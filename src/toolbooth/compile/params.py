@@ -1,0 +1,80 @@
+"""The parameters of a function as its author wrote them: resolved, and with those that the host
+fills marked.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic.fields import FieldInfo
+
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.context import Context
+
+Injected = Callable[[inspect.Parameter, Any], bool]
+"""Whether the host fills a parameter, by its parameter and its resolved hint."""
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadParam:
+    """One parameter as the author wrote it, its hint resolved."""
+
+    name: str
+    kind: Any
+    info: FieldInfo
+    injected: bool
+
+
+def read_params(
+    function: Callable[..., Any], injected: Injected | None, mistakes: list[str]
+) -> list[ReadParam]:
+    """The parameters of a function; what cannot be compiled is added to `mistakes`."""
+    hints = Hints(function)
+    made: list[ReadParam] = []
+    for param in inspect.signature(function).parameters.values():
+        if param.kind in _VARIADIC:
+            mistakes.append(
+                f"parameter {_starred(param)!r} takes names that nobody declared; "
+                'declare each parameter, or take a model with extra="allow"'
+            )
+            continue
+        hint = hints.of(param)
+        host = is_context(hint) or (injected is not None and injected(param, hint))
+        if isinstance(hint, Unresolved) and not host:
+            mistakes.append(
+                f"parameter {param.name!r}: the name {hint.missing!r} in its annotation "
+                "cannot be resolved; import it at run time, not only under TYPE_CHECKING"
+            )
+            continue
+        info = FieldInfo() if host else _field_info(hint, param.default)
+        made.append(ReadParam(name=param.name, kind=param.kind, info=info, injected=host))
+    return made
+
+
+def _starred(param: inspect.Parameter) -> str:
+    stars = "*" if param.kind is inspect.Parameter.VAR_POSITIONAL else "**"
+    return stars + param.name
+
+
+def is_context(hint: Any) -> bool:
+    """Whether a parameter is filled with the call's Context."""
+    if isinstance(hint, Unresolved):
+        return re.search(r"\bContext\b", hint.text) is not None
+    while typing.get_origin(hint) is Annotated:
+        hint = typing.get_args(hint)[0]
+    choices = [each for each in typing.get_args(hint) if each is not type(None)]
+    found = choices[0] if len(choices) == 1 else hint
+    return isinstance(found, type) and issubclass(found, Context)
+
+
+def _field_info(hint: Any, default: Any) -> FieldInfo:
+    if default is inspect.Parameter.empty:
+        return FieldInfo.from_annotation(hint)
+    return FieldInfo.from_annotated_attribute(hint, default)

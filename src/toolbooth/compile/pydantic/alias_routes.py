@@ -1,0 +1,54 @@
+"""Alias paths -> Shape: the objects and arrays through which an `AliasPath("address", "city")` gets
+to its field.
+"""
+
+from __future__ import annotations
+
+from toolbooth.compile.pydantic.field_nodes import KeyPath
+from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape
+
+Route = tuple[KeyPath, Shape]
+"""The steps that are left of an alias path, and the shape at its end."""
+
+
+def shape_of_routes(routes: list[Route]) -> Shape:
+    """The shape below the first step of alias paths: only values that some path reads may be
+    sent.
+    """
+    ends = [shape for path, shape in routes if not path]
+    if ends:
+        return ends[0]
+    steps: dict[str | int, list[Route]] = {}
+    for path, shape in routes:
+        steps.setdefault(path[0], []).append((path[1:], shape))
+    positions = [step for step in steps if isinstance(step, int)]
+    names = [step for step in steps if isinstance(step, str)]
+    types: set[JsonType] = set()
+    made = Shape()
+    if names:
+        types.add("object")
+        made.objects = (_object(names, steps),)
+    if positions:
+        types.add("array")
+        made.arrays = (_array(positions, steps),)
+    made.types = frozenset(types)
+    return made
+
+
+def _object(names: list[str], steps: dict[str | int, list[Route]]) -> ObjectShape:
+    fields: dict[str, Field] = {}
+    for name in names:
+        fields[name] = Field(name=name, shape=shape_of_routes(steps[name]), required=False)
+    return ObjectShape(fields=fields, names=tuple(names))
+
+
+def _array(positions: list[int], steps: dict[str | int, list[Route]]) -> ArrayShape:
+    """An array of which only some positions are read, from its start or from its end."""
+    length = max(positions) + 1
+    # No path leads to the others, so only null may be sent there.
+    unread = Shape(types=frozenset(("null",)))
+    prefix = [unread] * length
+    for index in range(length):
+        if index in steps:
+            prefix[index] = shape_of_routes(steps[index])
+    return ArrayShape(prefix=tuple(prefix), closed=True, last=max(0, -min(positions)))

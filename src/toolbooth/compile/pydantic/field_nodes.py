@@ -1,0 +1,84 @@
+"""Fields in Pydantic's core schema: the keys of a field, whether it may be left out or be null, its
+markers, and whether it is a secret.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from toolbooth.compile.pydantic.core_schema import Config, CoreNode, alias_paths, marker_of
+from toolbooth.jsonvalue import is_object
+
+M = TypeVar("M")
+
+KeyPath = list[str | int]
+"""Keys and positions that lead to the value of one field."""
+
+
+def accepted_paths(name: str, field: CoreNode, config: Config) -> list[KeyPath]:
+    """Every path by which a field may be sent, the published one first."""
+    paths: list[KeyPath] = alias_paths(field) if config.by_alias else []
+    return [*paths, [name]] if not paths or config.by_name else paths
+
+
+def is_optional(each: CoreNode) -> bool:
+    """Whether a field may be left out."""
+    return not each["required"] if "required" in each else has_default(each["schema"])
+
+
+def has_default(node: CoreNode) -> bool:
+    """Whether a schema has a default of its own."""
+    while node["type"] != "default":
+        if node["type"].startswith("function-") and "schema" in node:
+            node = node["schema"]
+        elif marker_of(node):
+            node = node["steps"][0]
+        else:
+            return False
+    return True
+
+
+def find_marker(node: CoreNode, marker: type[M]) -> M | None:
+    """The marker of this type that was put on the field itself."""
+    while True:
+        found = marker_of(node)
+        if isinstance(found, marker):
+            return found
+        if found is not None:
+            node = node["steps"][0]
+        elif node["type"] in ("default", "nullable") or (
+            node["type"].startswith("function-") and "schema" in node
+        ):
+            node = node["schema"]
+        else:
+            return None
+
+
+def is_nullable(node: CoreNode) -> bool:
+    """Whether null may be sent for a marked model."""
+    while node["type"] != "nullable":
+        if marker_of(node):
+            node = node["steps"][0]
+        elif node["type"] == "default":
+            node = node["schema"]
+        else:
+            return False
+    return True
+
+
+def is_password(field: CoreNode) -> bool:
+    """Whether the author marked a field as a secret, at the field or at any layer of its type."""
+    node: Any = field
+    while node is not None:
+        metadata: dict[str, Any] = node.get("metadata") or {}
+        written: dict[str, Any] = {}
+        for key in ("pydantic_js_extra", "pydantic_js_updates"):
+            written |= _object_or_empty(metadata.get(key))
+        if written.get("format") == "password":
+            return True
+        node = node["steps"][0] if marker_of(node) else node.get("schema")
+    return False
+
+
+def _object_or_empty(value: Any) -> dict[str, Any]:
+    return value if is_object(value) else {}

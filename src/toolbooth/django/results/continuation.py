@@ -1,0 +1,139 @@
+"""The variant of a tool that takes a continuation token, and shows the next page of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+from toolbooth.boundary.read import text_as_json
+from toolbooth.contract import Contract
+from toolbooth.django import messages
+from toolbooth.django.call.caller import caller
+from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.results.paged_results import PagedResults, read_output
+from toolbooth.django.results.tokens import (
+    Position,
+    RefusedToken,
+    caller_hashes,
+    digest,
+    kept_query,
+    kept_result,
+    unseal,
+)
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, is_object
+from toolbooth.server.controls import Controls, split_controls
+from toolbooth.server.results.pages import Written, plain, read
+from toolbooth.server.tool import Tool
+
+_BESIDE = frozenset(("mode", "page", "page_size", "filter_keys"))
+"""What may stand beside a token, where the tool takes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continuation:
+    """Goes on with the results of one tool."""
+
+    results: PagedResults
+    access_check: Callable[[], Exception | None]
+    compile: Callable[[Arguments], Contract]
+    _made: list[Tool] = field(default_factory=list[Tool])
+
+    def variant(self, sent: Any) -> Tool | None:
+        """The variant for arguments with a token."""
+        arguments: Any = text_as_json(sent)
+        token = self.results.token
+        if token is None or not is_object(arguments) or arguments.get(token) is None:
+            return None
+        if not self._made:
+            self._made.append(self._tool(token))
+        return self._made[0]
+
+    def _tool(self, token: str) -> Tool:
+        """The tool that takes a token, and beside it what says how the rest is to be shown."""
+        own = self.results.arguments
+        beside = {
+            name: own.properties[name] for name, each in own.controls.items() if each in _BESIDE
+        }
+        anything: Json = {name: {} for name in own.properties}
+        properties = {**anything, **beside, token: {"type": "string"}}
+        controls = {name: own.controls[name] for name in beside}
+        contract = self.compile(
+            Arguments(properties=properties, wide=properties, required=[token], controls=controls)
+        )
+
+        def validate(sent: Json) -> Any:
+            taken = {name: each for name, each in sent.items() if name == token or name in beside}
+            message = messages.not_beside_token(token)
+            problems = [
+                Problem(code="conflicting-keys", path=(name,), message=message)
+                for name in sent
+                if name not in taken
+            ]
+            if problems:
+                raise ToolInputError(problems, tool=self.results.tool, corrected=taken)
+            return contract.validate(sent)
+
+        return Tool(
+            contract=replace(contract, validate=validate),
+            function=self.next_page,
+            access_check=self.access_check,
+        )
+
+    def next_page(self, arguments: Json) -> Any:
+        """Show what a token stands for."""
+        results = self.results
+        token = str(results.token)
+        refusal = self.access_check()
+        if refusal is not None:
+            raise _revoked(refusal, token)
+        _, asked = split_controls(arguments, results.arguments.controls)
+        try:
+            who = caller_hashes(caller(), results.action)
+            age = results.chosen.token_age
+            position = unseal(arguments[token], results.tool, who, age, is_query=results.is_query)
+            found, position, note = self._result(position, asked, arguments)
+        except (RefusedToken, APIException) as error:
+            problem = Problem(code="invalid", path=(token,), message=str(error))
+            raise ToolInputError([problem], tool=results.tool) from None
+        shown = results.page(found, position, asked, note=note)
+        if shown is not None:
+            return shown
+        return results.whole_with_note(found.text.encode() if found.is_json else found.text)
+
+    def _result(
+        self, position: Position, asked: Controls, called: Json
+    ) -> tuple[Written, Position, str]:
+        """The result, from where it is kept or by asking for it again; and what is to be said of
+        it.
+        """
+        results = self.results
+        if position.kept is not None and not results.is_query:
+            instead = messages.instead_of_token(results.tool, is_query=False)
+            lost = messages.result_no_longer_kept(instead)
+            text, is_json = kept_result(position.kept, results.chosen, lost)
+            return read(text) if is_json else plain(text), position, ""
+        if position.kept is not None:
+            position = kept_query(position, position.kept, results.chosen)
+        sent = position.arguments or {}
+        results.source.check(sent, asked.filter_keys, called)
+        value = results.source.value(sent)
+        found = read_output(results.source.output(value, position.filter_keys))
+        note = "" if digest(found.text) == position.digest else messages.RESULT_HAS_CHANGED
+        if asked.filter_keys is not None and asked.filter_keys != position.filter_keys:
+            found = read_output(results.source.output(value, asked.filter_keys))
+            position = replace(position, filter_keys=asked.filter_keys)
+            if position.unit == "text":  # other fields are another text
+                position, note = replace(position, at=0), messages.PAGED_ANEW
+        return found, position, note
+
+
+def _revoked(refusal: Exception, token: str) -> Exception:
+    """What a caller is told who may no longer call the tool that a token is from."""
+    if not isinstance(refusal, ToolError):
+        return refusal
+    words = messages.token_once_allowed(refusal.message, token, refusal.tool)
+    return ToolError(refusal.tool, words, refusal.details)

@@ -1,0 +1,35 @@
+"""A contract's exact JSON Schema goes in, the `inputSchema` that clients see comes out.
+
+How a schema is written is chosen by a profile. `profiles.py` has the two that exist, and each rule
+of *portable* is one method there. `write.py` has their base class, which walks the schema. For each
+node it uses `read.py`, which turns a schema into a `Node` of `nodes.py`: alternatives of one JSON
+type each. `merge.py` makes one node of several, and `words.py` puts into a description what the
+schema cannot say.
+"""
+
+from toolbooth.publish.profiles import (
+    ANY_ITEMS,
+    PORTABLE,
+    PROFILES,
+    Exact,
+    Portable,
+    ProfileChoice,
+    choose_profile,
+    input_schema,
+    portable,
+)
+from toolbooth.publish.write import MAX_BYTES, Profile
+
+__all__ = [
+    "ANY_ITEMS",
+    "MAX_BYTES",
+    "PORTABLE",
+    "PROFILES",
+    "Exact",
+    "Portable",
+    "Profile",
+    "ProfileChoice",
+    "choose_profile",
+    "input_schema",
+    "portable",
+]

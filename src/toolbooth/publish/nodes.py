@@ -1,0 +1,166 @@
+"""The parts of a schema while it is being published: nodes, their branches, and their positions.
+
+Also here: the few questions about plain JSON that every other module of this package asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from typing_extensions import TypeIs
+
+from toolbooth.jsonvalue import Json, is_array, is_object
+
+KINDS = ("string", "number", "boolean", "object", "array", "null")
+"""The JSON types that "anything" consists of. Every integer is a number."""
+
+CHILDREN = frozenset({"properties", "required", "additionalProperties", "items"})
+"""The keywords of a branch that are about the nodes below it."""
+
+NUMERIC_CONSTRAINTS = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "format",
+)
+TEXT_CONSTRAINTS = (
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+)
+CONSTRAINTS: Mapping[str, tuple[str, ...]] = {
+    "string": TEXT_CONSTRAINTS,
+    "number": NUMERIC_CONSTRAINTS,
+    "integer": NUMERIC_CONSTRAINTS,
+    "array": ("minItems", "maxItems", "uniqueItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+"""The keywords that each JSON type keeps."""
+
+_PYTHON_TYPES: Mapping[str, type] = {
+    "string": str,
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+    "null": type(None),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One alternative of a node: keywords for one JSON type. Its children are still as written."""
+
+    kind: str
+    keywords: Json = field(default_factory=dict[str, Any])
+    refs: frozenset[str] = frozenset()
+    """The references that were followed to get here."""
+    is_declared: bool = False
+    """The author named this type; it is not just a part of "anything"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A schema as alternatives of one JSON type each. Without branches, nothing is allowed."""
+
+    branches: tuple[Branch, ...] = ()
+    annotations: Json = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where a schema is: the references followed above it and at the same node, and its depth."""
+
+    refs_above: frozenset[str] = frozenset({"#"})
+    refs_here: frozenset[str] = frozenset()
+    depth: int = 0
+    combinators: int = 0
+    """How many combinators and references have been entered at this node."""
+
+    def inside(self, *refs: str) -> Position:
+        """The same node, inside a combinator or behind a reference."""
+        here = self.refs_here.union(refs)
+        return replace(self, refs_here=here, combinators=self.combinators + 1)
+
+    def below(self, branch: Branch) -> Position:
+        """The children of a branch."""
+        return Position(refs_above=self.refs_above | branch.refs, depth=self.depth + 1)
+
+
+ANY = Node(branches=tuple(Branch(kind=kind) for kind in KINDS))
+"""The node that allows anything."""
+
+
+def object_of(value: Any) -> Json:
+    """The value if it is a JSON object, otherwise an empty one."""
+    return value if is_object(value) else {}
+
+
+def array_of(value: Any) -> list[Any]:
+    """The value if it is a JSON array, otherwise an empty one."""
+    return value if is_array(value) else []
+
+
+def has_kind(value: Any, kind: str) -> bool:
+    """Whether a value is of a JSON type. 1.0 is an integer, true is not."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return kind == "number" or (kind == "integer" and value == value // 1)
+    return isinstance(value, _PYTHON_TYPES.get(kind, ()))
+
+
+def values_of(schema: Any) -> list[Any]:
+    """The values that a schema lists in `const` or `enum`."""
+    written = object_of(schema)
+    if "const" in written:
+        return [written["const"]]
+    if "enum" in written:
+        return array_of(written["enum"])
+    for part in array_of(written.get("allOf")):
+        if values := values_of(part):
+            return values
+    return []
+
+
+def is_resource(schema: Any) -> bool:
+    """Whether a schema has an `$id`, so that the references in it are relative to that."""
+    return isinstance(object_of(schema).get("$id"), str)
+
+
+def identity(value: Any) -> str:
+    """The same text for the same JSON: 1.0 is 1, true is not."""
+    plain = int(value) if isinstance(value, float) and value.is_integer() else value
+    return json.dumps(plain, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values are the same JSON."""
+    return identity(left) == identity(right)
+
+
+def without_repeats(values: list[Any]) -> list[Any]:
+    """The values in order, each once."""
+    return list({identity(value): value for value in values}.values())
+
+
+def copy_json(value: Any) -> Any:
+    """A copy in plain dicts and lists."""
+    if _is_mapping(value):
+        return {key: copy_json(item) for key, item in value.items()}
+    if _is_sequence(value):
+        return [copy_json(item) for item in value]
+    return value
+
+
+def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, list | tuple)

@@ -1,0 +1,122 @@
+"""The profiles: `Portable` for every client at once, `Exact` for programs; and how to choose one.
+
+*Portable* never excludes a call that *exact* allows, null apart, with these limits:
+
+* An array has `items` and no node is untyped. So in a value that may be anything, arrays inside
+  arrays end in `ANY_ITEMS`.
+* As at the boundary, an untyped schema with keywords for properties (for items) is an object (an
+  array), and an object that lists properties and is silent on others is closed. The second matters
+  only if alternatives become one object.
+* A discriminator's tag is required, as in validation, even if the model has a default for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json, Schema
+from toolbooth.publish.nodes import copy_json
+from toolbooth.publish.words import describe
+from toolbooth.publish.write import Profile
+
+_ANY_ITEM_KINDS = ("string", "number", "boolean", "object")
+"""No arrays, so that the schema has an end."""
+
+ANY_ITEMS: Mapping[str, Any] = {"anyOf": [{"type": kind} for kind in _ANY_ITEM_KINDS]}
+"""The items of an array inside a value that may be anything, as *portable* writes them."""
+
+
+class Portable(Profile):
+    """The words that every client reads (`docs/project/evidence/clients.md` and `wire.md`).
+
+    Each node has one `type`, or is an `anyOf` of such nodes.
+    """
+
+    def keeps_annotation(self, key: str, value: Any) -> bool:
+        """No `default: null`: beside required fields it made Claude Code send no arguments at all
+        (claude-code#3966, 2025-08-09).
+        """
+        return value is not None and super().keeps_annotation(key, value)
+
+    def write_nullable(self, node: Json, *, required: bool) -> Json:
+        """In words, or not at all if the key can be left out. Null branches fail in Cursor
+        (cursor#3540, 2025-08-29) and Ollama (netclaw#51, 2026-02-27).
+        """
+        return describe(node, "or null") if required else node
+
+    def write_null(self, *, required: bool) -> Json | None:
+        """In words, as a null branch."""
+        text: Json = {"type": "string", "description": "always null"}
+        return self.write_typed(text) if required else None
+
+    def write_open_object(self, node: Json) -> Json:
+        """In words: google-genai 3.1.0 raises on a boolean `additionalProperties`
+        (python-genai#2393, 2026-05-07).
+        """
+        return describe(node, "more keys allowed" if "properties" in node else "any keys")
+
+    def write_closed_object(self, node: Json) -> Json:
+        """Not at all: clients assume it."""
+        return node
+
+    def write_open_array(self, node: Json) -> Json:
+        """With `items` that have types. VS Code refuses an array without `items` (vscode#325618,
+        2026-07-13), and Claude Code sends text for an untyped node (claude-code#82652, 2026-08-15).
+        """
+        options = [self.write_typed({"type": kind}) for kind in _ANY_ITEM_KINDS]
+        return {**node, "items": self.write_union(options)}
+
+
+class Exact(Profile):
+    """A copy of the full JSON Schema, with references, null and closed objects."""
+
+    def input_schema(self, contract: Contract) -> Json:
+        """The exact schema, also if the tool has a shorter one for listings."""
+        return self.write(contract.schema)
+
+    def write(self, schema: Schema) -> Json:
+        """A copy of the schema."""
+        return copy_json(schema)
+
+
+PORTABLE = Portable()
+PROFILES: Mapping[str, Profile] = {"portable": PORTABLE, "exact": Exact()}
+"""The profiles that can be chosen by name."""
+
+ProfileChoice: TypeAlias = Literal["portable", "exact"] | Profile | type[Profile]
+"""A profile by name, or one of your own as a class or an instance."""
+
+
+def choose_profile(choice: Any) -> Profile:
+    """The profile for a `ProfileChoice`, or for anything else that an author passed as one.
+
+    Raises:
+        ValueError: for an unknown profile.
+    """
+    if isinstance(choice, Profile):
+        return choice
+    if isinstance(choice, type) and issubclass(choice, Profile):
+        return choice()
+    if isinstance(choice, str) and choice in PROFILES:
+        return PROFILES[choice]
+    known = " and ".join(map(repr, PROFILES))
+    raise ValueError(
+        f"there is no profile {choice!r}; the profiles are {known}, and you can pass a subclass of "
+        "toolbooth.publish.Profile"
+    )
+
+
+def input_schema(contract: Contract, profile: ProfileChoice = "portable") -> dict[str, Any]:
+    """The JSON Schema to publish as a tool's `inputSchema`.
+
+    Raises:
+        ValueError: for an unknown profile.
+    """
+    return choose_profile(profile).input_schema(contract)
+
+
+def portable(schema: Schema) -> dict[str, Any]:
+    """The schema of an arguments object, in the form that every client reads."""
+    return PORTABLE.write(schema)

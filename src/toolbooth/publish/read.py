@@ -1,0 +1,284 @@
+"""Reader: a JSON Schema goes in, a `Node` comes out: alternatives of one JSON type each.
+
+References are followed and combinators are merged, at this node only. The children of a node are
+still as written; whoever writes the node reads them next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from toolbooth.jsonvalue import Json, NoSuchPart, resolve_pointer
+from toolbooth.publish.merge import any_of, as_one_object, intersect, restrict_to_values, unite
+from toolbooth.publish.nodes import (
+    ANY,
+    CHILDREN,
+    CONSTRAINTS,
+    KINDS,
+    Branch,
+    Node,
+    Position,
+    array_of,
+    is_resource,
+    object_of,
+    values_of,
+)
+from toolbooth.publish.words import (
+    dependency_phrases,
+    describe,
+    pattern_phrase,
+    phrase_of,
+    shorten_list,
+)
+
+MAX_READS = 5_000
+"""Schemas read for one tool. A schema that needs more is cut nearer to its root."""
+
+MAX_COMBINATORS = 32
+"""Combinators inside combinators, at one node."""
+
+# An untyped schema that has one of these is read as the boundary reads it
+# (`compile/json_schema.py`).
+_OBJECT_KEYS = frozenset(
+    {"properties", "required", "additionalProperties", "patternProperties", "minProperties"}
+)
+_ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
+
+
+class Reader:
+    """Reads the parts of one schema. `reads` counts the work."""
+
+    def __init__(
+        self, root: Json, *, max_depth: int, keeps_annotation: Callable[[str, Any], bool]
+    ) -> None:
+        self.root = root
+        self.max_depth = max_depth
+        self.keeps_annotation = keeps_annotation
+        self.reads = 0
+        self._nodes_by_ref: dict[tuple[str, Position], Node] = {}
+        # Up to draft-07, the keywords beside a `$ref` are ignored.
+        self._refs_hide_keywords = "draft-0" in str(root.get("$schema"))
+
+    def read_to_depth(self, schema: Any, position: Position) -> Node:
+        """The node of a schema, without its children if it is too deep."""
+        node = self.read(schema, position)
+        if position.depth >= self.max_depth:
+            return _cut(node, "nested too deep to show")
+        return node
+
+    def read(self, schema: Any, position: Position) -> Node:
+        """The node of a schema. It allows anything where the schema cannot be followed."""
+        self.reads += 1
+        written = object_of(schema)
+        if schema is False or written.get("not") in (True, {}):
+            return Node()
+        is_elsewhere = is_resource(schema) and schema is not self.root
+        is_too_much = self.reads > MAX_READS or position.combinators > MAX_COMBINATORS
+        if not written or is_elsewhere or is_too_much:
+            return ANY
+        if self._refs_hide_keywords and "$ref" in written:
+            written = {"$ref": written["$ref"], **self._annotations(written)}
+        return self._combined_node(written, position)
+
+    def _combined_node(self, schema: Json, position: Position) -> Node:
+        node = self._with_target(self._own_node(schema, position), schema, position)
+        for part in _parts(schema):
+            node = intersect(node, self.read(part, position.inside()))
+        for key in ("anyOf", "oneOf"):
+            if options := array_of(schema.get(key)):
+                node = intersect(node, self._union(options, position))
+                # llama.cpp cannot mix `properties` with alternatives (its grammars/README.md), so
+                # they become one object.
+                node = as_one_object(node, node) if "properties" in schema else node
+        for options in _conditions(schema):
+            node = as_one_object(intersect(node, self._union(options, position)), node)
+        if schema.get("nullable") is True:
+            node = replace(node, branches=(*node.branches, Branch(kind="null")))
+        return node
+
+    def _union(self, options: list[Any], position: Position) -> Node:
+        return unite([self.read(option, position.inside()) for option in options])
+
+    # --- the schema's own keywords ---
+
+    def _own_node(self, schema: Json, position: Position) -> Node:
+        """The node without references and combinators."""
+        declared = _declared_kinds(schema)
+        is_declared = bool(declared)
+        branches: list[Branch] = []
+        for kind in declared or KINDS:
+            keywords = self._keywords(kind, schema, position)
+            branches.append(Branch(kind=kind, keywords=keywords, is_declared=is_declared))
+        if "const" in schema or "enum" in schema:
+            values = values_of(schema)
+            restricted = (restrict_to_values(branch, values) for branch in branches)
+            branches = list(filter(None, restricted))
+        return Node(branches=tuple(branches), annotations=self._annotations(schema))
+
+    def _annotations(self, schema: Json) -> Json:
+        kept = {key: value for key, value in schema.items() if self.keeps_annotation(key, value)}
+        if not kept.get("description"):
+            kept.pop("description", None)
+        return kept
+
+    def _keywords(self, kind: str, schema: Json, position: Position) -> Json:
+        names = [key for key in CONSTRAINTS.get(kind, ()) if _applies(key, kind, schema)]
+        kept: Json = {key: schema[key] for key in names}
+        if kind == "object":
+            kept = self._object_keywords(kept, schema, position)
+        elif kind == "array":
+            kept = self._array_keywords(kept, schema, position)
+        elif kind == "string":
+            kept = describe(kept, phrase_of("JSON text:", schema.get("contentSchema")))
+        return describe(kept, phrase_of("not", schema.get("not")))
+
+    def _object_keywords(self, kept: Json, schema: Json, position: Position) -> Json:
+        if properties := object_of(schema.get("properties")):
+            kept["properties"] = properties
+        if required := array_of(schema.get("required")):
+            kept["required"] = required
+        patterns = object_of(schema.get("patternProperties"))
+        if "additionalProperties" in schema:
+            extra = schema["additionalProperties"]
+            kept["additionalProperties"] = any_of([*patterns.values(), extra])
+        for pattern, value in patterns.items():
+            kept = describe(kept, pattern_phrase(pattern, value))
+        if "propertyNames" in schema:
+            for names in self.read(schema["propertyNames"], position.inside()).branches:
+                if names.kind == "string":
+                    kept = describe(kept, phrase_of("keys:", names.keywords))
+        for phrase in dependency_phrases(schema):
+            kept = describe(kept, phrase)
+        return kept
+
+    def _array_keywords(self, kept: Json, schema: Json, position: Position) -> Json:
+        """One schema for all items, and the order of a tuple in words: ChatGPT refuses tuple items
+        (enquire-mcp#354, 2026-07-18).
+        """
+        if isinstance(schema.get("items"), list):  # a tuple, up to draft 2019-09
+            tuple_key, rest_key = "items", "additionalItems"
+        else:
+            tuple_key, rest_key = "prefixItems", "items"
+        prefix = array_of(schema.get(tuple_key))
+        rest = schema.get(rest_key, True)
+        kept = describe(kept, phrase_of("contains", schema.get("contains")))
+        if not prefix:
+            return {**kept, "items": rest} if "items" in schema else kept
+        if rest is False:
+            kept["maxItems"] = min(len(prefix), schema.get("maxItems", len(prefix)))
+        has_rest = kept.get("maxItems", len(prefix) + 1) > len(prefix)
+        kept["items"] = any_of([*prefix, rest] if has_rest else prefix)
+        labels = [self._label(item, position) for item in prefix]
+        is_uniform = len(set(labels)) == 1
+        return kept if is_uniform else describe(kept, f"in order: {', '.join(labels)}")
+
+    def _label(self, schema: Any, position: Position) -> str:
+        written = object_of(schema)
+        label = written.get("title", written.get("type"))
+        if isinstance(label, str):
+            return label
+        branches = self.read(schema, position.inside()).branches
+        return "/".join(dict.fromkeys(branch.kind for branch in branches))
+
+    # --- references ---
+
+    def _with_target(self, node: Node, schema: Json, position: Position) -> Node:
+        """The node, and what its `$ref` points to."""
+        ref = schema.get("$ref")
+        if not isinstance(ref, str) or ref in position.refs_here:
+            return node
+        if (ref, position) not in self._nodes_by_ref:
+            read = self.read(self._target(ref), position.inside(ref))
+            self._nodes_by_ref[ref, position] = read
+        target = self._nodes_by_ref[ref, position]
+        if ref in position.refs_above:
+            target = _cut(target, "nests the same again")
+        branches = [replace(branch, refs=branch.refs | {ref}) for branch in target.branches]
+        annotations = target.annotations
+        if "description" in node.annotations:
+            # The field's text wins over the model's, as in Pydantic and FastMCP.
+            annotations = {**annotations, "description": ""}
+        return intersect(node, Node(branches=tuple(branches), annotations=annotations))
+
+    def _target(self, ref: str) -> Any:
+        """The schema that a reference points to. True, which allows anything, if it is an anchor,
+        or outside this document, or inside another resource.
+        """
+        base, _, fragment = ref.partition("#")
+        if base not in ("", str(self.root.get("$id")).rstrip("#")):
+            return True
+        pointer = f"#{fragment}"
+        try:
+            passed = [resolve_pointer(self.root, each) for each in _pointers_above(pointer)]
+            target = resolve_pointer(self.root, pointer)
+        except NoSuchPart:
+            return True
+        return True if any(map(is_resource, passed)) else target
+
+
+# --- parts of a schema --------------------------------------------------------------------------
+
+
+def _declared_kinds(schema: Json) -> list[str]:
+    """The JSON types that a schema names, or that its keywords imply."""
+    written = schema.get("type")
+    names = array_of(written) or [written]
+    declared = [kind for kind in names if kind in KINDS or kind == "integer"]
+    if declared or "const" in schema or "enum" in schema:
+        return declared
+    if schema.keys() & _OBJECT_KEYS:
+        return ["object"]
+    return ["array"] if schema.keys() & _ARRAY_KEYS else []
+
+
+def _applies(key: str, kind: str, schema: Json) -> bool:
+    """Whether a schema has a constraint that means something for a JSON type."""
+    if key not in schema:
+        return False
+    if key == "format":
+        return kind == "string" or "type" in schema
+    # Draft-04 booleans fail in Windsurf and Mistral (pdf-reader-mcp#107, 2025-07-11; #63,
+    # 2025-05-22).
+    return key == "uniqueItems" or not isinstance(schema[key], bool)
+
+
+def _parts(schema: Json) -> list[Any]:
+    """The schemas that all apply: those of `allOf`, and that a discriminator's tag is required."""
+    parts = array_of(schema.get("allOf"))
+    tag = object_of(schema.get("discriminator")).get("propertyName")
+    if tag is not None and ("oneOf" in schema or "anyOf" in schema):
+        return [*parts, {"type": list(KINDS), "required": [tag]}]
+    return parts
+
+
+def _conditions(schema: Json) -> Iterator[list[Any]]:
+    """Each condition as alternatives: with its consequence, or without."""
+    if "if" in schema:
+        yield [{"allOf": [schema["if"], schema.get("then", True)]}, schema.get("else", True)]
+    every = object_of(schema.get("dependentSchemas")) | object_of(schema.get("dependencies"))
+    for name, needed in every.items():
+        if not isinstance(needed, list):
+            yield [{"required": [name], "allOf": [needed]}, True]
+
+
+def _pointers_above(pointer: str) -> list[str]:
+    """The pointers to the parts above: `#/$defs` and `#/$defs/a` for `#/$defs/a/items`."""
+    steps = pointer.split("/")
+    return ["/".join(steps[:end]) for end in range(2, len(steps))]
+
+
+def _cut(node: Node, reason: str) -> Node:
+    """The node without its children."""
+    branches = [_without_children(branch, reason) for branch in node.branches]
+    return replace(node, branches=tuple(branches))
+
+
+def _without_children(branch: Branch, reason: str) -> Branch:
+    kept = {key: value for key, value in branch.keywords.items() if key not in CHILDREN}
+    if len(kept) == len(branch.keywords):
+        return branch
+    names = ", ".join(branch.keywords.get("properties", {}))
+    text = shorten_list(f"{reason}: {names}" if names else reason)
+    return replace(branch, keywords=describe(kept, text), is_declared=False)

@@ -1,0 +1,104 @@
+"""Descriptions: what a keyword that is not published said, in a short phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolbooth.jsonvalue import Json, shorten
+from toolbooth.publish.nodes import array_of, identity, object_of, values_of
+
+MAX_PHRASE = 80
+"""Characters of a schema that is quoted."""
+
+MAX_LIST = 401
+"""Characters of a list of names or values, with the ellipsis."""
+
+_ENUM_KEYS = frozenset({"type", "const", "enum"})
+
+
+def describe(keywords: Json, more: str | None) -> Json:
+    """The keywords, with more in their description."""
+    text = join_texts(keywords.get("description"), more)
+    return {**keywords, "description": text} if text else keywords
+
+
+def join_texts(text: str | None, more: str | None) -> str | None:
+    """A text with another one in brackets behind it, unless it contains that already."""
+    if text and more and more not in text:
+        return f"{text} ({more})"
+    return text or more
+
+
+def shorten_list(text: str) -> str:
+    """A list of names or values, cut where it gets too long to read."""
+    return shorten(text, MAX_LIST)
+
+
+def phrase_of(word: str, schema: Any) -> str | None:
+    """A word and the schema that it is about. None if that would be long, or there is nothing."""
+    written = dict(object_of(schema))
+    written.pop("title", None)
+    written.pop("description", None)
+    if not written:
+        return None
+    if written.keys() == {"type"}:
+        text = str(written["type"])
+    elif written.keys() <= _ENUM_KEYS:
+        return shorten_list(f"{word} {' or '.join(map(value_text, values_of(written)))}")
+    else:
+        text = identity(written)
+    is_short = len(text) <= MAX_PHRASE and "$ref" not in text
+    return f"{word} {text}" if is_short else None
+
+
+def value_text(value: Any) -> str:
+    """A value as people read it: text without quotes."""
+    return value if isinstance(value, str) else identity(value)
+
+
+def pattern_phrase(pattern: str, schema: Any) -> str:
+    """What `patternProperties` says of the keys that match."""
+    keys = f"keys matching {pattern}"
+    return phrase_of(f"{keys}:", schema) or keys
+
+
+def dependency_phrases(schema: Json) -> Iterator[str]:
+    """What `dependentRequired` says, or its older name."""
+    every = object_of(schema.get("dependentRequired")) | object_of(schema.get("dependencies"))
+    for name, needed in every.items():
+        if names := array_of(needed):
+            yield f"{name} needs {', '.join(names)}"
+
+
+def combinations_phrase(objects: list[Json]) -> str | None:
+    """Which keys go together where alternative objects are published as one."""
+    labels_of_each = [list(_key_labels(keywords)) for keywords in objects]
+    shared = set(labels_of_each[0]).intersection(*labels_of_each)
+    phrases = dict.fromkeys(_keys_phrase(labels, shared) for labels in labels_of_each)
+    if len(phrases) < 2:
+        return None
+    return shorten_list(f"combinations: {' or '.join(phrases)}")
+
+
+def _keys_phrase(labels: list[str], shared: set[str]) -> str:
+    own = ", ".join(label for label in labels if label not in shared)
+    return f"({own})" if own else "none of these"
+
+
+def _key_labels(keywords: Json) -> Iterator[str]:
+    """The keys that an object takes, and what it says of them itself."""
+    required: list[str] = keywords.get("required", [])
+    properties: Json = keywords.get("properties", {})
+    if text := keywords.get("description"):
+        yield text
+    for name in dict.fromkeys([*properties, *required]):
+        if properties.get(name) is not False:
+            yield _key_label(name, properties.get(name), is_required=name in required)
+
+
+def _key_label(name: str, schema: Any, *, is_required: bool) -> str:
+    values = values_of(schema)
+    if len(values) == 1:
+        return f"{name}={values[0]}"
+    return name if is_required else f"{name}?"

@@ -1,0 +1,205 @@
+"""Profile: the base class of all profiles. It writes a schema as one tree without references.
+
+`Profile.write` reads a node (`read.py`), writes it, and descends to its children. This walk is the
+same for every profile. The public methods below it are the places where profiles differ. Here they
+write standard JSON Schema; a subclass replaces the ones that its clients cannot read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json, Schema
+from toolbooth.publish.merge import blend_objects, enum_of
+from toolbooth.publish.nodes import (
+    ANY,
+    CHILDREN,
+    Branch,
+    Node,
+    Position,
+    copy_json,
+    identity,
+    without_repeats,
+)
+from toolbooth.publish.read import MAX_READS, Reader
+from toolbooth.publish.words import join_texts
+
+# Inlining took one tool from 4,500 to 12,500 tokens (fastmcp#3141, 2026-02-11), and a Windsurf
+# bridge takes 47 KB of definitions (WindsurfAPI#70, 2026-04-26). Past these bounds the schema is
+# cut nearer to its root.
+MAX_DEPTH = 12
+MAX_BYTES = 40_000  # or twice the exact schema, if that is more
+
+ANNOTATIONS = frozenset({"description", "default", "examples", "deprecated"})
+"""The keywords that say something to a reader and restrict nothing. `title` only costs tokens."""
+
+NULL: Json = {"type": "null"}
+
+
+class Profile:
+    """One way to write the published schema.
+
+    To write your own, subclass `Portable` (or this class) and replace some of the public methods.
+    They get and return plain JSON, and must not change what they get. See `docs/publishing.md`.
+    """
+
+    max_depth: int = MAX_DEPTH
+    """Levels of nesting that are shown."""
+    max_bytes: int = MAX_BYTES
+    """Size from which less nesting is shown."""
+
+    def input_schema(self, contract: Contract) -> Json:
+        """The `inputSchema` of a tool."""
+        return self.write(contract.listing_schema or contract.schema)
+
+    def write(self, schema: Schema) -> Json:
+        """The schema of an arguments object, in the words of this profile."""
+        root: Json = copy_json(schema)
+        max_bytes = max(self.max_bytes, 2 * len(identity(root)))
+        depth = self.max_depth
+        while True:
+            reader = Reader(root, max_depth=depth, keeps_annotation=self.keeps_annotation)
+            written = self._write_root(reader)
+            is_too_large = reader.reads > MAX_READS or len(identity(written)) > max_bytes
+            if depth <= 1 or not is_too_large:
+                return copy_json(written)
+            depth //= 2
+
+    # --- what a profile may do differently ---
+
+    def keeps_annotation(self, key: str, value: Any) -> bool:
+        """Whether a keyword that restricts nothing is published, such as `default`."""
+        return key in ANNOTATIONS or key.startswith("x-")
+
+    def write_union(self, options: list[Json]) -> Json:
+        """A node with several alternatives."""
+        return {"anyOf": options}
+
+    def write_nullable(self, node: Json, *, required: bool) -> Json:
+        """A node that may also be null. `required`: the key cannot be left out instead."""
+        if "anyOf" in node:
+            return {**node, "anyOf": [*node["anyOf"], NULL]}
+        return {"anyOf": [node, NULL]}
+
+    def write_null(self, *, required: bool) -> Json | None:
+        """A node that can only be null. None leaves it out."""
+        return NULL
+
+    def write_open_object(self, node: Json) -> Json:
+        """An object that takes any other keys."""
+        return {**node, "additionalProperties": True}
+
+    def write_closed_object(self, node: Json) -> Json:
+        """An object that takes no other keys."""
+        return {**node, "additionalProperties": False}
+
+    def write_open_array(self, node: Json) -> Json:
+        """An array inside a value that may be anything."""
+        return node
+
+    def write_typed(self, node: Json) -> Json:
+        """A node, or one alternative of it, that has a `type`. Its children are written already."""
+        return node
+
+    # --- the walk ---
+
+    def _write_root(self, reader: Reader) -> Json:
+        """MCP asks for `type: object`. Anthropic and OpenAI refuse combinators at the root
+        (claude-code#710 2025-04-04, argent#773 2026-08-11), so alternatives become one object.
+        """
+        position = Position()
+        node = reader.read_to_depth(reader.root, position)
+        objects = blend_objects([branch for branch in node.branches if branch.kind == "object"])
+        written = [self._write_branch(reader, branch, position) for branch in objects]
+        empty: Json = {"type": "object", "properties": {}}
+        return empty | self._write_options(written or [{}], node)
+
+    def _write_node(
+        self, reader: Reader, schema: Any, position: Position, *, required: bool
+    ) -> Json | None:
+        """The node for a schema, or None if nothing can be sent there."""
+        node = reader.read_to_depth(schema, position)
+        others = [branch for branch in node.branches if branch.kind != "null"]
+        is_nullable = len(others) < len(node.branches)
+        options = _tidy([self._write_branch(reader, branch, position) for branch in others])
+        if not options:
+            return self.write_null(required=required) if is_nullable else None
+        written = self._write_options(options, node)
+        return self.write_nullable(written, required=required) if is_nullable else written
+
+    def _write_options(self, options: list[Json], node: Node) -> Json:
+        """One option becomes the node itself. The node's own text comes first."""
+        written = options[0] if len(options) == 1 else self.write_union(options)
+        text = join_texts(node.annotations.get("description"), written.get("description"))
+        written = {**written, **node.annotations}
+        if text:
+            written["description"] = text
+        return written
+
+    def _write_branch(self, reader: Reader, branch: Branch, position: Position) -> Json:
+        written: Json = {"type": branch.kind}
+        for key, value in branch.keywords.items():
+            if key not in CHILDREN:
+                written[key] = value
+        below = position.below(branch)
+        if branch.kind == "object":
+            written = self._write_object(reader, written, branch.keywords, below)
+        elif branch.kind == "array":
+            written = self._write_array(reader, written, branch, below)
+        return self.write_typed(written)
+
+    def _write_object(self, reader: Reader, written: Json, keywords: Json, below: Position) -> Json:
+        required: list[str] = list(dict.fromkeys(keywords.get("required", [])))
+        extra = keywords.get("additionalProperties")
+        declared: Json = dict(keywords.get("properties", {}))
+        for name in required:
+            declared.setdefault(name, True if extra is None else extra)
+        properties: Json = {}
+        for name, schema in declared.items():
+            child = self._write_node(reader, schema, below, required=name in required)
+            if child is not None:
+                properties[name] = child
+        if properties:
+            written["properties"] = properties
+        if kept := [name for name in required if name in properties]:
+            written["required"] = kept
+        return self._write_other_keys(reader, written, extra, below)
+
+    def _write_other_keys(self, reader: Reader, written: Json, extra: Any, below: Position) -> Json:
+        if extra is None:
+            return written
+        if reader.read(extra, below).branches == ANY.branches:
+            return self.write_open_object(written)
+        values = self._write_node(reader, extra, below, required=True)
+        if values is None:
+            return self.write_closed_object(written)
+        return {**written, "additionalProperties": values}
+
+    def _write_array(self, reader: Reader, written: Json, branch: Branch, below: Position) -> Json:
+        if "items" not in branch.keywords and not branch.is_declared:
+            return self.write_open_array(written)
+        items = self._write_node(reader, branch.keywords.get("items", True), below, required=True)
+        if items is None:
+            return {**written, "items": self.write_typed({"type": "string"}), "maxItems": 0}
+        return {**written, "items": items}
+
+
+def _tidy(options: list[Json]) -> list[Json]:
+    """No option twice, plain enums of one type as one, no plain integer beside a plain number."""
+    values: dict[str, list[Any]] = {}
+    for option in options:
+        if _is_plain_enum(option):
+            values.setdefault(option["type"], []).extend(option["enum"])
+    merged = {kind: {"type": kind, **enum_of(kind, each)} for kind, each in values.items()}
+    every_option: list[Json] = []
+    for option in options:
+        every_option.append(merged[option["type"]] if _is_plain_enum(option) else option)
+    tidy = without_repeats(every_option)
+    if {"type": "number"} in tidy and {"type": "integer"} in tidy:
+        tidy.remove({"type": "integer"})
+    return tidy
+
+
+def _is_plain_enum(option: Json) -> bool:
+    return option.keys() == {"type", "enum"}

@@ -1,0 +1,225 @@
+"""A call and a schema go in; whether the schema is honest about that call comes out.
+
+`ContractJudge` asks a contract, which runs nothing. `HostJudge` calls the tool of another server.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+from toolbooth.boundary.accept import accept_bytes
+from toolbooth.boundary.repairs import Repair
+from toolbooth.contract import Contract
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath, Schema, is_array, is_object, path_text
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
+from toolbooth.testing.check.verdict import is_refused
+from toolbooth.testing.client.call import WireResult
+from toolbooth.testing.offline_schema import is_schema, offline_validator
+from toolbooth.testing.shapes.call_places import form_of, is_within, paths_in
+
+Claim = Literal["admitted", "excluded", "portable", "broken"]
+
+Verdict = tuple[Claim, str]
+"""The claim that does not hold, and what happened instead."""
+
+
+class ContractJudge:
+    """Holds one contract to its two schemas."""
+
+    def __init__(self, contract: Contract, published: Schema) -> None:
+        self.contract = contract
+        self.exact = offline_validator(closed(contract.schema), contract.name)
+        self.published = offline_validator(_with_null(published), contract.name)
+
+    def of_admitted(self, arguments: Any) -> Verdict | None:
+        """Accepted as it is, or refused by the author. What the portable form alone admits is for
+        its words to say.
+        """
+        if not self.exact.is_valid(arguments):
+            return None
+        found = self._objections(arguments)
+        authors = list(self._author_paths(arguments)) if found else []
+        strange = [each for each in found if not is_within(each.path, authors)]
+        if not strange:
+            return None
+        return "admitted", ", ".join(f"{each.code} at {each.where}" for each in strange)
+
+    def _objections(self, arguments: Any) -> Sequence[Problem | Repair]:
+        """The repairs of a call, or its problems but those of the author's validation."""
+        try:
+            return accept_bytes(self.contract, json.dumps(arguments).encode())[1]
+        except ToolInputError as error:
+            return [each for each in error.problems if each.code != "invalid"]
+
+    def _author_paths(self, arguments: Any) -> Iterator[JsonPath]:
+        """Where the author's code decides, or JSON text is asked for: the schema can only describe
+        these in words.
+        """
+        for path in paths_in(arguments):
+            shape: Shape | None = self.contract.shape
+            for step in path:
+                shape = None if shape is None else _below(shape, step)
+            if shape is not None and _is_authors(shape):
+                yield path
+
+    def of_any(self, arguments: Any) -> Verdict | None:
+        """What passes without a word must be what the exact schema admits."""
+        if self._repairs(arguments) != 0:
+            return None
+        meant = _in_published_names(self.contract.shape, arguments)
+        for error in self.exact.iter_errors(meant):
+            if not self._may_decide(error):
+                return "excluded", _error_text(error)
+        return None
+
+    def of_portable(self, arguments: Any) -> Verdict | None:
+        """What is accepted as it is must be what clients are told."""
+        if self._repairs(arguments) != 0:
+            return None
+        meant = _in_published_names(self.contract.shape, arguments)
+        for error in self.published.iter_errors(meant):
+            return "portable", _error_text(error)
+        return None
+
+    def _repairs(self, arguments: Any) -> int | None:
+        """How many repairs an accepted call needed; None: refused."""
+        try:
+            return len(accept_bytes(self.contract, json.dumps(arguments).encode())[1])
+        except ToolInputError:
+            return None
+
+    def _may_decide(self, error: Any) -> bool:
+        """Whether the author's code decides where the schema objects."""
+        shape: Shape | None = self.contract.shape
+        for step in error.instance_path:
+            if shape is None or _is_authors(shape):
+                return True
+            shape = _below(shape, step)
+        if shape is None or _is_authors(shape):
+            return True
+        return error.kind.name in ("anyOf", "oneOf") and _holds_authors(shape)
+
+
+class HostJudge:
+    """Holds an unprotected tool to the schema that its host publishes."""
+
+    def __init__(self, published: Schema, call: Callable[[Any], WireResult]) -> None:
+        self.schema = offline_validator(closed(published))
+        self.call = call
+
+    def of_admitted(self, arguments: Any) -> Verdict | None:
+        result = self.call(arguments)
+        if result.is_error and not is_refused(result):
+            return "admitted", f"it failed: {result.text}"
+        return None
+
+    def of_any(self, arguments: Any) -> Verdict | None:
+        errors = list(self.schema.iter_errors(arguments))
+        if not errors or self.call(arguments).is_error:
+            return None
+        return "excluded", f"the tool ran; {_error_text(errors[0])}"
+
+
+def _error_text(error: Any) -> str:
+    return f"{path_text(error.instance_path)}: {error.message}"
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+def _is_authors(shape: Shape) -> bool:
+    """Whether the author's code reads what is sent here, or JSON text is asked for."""
+    return shape.opaque or shape.json_text
+
+
+def _holds_authors(shape: Shape, depth: int = 6) -> bool:
+    """The same of a shape or of one below it."""
+    if _is_authors(shape):
+        return True
+    return depth > 0 and any(_holds_authors(each, depth - 1) for each in parts_of(shape))
+
+
+def _below(shape: Shape, step: str | int) -> Shape | None:
+    """The shape of a field or an item."""
+    if isinstance(step, int) and shape.arrays:
+        return _item_shape(shape.arrays[0], step)
+    key = str(step)  # a key may be written in digits
+    found = (_field_shape(form, key) for form in shape.objects)
+    return next((each for each in found if each is not None), None)
+
+
+def _item_shape(form: ArrayShape, index: int) -> Shape | None:
+    return form.prefix[index] if index < len(form.prefix) else form.items
+
+
+def _field_shape(form: ObjectShape, key: str) -> Shape | None:
+    return form.fields[key].shape if key in form.fields else form.additional
+
+
+def _in_published_names(shape: Shape | None, value: Any) -> Any:
+    """A call with every field under the name that is published: a model may take others too."""
+    if shape is None or shape.opaque:
+        return value
+    if is_object(value):
+        form = form_of(shape.objects, value) or ObjectShape()
+        made: Json = {}
+        for key, each in value.items():
+            name = form.fields[key].name if key in form.fields else key
+            made[name] = _in_published_names(_field_shape(form, key), each)
+        return made
+    if is_array(value) and len(shape.arrays) == 1:
+        return [_in_published_names(_below(shape, index), each) for index, each in enumerate(value)]
+    return value
+
+
+# --- schemas ------------------------------------------------------------------------------------
+
+
+def _with_null(schema: Schema) -> Json:
+    """A published schema that takes null anywhere: where the exact one has it, it is taken, and
+    said in words.
+    """
+    made = dict(schema)
+    for key in ("items", "additionalProperties"):
+        if is_schema(made.get(key)):
+            made[key] = _or_null(made[key])
+    if "anyOf" in made:
+        made["anyOf"] = [_with_null(each) for each in made["anyOf"]]
+    if "properties" in made:
+        made["properties"] = {name: _or_null(each) for name, each in made["properties"].items()}
+    return made
+
+
+def _or_null(schema: Schema) -> Json:
+    return {"anyOf": [_with_null(schema), {"type": "null"}]}
+
+
+_IN_PLACE = {"anyOf", "oneOf", "if", "then", "else"}
+
+
+def closed(schema: Schema) -> Json:
+    """The schema, with every object that declares properties and is silent on others closed, as at
+    the boundary.
+
+    Where `allOf` puts objects together, none of its parts can be closed alone: such a schema stays
+    as it is.
+    """
+    return dict(schema) if '"allOf"' in json.dumps(schema) else _closed_object(schema)
+
+
+def _closed(schema: Any) -> Any:
+    if is_schema(schema):
+        return _closed_object(schema)
+    return list(map(_closed, schema)) if is_array(schema) else schema
+
+
+def _closed_object(schema: Schema) -> Json:
+    kept = _IN_PLACE if "properties" in schema else ()
+    made = dict(schema)
+    for key in schema.keys() - kept:
+        made[key] = _closed(schema[key])
+    silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
+    return {"additionalProperties": False, **made} if silent else made

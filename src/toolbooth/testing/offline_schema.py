@@ -1,0 +1,58 @@
+"""Validators for the schemas of servers. They read no file and send no request.
+
+A `$ref` to a file or URL is a `ContractError`, as it is when such a schema is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema_rs
+from typing_extensions import TypeIs
+
+from toolbooth.errors import ContractError
+from toolbooth.jsonvalue import Schema
+from toolbooth.lint.schemas import outside_references
+
+
+def is_schema(value: Any) -> TypeIs[Schema]:
+    """Whether a schema has keywords, which `true` and `false` do not."""
+    return isinstance(value, Mapping)
+
+
+def offline_validator(schema: Schema, owner: str = "") -> jsonschema_rs.Validator:
+    """Return the validator of a schema. `owner` is the name of its tool.
+
+    Raises:
+        ContractError: the schema refers to a file or URL, or is not a JSON Schema.
+    """
+    try:
+        return jsonschema_rs.validator_for(dict(schema), offline=True)
+    except ValueError as error:
+        raise ContractError(_owner(schema, owner), _mistakes(schema, error)) from None
+
+
+def refuse_outside_references(schema: Schema, owner: str = "") -> None:
+    """Check that all references of a schema stay inside it. Nothing else is checked.
+
+    Raises:
+        ContractError: the schema refers to a file or URL.
+    """
+    if any(outside_references(schema)):
+        # A reference to the `$id` of a definition is fine: the validator finds it in the schema.
+        offline_validator(schema, owner)
+
+
+def _owner(schema: Schema, owner: str) -> str:
+    return owner or str(schema.get("title") or "schema")
+
+
+def _mistakes(schema: Schema, error: Any) -> list[str]:
+    targets = dict.fromkeys(target for _, target in outside_references(schema))
+    if targets and error.kind.name == "$ref":
+        return [
+            f"$ref {target!r} is outside the schema and is not read; copy the definition into $defs"
+            for target in targets
+        ]
+    return [f"not a usable JSON Schema: {str(error).splitlines()[0]}"]

@@ -1,0 +1,170 @@
+"""What goes wrong with names: another case, a slip, a path written as a name, a name twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from toolbooth.boundary.examine import MOST_PROBLEMS
+from toolbooth.jsonvalue import JsonPath, path_text, recased
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
+from toolbooth.testing.shapes.call_places import CallPlace, changed, children
+from toolbooth.testing.shapes.declared_names import holds_object, is_near, undeclared_code
+from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
+
+
+def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+    """Every fault of the names of one object, which has one form and no undeclared keys."""
+    if len(set(map(recased, form.names))) == len(form.names):
+        for kind, recase in _CASES.items():
+            yield from _in_another_case(draft, place, form, kind, recase)
+    yield from _misspelt(draft, place, form)
+    for key in place.value:
+        yield from _spelt_out(draft, place, form, key)
+        yield from _twice(draft, place, key)
+
+
+def _undeclared(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
+    """The problems of undeclared keys with these values."""
+    return [
+        (undeclared_code(each), path_text((*place.path, name))) for name, each in values.items()
+    ]
+
+
+# --- another case -------------------------------------------------------------------------------
+
+
+def _in_another_case(
+    draft: Draft, place: CallPlace, form: ObjectShape, kind: str, recase: Callable[[str], str]
+) -> Iterator[AgentShape]:
+    """All the names of one object in another case: an adapter does not choose among them."""
+    declared = [key for key in place.value if key in form.fields]
+    names = {key: recase(key) for key in declared if recase(key) not in form.fields}
+    if not names or len(names) > MOST_PROBLEMS or len(set(names.values())) < len(names):
+        return
+    held = {names.get(key, key): each for key, each in place.value.items()}
+    sent = changed(draft.arguments, place.path, held)
+    problems = _undeclared(place, {name: place.value[key] for key, name in names.items()})
+    yield draft.refused(kind, place.path, sent, problems, corrected=draft.corrected)
+
+
+def _words(name: str) -> list[str]:
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).replace("-", "_").split("_")
+
+
+def _camel_case(name: str) -> str:
+    first, *others = _words(name)
+    return first + "".join(map(str.capitalize, others))
+
+
+_CASES: dict[str, Callable[[str], str]] = {
+    "camel-case": _camel_case,
+    "pascal-case": lambda name: "".join(word[:1].upper() + word[1:] for word in _words(name)),
+    "kebab-case": lambda name: "-".join(_words(name)).lower(),
+    "snake-case": lambda name: "_".join(_words(name)).lower(),
+}
+
+
+# --- a slip -------------------------------------------------------------------------------------
+
+
+def _misspelt(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+    """The longest name without one letter in its middle, where no other name is like it."""
+    declared = [key for key in place.value if key in form.fields]
+    key = max(declared, key=len, default="")
+    if len(key) < 5:
+        return
+    middle = len(key) // 2
+    slip = key[:middle] + key[middle + 1 :]
+    field = form.fields[key]
+    others = [name for name, other in form.fields.items() if other is not field]
+    if slip in form.fields or is_near(slip, others) or recased(slip) == recased(key):
+        return
+    value = place.value[key]
+    names = {key: slip}
+    held = {names.get(name, name): each for name, each in place.value.items()}
+    problems = _undeclared(place, {slip: value})
+    if field.required:
+        problems.append(("missing", path_text((*place.path, key))))
+    # A similar name may be mentioned, but it is not proof of what was meant. What a misspelt object
+    # holds may still be declared beside it.
+    corrected = ... if holds_object(value) else None
+    sent = changed(draft.arguments, place.path, held)
+    yield draft.refused("misspelt", place.path, sent, problems, corrected=corrected)
+
+
+# --- a path as a name ---------------------------------------------------------------------------
+
+
+def _spelt_out(draft: Draft, place: CallPlace, form: ObjectShape, key: str) -> Iterator[AgentShape]:
+    """A nested field by its path: `address.city`, `lines[0].sku`."""
+    value = place.value[key]
+    field = form.fields.get(key)
+    if field is None or not value or not isinstance(value, dict | list):
+        return
+    if not _has_one_form(field.shape):
+        return
+    by_path = dict(_leaves(value, (key,)))
+    leaves = {_path_name(path): each for path, each in by_path.items()}
+    if len(leaves) > MOST_PROBLEMS or leaves.keys() & form.fields.keys():
+        return
+    if any(map(_is_ambiguous, by_path)) or any(map(holds_object, leaves.values())):
+        return
+    beside = {name: each for name, each in place.value.items() if name != key}
+    sent = changed(draft.arguments, place.path, {**beside, **leaves})
+    kind = "bracketed" if isinstance(value, list) else "dotted"
+    problems = _undeclared(place, leaves)
+    yield draft.refused(kind, (*place.path, key), sent, problems, corrected=draft.corrected)
+
+
+def _has_one_form(shape: Shape, depth: int = 8) -> bool:
+    """Whether every object and array below has one form, nothing of it the author's."""
+    forms = (*shape.objects, *shape.arrays)
+    if shape.opaque or len(forms) > 1 or not depth:
+        return False
+    if any(map(_is_open, forms)):
+        return False
+    return all(_has_one_form(each, depth - 1) for each in parts_of(shape))
+
+
+def _is_open(form: ObjectShape | ArrayShape) -> bool:
+    """Whether an object takes other keys, or an array has a shape for each position."""
+    if isinstance(form, ObjectShape):
+        return form.additional is not None
+    return bool(form.prefix)
+
+
+def _leaves(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
+    """The values that hold no others, each with its path."""
+    inner = list(children(value))
+    if not inner:
+        yield path, value
+    for step, each in inner:
+        yield from _leaves(each, (*path, step))
+
+
+def _path_name(path: JsonPath) -> str:
+    name = ""
+    for step in path:
+        name += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return name.lstrip(".")
+
+
+def _is_ambiguous(path: JsonPath) -> bool:
+    """Whether a key of a path has characters that separate keys."""
+    return any(re.search(r"[.\[\]]", str(step)) for step in path)
+
+
+# --- a name twice -------------------------------------------------------------------------------
+
+
+def _twice(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
+    """The same key again, with another value: whichever won, one would be lost."""
+    if key != next(iter(place.value)):
+        return
+    marked = json.dumps(changed(draft.arguments, place.path, {**place.value, "\0": 0}))
+    sent = marked.replace(json.dumps("\0"), json.dumps(key)).encode()
+    path, problem = (*place.path, key), ("duplicate-key", "$")
+    yield draft.refused("duplicate-key", path, sent, [problem], corrected=None, raw=True)

@@ -1,0 +1,75 @@
+"""`TOOLBOOTH["PROFILE"]` chooses how the gateway writes input schemas."""
+
+import json
+
+import pytest
+from django.core import checks
+from django.test import Client
+from nullable_profile import NullableProfile
+
+from toolbooth.django.conf import Configuration, configuration
+
+LIST = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+
+
+def listed(client, name):
+    reply = client.post("/mcp/", LIST, content_type="application/json").json()
+    [schema] = [tool["inputSchema"] for tool in reply["result"]["tools"] if tool["name"] == name]
+    return schema
+
+
+@pytest.mark.parametrize("profile", [NullableProfile, NullableProfile()], ids=["class", "instance"])
+def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
+    settings_of(TOOLBOOTH={"PROFILE": profile})
+    assert listed(rest, "contacts__create") == {
+        "type": "object",
+        "properties": {
+            "email": {"type": "string", "maxLength": 254},
+            "first_name": {"type": "string", "maxLength": 60},
+            "last_name": {"type": "string", "maxLength": 60},
+            "company": {"type": "integer", "description": 'or {"name": …}', "nullable": True},
+            "tags": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "notes": {"type": "string"},
+            "profile": {
+                "anyOf": [
+                    {"type": "object", "description": "any keys"},
+                    {
+                        "type": "array",
+                        "items": {
+                            "anyOf": [
+                                {"type": "object"},
+                                {"type": "string"},
+                                {"type": "number"},
+                                {"type": "boolean"},
+                            ]
+                        },
+                    },
+                    {"type": "number"},
+                    {"type": "boolean"},
+                ]
+            },
+            "subscribed": {"type": "boolean"},
+            "help": {"type": "boolean"},
+            "verify": {"type": "boolean"},
+        },
+    }
+
+
+def test_a_profile_is_chosen_by_name(settings_of, rest: Client):
+    settings_of(TOOLBOOTH={"PROFILE": "exact"})
+    assert listed(rest, "contacts__destroy") == {
+        "type": "object",
+        "properties": {"id": {"type": "string", "format": "uuid"}, "help": {"type": "boolean"}},
+        "required": ["id"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize("given", ["gemini", None, True, ["exact"], dict], ids=repr)
+def test_a_profile_that_does_not_exist_is_reported_and_counts_as_not_set(settings_of, given):
+    settings_of(TOOLBOOTH={"PROFILE": given})
+    found = [each for each in checks.run_checks() if each.id == "toolbooth.E002"]
+    assert [each.msg for each in found] == [
+        f"TOOLBOOTH['PROFILE']: must be 'portable', 'exact' or a Profile, not {given!r}."
+    ]
+    assert configuration() == Configuration()
