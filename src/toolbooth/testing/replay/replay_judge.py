@@ -67,7 +67,7 @@ class Judge:
         """What becomes of a call that has arguments, for a tool that is there."""
         self._got = {}
         body = (call.arguments or "").encode()
-        result = self._registry.dispatch_bytes(_key(call.tool, call.dispatcher), body)
+        result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
         meta = boundary_meta(result.get("_meta"))
         values = None if result["isError"] else self._values_text()
         return Judgement(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
