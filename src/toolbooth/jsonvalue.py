@@ -150,7 +150,7 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _index(step: str) -> int:
-    """The index that a step of a JSON pointer names: digits without a sign, space or leading zero."""
+    """The index that a step of a JSON pointer names: digits, without a sign or a leading zero."""
     if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
         raise IndexError(step)
     return int(step)
