@@ -1,5 +1,5 @@
-"""Toolbooth stands between an AI agent and your Python tools, and makes every tool call mean what
-it says.
+"""Toolbooth checks the tool calls that AI agents send to your Python tools: nothing is ignored,
+guessed or lost.
 
 The names here are loaded on first use: `import toolbooth` costs next to nothing, whatever is
 installed.

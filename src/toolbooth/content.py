@@ -1,4 +1,4 @@
-"""What a tool may return besides values: pictures, sound, and files, as plain data."""
+"""Content that a tool may return besides values: pictures, sound and files, as plain data."""
 
 from __future__ import annotations
 

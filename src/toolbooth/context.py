@@ -1,5 +1,5 @@
-"""Context: what a tool may ask of whoever serves it. Declared by type, injected per call, never on
-the wire.
+"""Context: the request that a tool is called for. Declared by type, injected per call, and never
+part of the arguments.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ class Context:
     client: str | None = None
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     report: Callable[[float, float | None, str | None], None] | None = None
-    """Where progress goes; None where nobody asked for it."""
+    """Sends progress to the client; None if the client did not ask for it."""
 
     def progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> Awaitable[None]:
-        """Tell the caller how far the tool is, if the caller asked for it. May be awaited, need not
-        be.
+        """Send progress to the client, if the client asked for it. You may await the result, but
+        need not.
         """
         if self.report is not None:
             self.report(done, total, message)
-        return _TOLD
+        return _DONE
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
-        """Anything, to a host that wants every parameter described before it is told that this one
-        is never sent.
+        """A schema for hosts that describe every parameter before they learn that this one is never
+        sent.
         """
         return core_schema.any_schema()
 
 
-class _Told:
+class _Done:
     """Nothing to wait for."""
 
     def __await__(self) -> Generator[Any, None, None]:
         yield from ()
 
 
-_TOLD = _Told()
+_DONE = _Done()

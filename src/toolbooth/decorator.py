@@ -161,10 +161,10 @@ class _FlatSignature:
         except (ContractError, PydanticUserError) as error:
             if not _is_unfinished(error):
                 raise
-            return self._declared()
+            return self._required_by_class()
         return {name: name in must for name in self.contract.shape.objects[0].names}
 
-    def _declared(self) -> dict[str, bool]:
+    def _required_by_class(self) -> dict[str, bool]:
         """`required`, from the fields of the classes alone: their types are not known yet."""
         found: dict[str, bool] = {}
         for param in self.params:
@@ -262,10 +262,10 @@ class _FlatSignature:
         others = {key: value for key, value in sent.items() if key not in keys}
         bound = self.original.bind_partial(*args, **others)
         flat |= {name: bound.arguments.pop(name) for name in plain & bound.arguments.keys()}
-        bound.arguments.update(self._validated(flat))
+        bound.arguments.update(self._validate(flat))
         return bound
 
-    def _validated(self, flat: dict[str, Any]) -> dict[str, Any]:
+    def _validate(self, flat: dict[str, Any]) -> dict[str, Any]:
         contract = self.contract
         try:
             try:

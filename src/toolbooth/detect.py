@@ -1,5 +1,5 @@
-"""Seed 000's helper, for any JSON Schema: is some key a wrapper around fields that should stand
-flat?
+"""`detect_nested_wrapper`, for any JSON Schema: whether some key is a wrapper around fields that
+should be flat.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from toolbooth.jsonvalue import listed, path_text
 def detect_nested_wrapper(
     arguments: Mapping[str, Any], input_schema: Mapping[str, Any]
 ) -> str | None:
-    """What to tell the agent if its arguments hold a nested wrapper at any depth; None if they do
-    not.
+    """Return a message for the agent if its arguments contain a nested wrapper at any depth, else
+    None.
     """
     shape = shape_of_schema(input_schema, root=True)
     if shape.opaque or not shape.objects:

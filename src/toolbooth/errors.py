@@ -15,7 +15,7 @@ from typing import Any, Literal
 from toolbooth.jsonvalue import JsonPath, path_text
 
 INVALID_PARAMS = -32602
-"""The JSON-RPC code that every refusal carries, in either form."""
+"""The JSON-RPC code of every refusal, as a tool result or as a JSON-RPC error."""
 
 ProblemCode = Literal[
     "not-json",

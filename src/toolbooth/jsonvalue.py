@@ -1,7 +1,6 @@
 """JSON values: their types, paths into them, names for people to read, and names that are alike.
 
-Everything that several layers need to say about JSON is here once. Reading JSON text is
-`boundary/read.py`.
+Several layers share these functions. Reading JSON text is in `boundary/read.py`.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ def resolve_pointer(document: Any, pointer: str) -> Any:
 
 
 def _index(step: str) -> int:
-    """The index that a step of a JSON pointer names: digits, without a sign or a leading zero."""
+    """The index in a step of a JSON pointer: digits without a sign, space or leading zero."""
     if not step.isdecimal() or len(step) > _LONGEST_INDEX or str(int(step)) != step:
         raise IndexError(step)
     return int(step)

@@ -63,7 +63,7 @@ class Shape:
     temporal: bool = False
     """Text of a date or time: a bare number is a guess even as text."""
     json_text: bool = False
-    """JSON text is a declared form, not a repair."""
+    """JSON text is declared here, so reading it is not a repair."""
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)

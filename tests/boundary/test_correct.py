@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from toolbooth import compile_function, handle_bytes
+from toolbooth import compile_function, compile_json_schema, handle_bytes
 
 
 class Line(BaseModel):
@@ -201,6 +201,21 @@ def test_a_corrected_call_is_shown_only_where_it_holds_no_secret():
     )
     assert refused(tool, {"data": {"name": "Ann"}, "login": login}) == (None, edits)
     assert refused(tool, {"data": {"name": "Ann"}, "others": [login]}) == (None, edits)
+
+
+def test_an_object_is_not_unwrapped_over_an_undeclared_key_that_was_sent():
+    schema = {
+        "type": "object",
+        "properties": {"address": {"type": "object", "properties": {"city": {"type": "string"}}}},
+        "additionalProperties": True,
+    }
+    contract = compile_json_schema(schema, lambda arguments: arguments, name="tool")
+    result = handle_bytes(contract, b'{"note": 1, "address": {"more": {"note": 2}}}')
+    meta = result["_meta"]["toolbooth"]
+    assert [(each["code"], each["path"]) for each in meta["problems"]] == [
+        ("nested-wrapper", "$.address.more")
+    ]
+    assert "corrected" not in meta
 
 
 def test_very_many_slips_are_corrected_and_the_first_of_them_told_as_edits():

@@ -127,6 +127,14 @@ def test_an_object_where_a_number_belongs_is_told_beside_an_unpacked_field():
     ]
 
 
+def test_an_array_where_an_object_with_an_unpacked_field_belongs_is_refused():
+    def tool(it: Order): ...
+
+    assert outcome(tool, b'{"it": [1]}') == [
+        ("wrong-type", "$.it", "must be an object, got an array")
+    ]
+
+
 def test_an_exact_number_beside_an_unpacked_field_keeps_every_digit_in_a_union():
     class Priced(BaseModel):
         price: Decimal
@@ -209,6 +217,16 @@ def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_s
     ]
     assert outcome(tool, b'{"it": {"size": 1, "colour": "red"}}') == [
         ("unknown-key", "$.it.colour", 'there is no field "colour"')
+    ]
+
+
+def test_a_field_is_missing_if_the_wrapper_beside_it_does_not_contain_it():
+    def tool(it: Checked): ...
+
+    problems = outcome(tool, b'{"it": {"data": {"colour": "red"}}}')
+    assert [each[:2] for each in problems] == [
+        ("missing", "$.it.size"),
+        ("nested-wrapper", "$.it.data"),
     ]
 
 

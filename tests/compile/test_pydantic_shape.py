@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import pytest
 from pydantic import (
     MISSING,
+    AliasChoices,
     AliasPath,
     BaseModel,
     ConfigDict,
@@ -20,6 +21,7 @@ from pydantic import (
     Tag,
 )
 from pydantic.experimental.pipeline import validate_as
+from pydantic_core import CoreSchema, core_schema
 
 from toolbooth import (
     ContractError,
@@ -97,6 +99,30 @@ def test_a_named_tuple_is_guarded_as_any_object():
     problems, corrected = outcome(tool, b'{"at": {"data": {"x": 1}}}')
     assert [each[:2] for each in problems] == [("nested-wrapper", "$.at.data")]
     assert corrected == {"at": {"x": 1}}
+
+
+class IntegersAndText:
+    """Any number of integers, then one text: Pydantic has no annotation for it."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
+        items = [core_schema.int_schema(), core_schema.str_schema()]
+        return core_schema.tuple_schema(items, variadic_item_index=0)
+
+
+def test_a_tuple_with_a_repeated_item_before_the_last_is_left_to_its_validation():
+    def tool(row: IntegersAndText): ...
+
+    assert outcome(tool, b'{"row": [1, 2, "a"]}') == ({"row": (1, 2, "a")}, [])
+    problems, _ = outcome(tool, b'{"row": ["a", 1]}')
+    assert [(code, path) for code, path, _ in problems] == [("invalid", "$.row[0]")]
+
+
+def test_a_parameter_may_have_several_aliases():
+    def tool(count: Annotated[int, Field(validation_alias=AliasChoices("count", "number"))]): ...
+
+    assert outcome(tool, b'{"number": 1}') == ({"count": 1}, [])
+    assert outcome(tool, b'{"count": 1}') == ({"count": 1}, [])
 
 
 def test_a_pipeline_takes_what_its_first_step_takes():

@@ -242,15 +242,15 @@ class _GuardTransform(Transform):
         self._compile_tool = lru_cache(maxsize=1024)(partial(compile_tool, profile))
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        return [self._guarded(tool) for tool in tools]
+        return [self._guard(tool) for tool in tools]
 
     async def get_tool(
         self, name: str, call_next: GetToolNext, *, version: VersionSpec | None = None
     ) -> Tool | None:
         tool = await call_next(name, version=version)
-        return None if tool is None else self._guarded(tool)
+        return None if tool is None else self._guard(tool)
 
-    def _guarded(self, tool: Tool) -> Tool:
+    def _guard(self, tool: Tool) -> Tool:
         if isinstance(tool, GuardedTool) or _is_guarded_below(tool):
             return tool
         try:

@@ -14,10 +14,11 @@ from toolbooth.boundary.correct import correct
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.integers import whole_integers
 from toolbooth.boundary.mend import mend
+from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
-from toolbooth.boundary.validate import Explained, Located, problems_of, values_of
+from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
 from toolbooth.jsonvalue import Json
@@ -36,11 +37,9 @@ def accept_bytes(contract: Contract, body: bytes) -> Accepted:
 
 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
-    """`accept_bytes` for arguments that were read together with what they came in. Raises
-    ToolInputError.
-    """
+    """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
     value, delicate, body = reading
-    # The short way. Whatever is special about a call, the long way finds it again.
+    # The short way. The long way starts again from the beginning.
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
         if contract.validation_proves_shape:
@@ -60,8 +59,8 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     return _long_way(contract, reading, None)
 
 
-def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) -> Accepted:
-    """`said`: what the author's validation has said already of these arguments as they are."""
+def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | None) -> Accepted:
+    """`earlier`: the author's validation error, if it has run on these arguments already."""
     repairs: list[Repair] = []
     try:
         if type(reading[0]) is not dict:
@@ -72,10 +71,10 @@ def _long_way(contract: Contract, reading: Reading, said: InvalidValues | None) 
     thorough = delicate or bool(repairs)
     if contract.has_integers and not thorough and has_pointed_integers(body):
         value = whole_integers(contract.shape, value)
-        said = said if value is reading[0] else None
+        earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
     if exam.problems:
-        raise _refusal(contract, value, decoded, exam, said) from None
+        raise _refusal(contract, value, decoded, exam, earlier) from None
     try:
         return values_of(contract, decoded), repairs + exam.repairs
     except InvalidValues as error:
@@ -98,7 +97,7 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repa
 
 
 def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> ToolInputError:
-    """The refusal that says what the author's validation said."""
+    """The refusal for an error of the author's validation."""
     found = problems_of(error, contract.shape, arguments)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
     names = dict.fromkeys(name for form in contract.shape.objects for name in form.names)
@@ -115,21 +114,25 @@ def _refusal(
     arguments: Json,
     decoded: Any,
     exam: Examination,
-    said: InvalidValues | None,
+    earlier: InvalidValues | None,
 ) -> ToolInputError:
-    """All problems at once: the shape's, and what the author's validation says of the rest, run
-    once.
+    """The refusal with all problems at once: those of the examination, and those that the author's
+    validation, run once, finds in the rest.
     """
     corrected, edits = _correction(contract, arguments, decoded, exam)
     # Past the cap, problems that were only counted cannot be told from new ones.
     if exam.more:
-        found = [each for each in _objected(contract, decoded, None) if each.code == "missing"]
+        found = [
+            each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
+        ]
     elif corrected is not None:
-        found = _objected(contract, corrected, None)
-    elif said is None or decoded != arguments:
-        found = _objected(contract, decoded, partial(_explained, exam))
-    elif contract.flattened or not all(each.place in exam.places for each in said.objections):
-        found = _problems(contract, said, decoded, partial(_explained, exam))
+        found = _validation_problems(contract, corrected, None)
+    elif earlier is None or decoded != arguments:
+        found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+    elif contract.flattened or not all(
+        each.place in exam.problem_paths for each in earlier.objections
+    ):
+        found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
     else:
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
@@ -144,8 +147,10 @@ def _refusal(
     )
 
 
-def _objected(contract: Contract, arguments: Any, explained: Explained | None) -> list[Problem]:
-    """What the author's validation says of arguments that are refused in any case."""
+def _validation_problems(
+    contract: Contract, arguments: Any, explained: IsExplained | None
+) -> list[Problem]:
+    """The problems that the author's validation finds in arguments that are refused in any case."""
     try:
         values_of(contract, arguments)
     except InvalidValues as error:
@@ -154,7 +159,7 @@ def _objected(contract: Contract, arguments: Any, explained: Explained | None) -
 
 
 def _problems(
-    contract: Contract, error: InvalidValues, arguments: Any, explained: Explained | None
+    contract: Contract, error: InvalidValues, arguments: Any, explained: IsExplained | None
 ) -> list[Problem]:
     found = problems_of(error, contract.shape, arguments, explained)
     return [problem for _, problem in found[:MOST_PROBLEMS]]
@@ -173,28 +178,30 @@ def _correction(
     if corrected is None:
         return None, edits
     try:
-        settled = _settled(contract, corrected, thorough=exam.thorough)
+        repaired = _with_repairs(contract, corrected, thorough=exam.thorough)
     # Read from text, with numbers kept as written, which the compiled check does not know.
     except ValueError:
-        settled = _settled(contract, corrected, thorough=True)
-    return (settled, edits) if settled is not None else (None, [])
+        repaired = _with_repairs(contract, corrected, thorough=True)
+    return (repaired, edits) if repaired is not None else (None, [])
 
 
-def _settled(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
+def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
     """The corrected arguments with their own repairs made; None if they would be refused, too."""
     if not thorough and fits(contract.shape, corrected):
         return corrected
-    settled, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
-    return None if check.problems else settled
+    repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
+    return None if check.problems else repaired
 
 
-def _explained(exam: Examination, found: Located, objection: Objection) -> bool:
-    """Whether a problem of the author's validation only repeats what the examination has said."""
+def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
+    """Whether a problem of the author's validation only repeats one of the examination."""
     path = found.path
-    if objection.kind == "missing" and path and path[-1] in exam.inside:
+    if objection.kind == "missing" and path and path[-1] in exam.wrapped_names:
         return True
     if found.branch is not None:
         path = found.branch[0]
     return any(
-        path[: len(place)] == place or place[: len(path)] == path for place in exam.places if place
+        path[: len(place)] == place or place[: len(path)] == path
+        for place in exam.problem_paths
+        if place
     )

@@ -102,7 +102,7 @@ def _value(
 def _passes(shape: Shape, value: Any) -> bool:
     try:
         return fits(shape, value)
-    except ValueError:  # numbers kept as written: the gate cannot read them
+    except ValueError:  # numbers kept as written: the compiled check cannot read them
         return False
 
 

@@ -42,25 +42,25 @@ cost more.
 
 
 class Examination:
-    """What one descent found.
+    """The result of one descent.
 
-    `places` has the path of each problem; `declared` the fields of every object that had an
-    undeclared one; `inside` the keys found inside wrappers, which explain why those fields are
-    missing; `more` counts problems past the cap. `slips` has the undeclared keys of the arguments
-    themselves, not those in a branch of a union or in JSON text.
+    `problem_paths` has the path of each problem; `declared` the fields of every object that had an
+    undeclared one; `wrapped_names` the keys found inside wrappers, which explain why those fields
+    are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
+    arguments themselves, not those in a branch of a union or in JSON text.
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     """
 
     __slots__ = (
         "declared",
-        "inside",
         "limits",
         "more",
-        "places",
+        "problem_paths",
         "problems",
         "repairs",
         "slips",
         "thorough",
+        "wrapped_names",
     )
 
     def __init__(self, limits: Limits, *, thorough: bool) -> None:
@@ -68,10 +68,10 @@ class Examination:
         self.thorough = thorough
         self.repairs: list[Repair] = []
         self.problems: list[Problem] = []
-        self.places: list[JsonPath] = []
+        self.problem_paths: list[JsonPath] = []
         self.slips: list[Slip] = []
         self.declared: dict[JsonPath, tuple[str, ...]] = {}
-        self.inside: set[str] = set()
+        self.wrapped_names: set[str] = set()
         self.more = 0
 
     @property
@@ -88,9 +88,9 @@ class Examination:
         """Add what a trial found."""
         self.repairs += other.repairs
         self.problems += other.problems
-        self.places += other.places
+        self.problem_paths += other.problem_paths
         self.declared.update(other.declared)
-        self.inside |= other.inside
+        self.wrapped_names |= other.wrapped_names
         self.more += other.more
 
     def repair(self, code: RepairCode, path: JsonPath) -> None:
@@ -102,7 +102,7 @@ class Examination:
             self.more += 1
             return
         self.problems.append(Problem(code=code, path=path, message=message))
-        self.places.append(path)
+        self.problem_paths.append(path)
 
 
 def examine(
@@ -263,7 +263,7 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
     for key, each in value.items():
         declared = fields.get(key)
         if declared is None:
-            kept = _undeclared(form, key, each, path, exam)
+            kept = _undeclared_key(form, key, each, path, exam)
             if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
                 exam.slips.append((made, form, key, each, path))
         elif aliased and sent.setdefault(id(declared), key) != key:
@@ -294,7 +294,7 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
                 messages.conflicting(path_text(other), path_text(sent[0])),
             )
             # Whichever of them the author's model objects to, it has been reported.
-            exam.places.append((*path, *sent[0]))
+            exam.problem_paths.append((*path, *sent[0]))
 
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
@@ -323,7 +323,9 @@ def _is_null_text(declared: Field) -> bool:
     )
 
 
-def _undeclared(form: ObjectShape, key: str, value: Any, path: JsonPath, exam: Examination) -> Any:
+def _undeclared_key(
+    form: ObjectShape, key: str, value: Any, path: JsonPath, exam: Examination
+) -> Any:
     """A key that no field declares: the client's own, further content of an open object, or
     refused.
     """
@@ -342,7 +344,7 @@ def _undeclared(form: ObjectShape, key: str, value: Any, path: JsonPath, exam: E
         near = refusals.nearest(key, form)
         exam.refuse("unknown-key", (*path, key), messages.unknown_field(key, near))
         return NOT_SENT
-    exam.inside |= refusals.names_inside(inner)
+    exam.wrapped_names |= refusals.names_inside(inner)
     near = refusals.misspelt_object(form, key)
     if near is not None:
         message = messages.misspelt_object(key, near)

@@ -38,7 +38,7 @@ def handle_bytes(
         values, repairs = accept_bytes(contract, body)
         return render.value_result(run(contract, function, values, context, injected), repairs)
     except (ToolInputError, ToolError) as error:
-        return _failed(contract, error, errors)
+        return _failure_result(contract, error, errors)
 
 
 def handle_arguments(
@@ -71,7 +71,7 @@ async def handle_bytes_async(
         value = await run_async(call, is_async=is_async(function or contract.function))
         return render.value_result(value, repairs)
     except (ToolInputError, ToolError) as error:
-        return _failed(contract, error, errors)
+        return _failure_result(contract, error, errors)
 
 
 async def handle_arguments_async(
@@ -90,7 +90,7 @@ async def handle_arguments_async(
     )
 
 
-def _failed(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:
+def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:
     """The result for the agent, or the refusal itself for a host that answers by protocol."""
     if isinstance(error, ToolError):
         return render.tool_error_result(error)

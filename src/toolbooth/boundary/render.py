@@ -24,9 +24,8 @@ _LINE = 420
 """Characters of one problem's line."""
 
 
-def as_fragment(text: bytes) -> Any:
-    """Structured content that is written into the reply as it is."""
-    return orjson.Fragment(text)
+as_fragment: Callable[[bytes], Any] = orjson.Fragment
+"""JSON text -> structured content that is written into the reply as it is."""
 
 
 def text_result(text: str, *, is_error: bool = False) -> Json:
@@ -125,16 +124,16 @@ def refusal_text(error: ToolInputError, most: int) -> str:
 def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     """A refusal for the agent and for programs."""
     if error.corrected is None:
-        return _text_of(error, b"", most), _data(error, None)
+        return _refusal_text(error, b"", most), _refusal_data(error, None)
     try:
         # Almost always nothing but JSON as it was read, however much of it.
         corrected, call = error.corrected, orjson.dumps(error.corrected)
     except TypeError:
         corrected, call = to_jsonable_python(error.corrected), json_of(error.corrected)
-    return _text_of(error, call, most), _data(error, corrected)
+    return _refusal_text(error, call, most), _refusal_data(error, corrected)
 
 
-def _data(error: ToolInputError, corrected: Any) -> Json:
+def _refusal_data(error: ToolInputError, corrected: Any) -> Json:
     made: Json = {
         "code": INVALID_PARAMS,
         "problems": [
@@ -149,12 +148,12 @@ def _data(error: ToolInputError, corrected: Any) -> Json:
     return made
 
 
-def _text_of(error: ToolInputError, call: bytes, most: int) -> str:
+def _refusal_text(error: ToolInputError, call: bytes, most: int) -> str:
     count = len(error.problems) + error.more
     head = messages.head(count, error.tool, untouched=error.untouched)
-    tail = "\n".join(_declared(error) + _remedy(error, call, most // 2))
+    tail = "\n".join(_field_lines(error) + _remedy(error, call, most // 2))
     lines = [_line(each) for each in error.problems]
-    shown = _fitting(lines, most - len(head) - len(tail) - 40, error.more)
+    shown = _lines_that_fit(lines, most - len(head) - len(tail) - 40, error.more)
     whole = [head, *shown, tail] if tail else [head, *shown]
     return shorten("\n".join(whole), most)
 
@@ -163,7 +162,7 @@ def _line(problem: Problem) -> str:
     return shorten(f"- {shorten(problem.where, 160)}: {problem.message}", _LINE)
 
 
-def _fitting(lines: list[str], room: int, more: int) -> Iterable[str]:
+def _lines_that_fit(lines: list[str], room: int, more: int) -> Iterable[str]:
     """As many lines as there is room for, at least one; the others are counted."""
     shown: list[str] = []
     for line in lines:
@@ -175,7 +174,7 @@ def _fitting(lines: list[str], room: int, more: int) -> Iterable[str]:
     return [*shown, messages.more_problems(left)] if left else shown
 
 
-def _declared(error: ToolInputError) -> list[str]:
+def _field_lines(error: ToolInputError) -> list[str]:
     first = list(error.declared.items())[:2]
     return [shorten(messages.declared_fields(path, names), 300) for path, names in first]
 

@@ -29,7 +29,7 @@ def flatten(
     mistakes: list[str] = []
     moved: dict[int, Field] = {}
     for key, field in inner.fields.items():
-        made = moved.setdefault(id(field), _moved(field, key, model_path, prefix, absent))
+        made = moved.setdefault(id(field), _moved_field(field, key, model_path, prefix, absent))
         taken = outer.fields.setdefault(prefix + key, made)
         if taken is not made:
             mistakes.append(collision(prefix + key, taken, owner))
@@ -50,7 +50,7 @@ def flatten(
     return mistakes
 
 
-def _moved(
+def _moved_field(
     field: Field, key: str, model_path: tuple[str, ...], prefix: str, absent: Absent
 ) -> Field:
     """The same field, one level up: optional if the whole model is."""

@@ -62,7 +62,7 @@ def compile_function(
         ContractError: with every mistake in the signature, each with its remedy.
     """
     owner = name or getattr(function, "__name__", type(function).__name__)
-    function = _undecorated(function)
+    function = _original_function(function)
     mistakes: list[str] = []
     params = read_params(function, injected, mistakes)
     said = description if description is not None else _docstring(function)
@@ -75,7 +75,7 @@ def compile_function(
     return contract
 
 
-def _undecorated(function: Any) -> Any:
+def _original_function(function: Any) -> Any:
     """The function itself, where `unpack_pydantic_params` has flattened it for other frameworks."""
     own = getattr(function, "__toolbooth__", None)
     if own is None:
@@ -271,9 +271,9 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> 
     describe = partial(exact_schema, core, builder)
     values = for_wire(core)
     if not is_self_explanatory(core):
-        describe = _checked(owner, describe, builder)
+        describe = _describe_now(owner, describe, builder)
         values = for_values(values)
-    proves = proves_shape(values) and not anywhere(shape, _needs_a_look)
+    proves = proves_shape(values) and not anywhere(shape, _needs_a_check)
     if not proves:  # the compiled check decides, and there 5.0 is an integer
         values = for_values(for_wire(core, LENIENT))
     return {
@@ -284,7 +284,7 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> 
     }
 
 
-def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
+def _describe_now(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
     """Write the schema now, so that types which cannot be sent, or leave agents guessing, are
     reported at registration.
     """
@@ -298,7 +298,7 @@ def _checked(owner: str, describe: Describe, builder: ShapeBuilder) -> Describe:
     return lambda: schema
 
 
-def _needs_a_look(shape: Shape) -> bool:
+def _needs_a_check(shape: Shape) -> bool:
     """Whether validation alone would pass too much: wrappers in open objects, flattened fields."""
     return shape.json_text or any(
         form.flattened or (form.additional is not None and bool(form.fields))

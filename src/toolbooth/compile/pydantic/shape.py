@@ -85,7 +85,7 @@ class ShapeBuilder:
         config = Config.of(node, config)
         strict = bool(node.get("strict", config.strict))
         if (marker := marker_of(node)) is not None:
-            return self._marked(marker, node["steps"][0], config)
+            return self._shape_of_marked(marker, node["steps"][0], config)
         if kind in _SCALARS:
             return replace(_SCALARS[kind], strict=strict)
         if kind == "str" and (node.get("coerce_numbers_to_str") or config.numbers_as_text):
@@ -99,15 +99,15 @@ class ShapeBuilder:
             return array_shape(ArrayShape(items=self._part(node.get("items_schema"), config)))
         if kind in FIELD_LISTS:
             return object_shape(self.fields(node, config))
-        return self._composed(kind, node, config, strict)
+        return self._composite(kind, node, config, strict)
 
-    def _composed(self, kind: str, node: CoreNode, config: Config, strict: bool) -> Shape:
+    def _composite(self, kind: str, node: CoreNode, config: Config, strict: bool) -> Shape:
         """The shape of a node that is made of others."""
         match kind:
             case "default" | "custom-error" | "dataclass" | "function-after" | "missing-sentinel":
                 return self._inner(node, config)
             case "function-before" | "function-wrap" | "function-plain":
-                return self._authored(node, config)
+                return self._function(node, config)
             case "model":
                 return self._model(node, config)
             case "definition-ref":
@@ -242,7 +242,7 @@ class ShapeBuilder:
             return None
         return self._part(node.get("extras_schema"), config) or free_shape()
 
-    def _marked(self, marker: Any, inner: CoreNode, config: Config) -> Shape:
+    def _shape_of_marked(self, marker: Any, inner: CoreNode, config: Config) -> Shape:
         owner = self.owner
         shape = self.build(inner, config)
         self.owner = owner
@@ -277,7 +277,7 @@ class ShapeBuilder:
             return Shape(types=frozenset(("string",)), secret=True)
         return self.build(node["schema"], config)
 
-    def _authored(self, node: CoreNode, config: Config) -> Shape:
+    def _function(self, node: CoreNode, config: Config) -> Shape:
         if "schema" in node:
             inner = self.build(node["schema"], config)
             return self._free(inner) if is_authors(node) else inner

@@ -23,7 +23,7 @@ from toolbooth.compile.pydantic.core_schema import (
 from toolbooth.jsonvalue import is_object
 
 
-class _Watched(dict[str, Any]):
+class _KeyLog(dict[str, Any]):
     """A dict that remembers which keys the author's code read by name.
 
     A key that it did not read, and that the model does not declare, would be dropped in silence,
@@ -33,7 +33,7 @@ class _Watched(dict[str, Any]):
     __slots__ = ("seen", "walked")
 
     def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
-        super().__init__(_unwatched(items))
+        super().__init__(_plain_copy(items))
         self.seen: set[str] = set() if seen is None else seen
         self.walked = False
 
@@ -43,7 +43,7 @@ class _Watched(dict[str, Any]):
         """
         return {
             key: value
-            for key, value in _unwatched(self).items()
+            for key, value in _plain_copy(self).items()
             if key not in self.seen and (key in made or not self.walked)
         }
 
@@ -81,10 +81,10 @@ class _Watched(dict[str, Any]):
 
     def copy(self) -> dict[str, Any]:
         self.walked = True
-        return _Watched(self, self.seen)
+        return _KeyLog(self, self.seen)
 
 
-def _unwatched(items: dict[str, Any]) -> dict[str, Any]:
+def _plain_copy(items: dict[str, Any]) -> dict[str, Any]:
     """A plain copy, made without leaving a trace."""
     return dict(_DICT.items(items))
 
@@ -92,7 +92,7 @@ def _unwatched(items: dict[str, Any]) -> dict[str, Any]:
 _DICT: Any = dict
 
 
-def watched(node: CoreNode, config: Config) -> CoreNode:
+def watch_keys(node: CoreNode, config: Config) -> CoreNode:
     """The author's validator, called with a dict that notes which keys it reads. The list of fields
     behind it is closed now.
     """
@@ -105,31 +105,31 @@ def watched(node: CoreNode, config: Config) -> CoreNode:
         """The values that the author made for the fields, and the undeclared keys that were not
         read.
         """
-        if not (isinstance(before, _Watched) and is_object(after)):
+        if not (isinstance(before, _KeyLog) and is_object(after)):
             return after, {}
-        made = _unwatched(after)
+        made = _plain_copy(after)
         lost = {key: value for key, value in before.unread(made).items() if key not in declared}
         return {key: value for key, value in made.items() if key in declared}, lost
 
     def watch(value: Any) -> Any:
-        return _Watched(value) if is_object(value) and type(value) is dict else value
+        return _KeyLog(value) if is_object(value) and type(value) is dict else value
 
     def before(value: Any, *info: Any) -> Any:
-        watched = watch(value)
-        made, lost = settle(watched, function(watched, *info))
+        logged = watch(value)
+        made, lost = settle(logged, function(logged, *info))
         # The closed list of fields refuses them, together with all other problems.
         return {**made, **lost} if lost else made
 
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
-        watched = watch(value)
+        logged = watch(value)
         lost: dict[str, Any] = {}
 
         def settled(inner: Any, *outer: Any) -> Any:
-            made, found = settle(watched, inner)
+            made, found = settle(logged, inner)
             lost.update(found)
             return handler(made, *outer)
 
-        made = function(watched, settled, *info)
+        made = function(logged, settled, *info)
         if lost:  # raised here, where the author's code can no longer catch it
             raise _forbidden(lost)
         return made

@@ -44,7 +44,7 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
-from toolbooth.compile.pydantic.unread_keys import watched
+from toolbooth.compile.pydantic.unread_keys import watch_keys
 from toolbooth.jsonvalue import is_array, is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
@@ -106,7 +106,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     if authored:
         return made
     if behind:
-        made["function"] = watched(node, inner)
+        made["function"] = watch_keys(node, inner)
     made.pop("strict", None)
     if "config" in made:
         made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}

@@ -1,0 +1,209 @@
+"""The objections of the author's validation -> problems, under the names and paths of the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from toolbooth.boundary import messages, refusals
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import DEFAULT_LIMITS, InvalidValues, Objection
+from toolbooth.errors import Problem, ProblemCode
+from toolbooth.jsonvalue import JsonPath, look_up
+from toolbooth.shape import Shape, item_shape
+
+_OUR_CODES: dict[str, ProblemCode] = {
+    "conflicting_keys": "conflicting-keys",
+    "duplicate_key": "duplicate-key",
+    "lossy_number": "lossy-number",
+}
+"""The kinds of objections that `compile/` itself raises while the author's validation runs."""
+
+
+class WireLocation(NamedTuple):
+    """Where on the wire an objection belongs: its path, the shape there, and the branch of a union
+    that it came from.
+    """
+
+    path: JsonPath
+    shape: Shape | None
+    branch: tuple[JsonPath, str] | None
+    group: tuple[str, ...] = ()
+    """The published keys of the flattened model it is about, if that model has no key of its own.
+    """
+
+
+IsExplained = Callable[[WireLocation, Objection], bool]
+"""Whether an objection only repeats what the examination has found."""
+
+
+def problems_of(
+    error: InvalidValues, shape: Shape, arguments: Any, explained: IsExplained | None = None
+) -> list[tuple[WireLocation, Problem]]:
+    """The objections of the author's validation as problems, in wire names, one for each path;
+    without those that are `explained` already.
+    """
+    located = [
+        (locate(shape, each.place, arguments, extra=each.kind == "extra_forbidden"), each)
+        for each in _without_consequences(error.objections)
+    ]
+    by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
+    for each, objection in _of_nearest_branches(located):
+        by_path.setdefault((each.path, each.group), []).append((each, objection))
+    found = [
+        (objections[0][0], _problem(objections, arguments))
+        for objections in by_path.values()
+        if explained is None or not explained(*objections[0])
+    ]
+    wrapped = _names_in_wrappers(found, arguments)
+    return [each for each in found if not _is_inside_a_wrapper(each, wrapped)]
+
+
+def _names_in_wrappers(
+    found: list[tuple[WireLocation, Problem]], arguments: Any
+) -> dict[JsonPath, set[str]]:
+    """The names inside the wrappers that were found, by the path of the object they are in."""
+    wrapped: dict[JsonPath, set[str]] = {}
+    for location, problem in found:
+        if problem.code == "nested-wrapper":
+            wrapper = text_as_object(look_up(arguments, location.path), DEFAULT_LIMITS) or {}
+            names = wrapped.setdefault(location.path[:-1], set())
+            names.update(refusals.names_inside(wrapper))
+    return wrapped
+
+
+def _is_inside_a_wrapper(
+    each: tuple[WireLocation, Problem], wrapped: dict[JsonPath, set[str]]
+) -> bool:
+    """Whether a field is only missing because a wrapper beside it contains it."""
+    location, problem = each
+    if not wrapped or problem.code != "missing":
+        return False
+    return location.path[-1] in wrapped.get(location.path[:-1], ())
+
+
+def _without_consequences(objections: tuple[Objection, ...]) -> list[Objection]:
+    """The objections without those that only follow from others: a default factory that did not run
+    because another field is invalid, and an "extra" key that a missing alias path starts with.
+    """
+    own = [each for each in objections if each.kind != "default_factory_not_called"]
+    kept = own or list(objections)
+    path_starts: set[JsonPath] = set()
+    for each in kept:
+        if each.kind == "missing":
+            path_starts.update(each.place[:end] for end in range(1, len(each.place)))
+    return [
+        each for each in kept if each.kind != "extra_forbidden" or each.place not in path_starts
+    ]
+
+
+def _of_nearest_branches(
+    located: list[tuple[WireLocation, Objection]],
+) -> list[tuple[WireLocation, Objection]]:
+    """The objections without those of the branches of a union that have more of them than
+    another.
+    """
+    counts: dict[tuple[JsonPath, str], int] = {}
+    for found, _ in located:
+        if found.branch is not None:
+            counts[found.branch] = counts.get(found.branch, 0) + 1
+    nearest: dict[JsonPath, tuple[JsonPath, str]] = {}
+    for branch, count in counts.items():
+        best = nearest.setdefault(branch[0], branch)
+        if count < counts[best]:
+            nearest[branch[0]] = branch
+    kept = {None, *nearest.values()}
+    return [each for each in located if each[0].branch in kept]
+
+
+def locate(
+    shape: Shape | None, place: tuple[str | int, ...], sent: Any, *, extra: bool
+) -> WireLocation:
+    """The wire path of a place in the author's model. Labels of union branches are left out; the
+    first one is kept in `branch`.
+
+    `extra`: the last step is a key that the model does not declare.
+    """
+    path: list[str | int] = []
+    branch: tuple[JsonPath, str] | None = None
+    group: tuple[str, ...] = ()
+    while place:
+        step = place[0]
+        if shape is None or shape.opaque:
+            path.append(step)
+            place = place[1:]
+        elif isinstance(step, int):
+            path.append(step)
+            shape = item_shape(shape.arrays[0], step) if shape.arrays else None
+            place = place[1:]
+        else:
+            taken, name, below = _step(shape, place, look_up(sent, tuple(path)), extra=extra)
+            if branch is None and len(shape.objects) > 1:
+                branch = (tuple(path), step if name is None else "")
+            group = _group_keys(shape, place[:taken]) if name is None else ()
+            path += [name] if name is not None else []
+            shape, place = below, place[taken:]
+    return WireLocation(tuple(path), shape, branch, group)
+
+
+def _group_keys(shape: Shape, place: tuple[str | int, ...]) -> tuple[str, ...]:
+    """The published keys of the model that was flattened from this place, if several were."""
+    if all(len(form.groups) < 2 for form in shape.objects):
+        return ()
+    fields = (field for form in shape.objects for field in form.fields.values())
+    names = (field.name for field in fields if field.model_path[: len(place)] == place)
+    return tuple(dict.fromkeys(names))
+
+
+def _step(
+    shape: Shape, place: tuple[str | int, ...], sent: Any, *, extra: bool
+) -> tuple[int, str | None, Shape | None]:
+    """How many steps lead to the next wire key, that key, and its shape."""
+    step = str(place[0])
+    for form in shape.objects:
+        for key, declared in form.fields.items() if form.flattened else ():
+            if declared.model_path and place[: len(declared.model_path)] == declared.model_path:
+                return len(declared.model_path), declared.name or key, declared.shape
+        declared = form.fields.get(step)
+        if declared is not None and not declared.model_path:
+            return 1, step, declared.shape
+    groups = (group.model_path for form in shape.objects for group in form.groups)
+    lengths = [len(path) for path in groups if place[: len(path)] == path]
+    if lengths:
+        return max(lengths), None, shape
+    open_to = next((form.additional for form in shape.objects if form.additional is not None), None)
+    if open_to is not None and isinstance(sent, dict) and step in sent:
+        return 1, step, open_to
+    return 1, step if extra and len(place) == 1 else None, shape
+
+
+def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -> Problem:
+    found, first = objections[0]
+    path, shape = found.path, found.shape
+    if first.kind == "missing":
+        return Problem(code="missing", path=path, message=messages.MISSING)
+    sent = look_up(arguments, path)
+    if first.kind == "extra_forbidden":
+        return _undeclared_key(path, sent)
+    if first.kind in _OUR_CODES:
+        return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
+    if first.place[-1:] == ("[key]",):
+        return Problem(code="invalid", path=path, message=messages.invalid_key(first))
+    reasons = dict.fromkeys(messages.objection(objection) for _, objection in objections)
+    message = messages.no_form_fits(list(reasons))
+    if found.group:
+        message = messages.of_group(message, found.group)
+    hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)
+    if not hidden:
+        message = messages.with_value(message, sent)
+    return Problem(code="invalid", path=path, message=message)
+
+
+def _undeclared_key(path: JsonPath, sent: Any) -> Problem:
+    """A key that the author's model does not declare."""
+    key = str(path[-1])
+    inner = text_as_object(sent, DEFAULT_LIMITS)
+    if inner is None:
+        return Problem(code="unknown-key", path=path, message=messages.unknown_field(key, None))
+    message = messages.wrapper(key, sent, inner, path[:-1])
+    return Problem(code="nested-wrapper", path=path, message=message)
