@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py errors.py shape.py contract.py context.py marke
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms trace stale long bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -45,7 +45,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts rooms stale ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts rooms trace stale ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -83,6 +83,9 @@ hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, 
 
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
+
+trace: $(READY_DEV) ## count the files that two calls go through; fails over the limits
+	@$(BIN)/python scripts/trace_call.py $(ARGS)
 
 stale: $(READY_DEV) ## name the results of make long whose files have changed since
 	@$(BIN)/python scripts/long.py --stale

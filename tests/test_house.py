@@ -12,10 +12,10 @@ import tokenize
 from pathlib import Path
 from types import ModuleType
 
+import density
 import pytest
 from importlinter.cli import lint_imports
 
-import density
 import toolbooth
 import toolbooth.publish
 import toolbooth.testing

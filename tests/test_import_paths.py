@@ -26,7 +26,7 @@ toolbooth.testing: arguments_for schema_honesty wire
 """
 
 ON_DJANGO = """
-toolbooth.django.decorators: mcp_action mcp_dispatcher mcp_ignore mcp_tool
+toolbooth.django.decorators: mcp_action mcp_bulk mcp_dispatcher mcp_ignore mcp_tool
 toolbooth.django.testing: acting_as
 toolbooth.django.management.commands.mcp_config: configuration_for
 toolbooth.django.urls: urlpatterns

@@ -7,9 +7,11 @@ import json
 
 import pytest
 from django.urls import include, path
+from drf_spectacular.utils import extend_schema
 from rest_framework import generics, mixins, permissions, serializers, status, viewsets
 from rest_framework.authentication import BasicAuthentication
 from rest_framework.decorators import action
+from rest_framework.parsers import FormParser
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
@@ -18,11 +20,13 @@ from odd.serializers import SiteSerializer
 from sales.models import Company, Contact
 from sales.serializers import CompanySerializer, ContactSerializer
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
+from toolbooth.django.decorators import mcp_bulk
 from toolbooth.django.testing import acting_as
 
 
+@mcp_bulk
 class TakesListsByCreate(mixins.CreateModelMixin, viewsets.GenericViewSet):
-    """As many hosts write it."""
+    """As many projects write it."""
 
     queryset = Company.objects.all()
     serializer_class = CompanySerializer
@@ -36,6 +40,7 @@ class TakesListsByCreate(mixins.CreateModelMixin, viewsets.GenericViewSet):
         return Response(serializer.data, status=status.HTTP_201_CREATED)
 
 
+@mcp_bulk()
 class TakesListsByGetSerializer(mixins.CreateModelMixin, viewsets.GenericViewSet):
     """As NetBox writes it."""
 
@@ -65,23 +70,56 @@ class AnswersInItsOwnWay(TakesListsByCreate):
         return super().create(request, *args, **kwargs)
 
 
-class LooksLikeIt(mixins.CreateModelMixin, viewsets.GenericViewSet):
-    """Speaks of lists, and takes none."""
+class Unmarked(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """Takes lists too, but does not declare it."""
 
     queryset = Company.objects.all()
     serializer_class = CompanySerializer
 
     def create(self, request, *args, **kwargs):
-        Log.objects.create(line="came in")
-        if isinstance(self.queryset, list):
-            raise AssertionError
+        Log.objects.create(line=type(request.data).__name__)
+        serializer = self.get_serializer(data=request.data, many=isinstance(request.data, list))
+        serializer.is_valid(raise_exception=True)
+        self.perform_create(serializer)
+        return Response(serializer.data, status=status.HTTP_201_CREATED)
+
+
+class MarkedMethod(Unmarked):
+    @mcp_bulk
+    def create(self, request, *args, **kwargs):
         return super().create(request, *args, **kwargs)
 
 
-class FailsOnLists(LooksLikeIt):
+@mcp_bulk
+class MarkedPost(generics.CreateAPIView):
+    queryset = Company.objects.all()
+    serializer_class = CompanySerializer
+
+    def get_serializer(self, *args, **kwargs):
+        many = isinstance(kwargs.get("data"), list)
+        return super().get_serializer(*args, many=many, **kwargs)
+
+    def perform_create(self, serializer):
+        Log.objects.create(line=type(self.request.data).__name__)
+        serializer.save()
+
+
+@mcp_bulk
+class MarkedByMistake(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    queryset = Company.objects.all()
+    serializer_class = CompanySerializer
+
+
+@mcp_bulk
+class MarkedWithForms(MarkedByMistake):
+    """A form cannot hold a list of rows."""
+
+    parser_classes = [FormParser]
+
+
+class DeclaresLists(Unmarked):
+    @extend_schema(request=CompanySerializer(many=True))
     def create(self, request, *args, **kwargs):
-        if isinstance(request.data.get("name"), list):
-            raise AssertionError
         return super().create(request, *args, **kwargs)
 
 
@@ -154,13 +192,17 @@ class Urls:
     router.register("bygetserializer", TakesListsByGetSerializer, "bygetserializer")
     router.register("byrequest", TakesListsByRequest, "byrequest")
     router.register("ownway", AnswersInItsOwnWay, "ownway")
-    router.register("lookslikeit", LooksLikeIt, "lookslikeit")
-    router.register("fails", FailsOnLists, "fails")
+    router.register("unmarked", Unmarked, "unmarked")
+    router.register("method", MarkedMethod, "method")
+    router.register("mistake", MarkedByMistake, "mistake")
+    router.register("forms", MarkedWithForms, "forms")
+    router.register("declares", DeclaresLists, "declares")
     router.register("guarded", Guarded, "guarded")
     router.register(r"in/(?P<area>\w+)/sites", OfSite, "sites")
     urlpatterns = [
         path("api/", include(router.urls)),
         path("onlylists/", TakesOnlyLists.as_view(), name="onlylists"),
+        path("post/", MarkedPost.as_view(), name="post"),
         path("words/", WordView.as_view(), name="words"),
         path("mcp/", include("toolbooth.django.urls")),
     ]
@@ -375,11 +417,43 @@ def test_a_host_answers_a_list_in_its_own_way(call):
     assert call("ownway__create", objects=[{"name": "a"}]).value == {"job": 7}
 
 
-@pytest.mark.parametrize("tool", ["lookslikeit__create", "fails__create"])
-def test_a_host_that_refuses_a_list_as_such_gets_its_rows_one_by_one(call, tool):
-    assert call(tool, objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
+@pytest.mark.parametrize(
+    ("tool", "kinds"),
+    [
+        ("unmarked__create", ["dict", "dict"]),
+        ("method__create", ["list"]),
+        ("post__create", ["list"]),
+        ("declares__create", ["list"]),
+    ],
+)
+def test_a_list_is_handed_over_only_if_the_view_is_marked_or_declares_one(call, tool, kinds):
+    """What the code of the view looks like does not count."""
+    result = call(tool, objects=[{"name": "a"}, {"name": "b", "employees": 3}])
+    rows = Company.objects.order_by("name")
+    assert result.value == {"created": 2, "ids": [row.pk for row in rows]}
+    assert [(row.name, row.employees) for row in rows] == [("a", None), ("b", 3)]
+    assert [each.line for each in Log.objects.all()] == kinds
+    refused = call(tool, objects=[{"name": "c"}, {"name": "a"}])
+    assert [each.where for each in refused.problems] == ["$.objects[1].name"]
+    assert Company.objects.count() == 2, "all rows or none"
+
+
+def test_one_row_of_a_marked_view_is_sent_as_an_object(call):
+    assert call("method__create", name="a").value["name"] == "a"
+    assert [each.line for each in Log.objects.all()] == ["dict"]
+
+
+def test_a_marked_view_that_takes_no_list_says_so_itself(call):
+    refused = call("mistake__create", objects=[{"name": "a"}])
+    assert [(each.where, each.message) for each in refused.problems] == [
+        ("$.objects", "Invalid data. Expected a dictionary, but got list.")
+    ]
+    assert Company.objects.count() == 0
+
+
+def test_a_marked_view_that_takes_only_forms_gets_its_rows_one_by_one(call):
+    assert call("forms__create", objects=[{"name": "a"}, {"name": "b"}]).value["created"] == 2
     assert sorted(each.name for each in Company.objects.all()) == ["a", "b"]
-    assert Log.objects.count() == 2, "what the attempt with the list wrote was undone"
 
 
 @pytest.mark.parametrize("key", ["objects", "data"])

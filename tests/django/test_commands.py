@@ -1,4 +1,4 @@
-"""`manage.py mcp_…`, as people run them."""
+"""`manage.py mcp_…`, and the example's `blank_rows`, as people run them."""
 
 import io
 import json
@@ -21,11 +21,11 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
 from odd.models import Device, Log, Site, Thing
+from sales.management.commands.blank_rows import blank_rows
 from sales.models import Company, Contact, Deal, Line, Note, Tag
 from sales.views import CompanyViewSet, ContactViewSet, DealViewSet, NoteViewSet
 from toolbooth.django.decorators import mcp_ignore
 from toolbooth.django.management import examinations
-from toolbooth.django.management.commands.mcp_blank_rows import blank_rows
 from toolbooth.django.management.commands.mcp_config import CLIENTS
 
 CRM = Path(__file__).resolve().parents[2] / "examples" / "crm" / "manage.py"
@@ -69,7 +69,7 @@ def run(command, *arguments, **options):
     return out.getvalue(), 0
 
 
-# --- mcp_blank_rows ---
+# --- blank_rows ---
 
 
 def test_the_blank_rows_of_the_incident_are_listed_and_then_deleted(crm):
@@ -91,39 +91,39 @@ def test_the_blank_rows_of_the_incident_are_listed_and_then_deleted(crm):
         "sales.Contact: 3 rows with nothing in email, first_name, last_name, company, tags, notes, profile, "
         "subscribed\n" + "".join(f"  {each}\n" for each in sorted(ids))
     )
-    told = "To delete: manage.py mcp_blank_rows sales.Contact --delete\n"
-    assert run("mcp_blank_rows", "contact") == (listed + told, 0)
+    told = "To delete: manage.py blank_rows sales.Contact --delete\n"
+    assert run("blank_rows", "contact") == (listed + told, 0)
     assert Contact.objects.count() == 8
-    assert run("mcp_blank_rows", "sales.Contact", "--delete") == (listed + "Deleted 3 rows.\n", 0)
+    assert run("blank_rows", "sales.Contact", "--delete") == (listed + "Deleted 3 rows.\n", 0)
     assert set(Contact.objects.all()) == set(kept)
-    assert run("mcp_blank_rows", "sales.Contact", "--delete")[0].startswith("sales.Contact: 0 rows")
+    assert run("blank_rows", "sales.Contact", "--delete")[0].startswith("sales.Contact: 0 rows")
 
 
 def test_what_the_project_sets_itself_does_not_make_a_row_less_blank(crm, ann):
     note = Note.objects.create(owner=ann)
     Note.objects.create(owner=ann, pinned=True)
-    assert run("mcp_blank_rows", "note") == (
+    assert run("blank_rows", "note") == (
         "sales.Note: 1 row with nothing in title, body, pinned\n"
         f"  {note.pk}  written {note.written}\n"
-        "To delete: manage.py mcp_blank_rows sales.Note --delete\n",
+        "To delete: manage.py blank_rows sales.Note --delete\n",
         0,
     )
 
 
 def test_a_row_that_others_refer_to_is_in_use(crm):
     blank = Company.objects.create(name="")
-    assert run("mcp_blank_rows", "company")[0].startswith("sales.Company: 1 row with")
+    assert run("blank_rows", "company")[0].startswith("sales.Company: 1 row with")
     Contact.objects.create(company=blank)
-    assert run("mcp_blank_rows", "company")[0].startswith("sales.Company: 0 rows with")
+    assert run("blank_rows", "company")[0].startswith("sales.Company: 0 rows with")
     deal = Deal.objects.create(title="", company=blank)
     Line.objects.create(deal=deal, product="tea", price=1)
-    assert "0 rows" in run("mcp_blank_rows", "deal")[0]
+    assert "0 rows" in run("blank_rows", "deal")[0]
 
 
 def test_a_model_without_tools_is_judged_by_its_own_fields(crm):
     site = Site.objects.create(slug="", name="")
     Site.objects.create(slug="hq", name="")
-    assert run("mcp_blank_rows", "site")[0].splitlines()[:2] == [
+    assert run("blank_rows", "site")[0].splitlines()[:2] == [
         "odd.Site: 1 row with nothing in slug, name, owner",
         f"  {site.pk}",
     ]
@@ -133,7 +133,7 @@ def test_a_model_without_tools_is_judged_by_its_own_fields(crm):
     assert list(blank_rows(Thing, ["title", "kind", "size", "rank"])) == []
     thing = Thing.objects.create(title="")
     assert list(blank_rows(Thing, ["title", "kind", "size", "rank", "document"])) == [thing]
-    assert run("mcp_blank_rows", "part")[0].startswith("odd.Part: 0 rows")
+    assert run("blank_rows", "part")[0].startswith("odd.Part: 0 rows")
 
 
 def test_defaults_of_the_database_count_as_such(crm):
@@ -149,7 +149,7 @@ def test_defaults_of_the_database_count_as_such(crm):
     try:
         blank, _ = Row.objects.create(), Row.objects.create(word="x")
         assert list(blank_rows(Row, ["word", "made"])) == [blank]
-        assert run("mcp_blank_rows", "odd.Row")[0].startswith(
+        assert run("blank_rows", "odd.Row")[0].startswith(
             "odd.Row: 1 row with nothing in word, made"
         )
         with pytest.raises(
@@ -164,9 +164,9 @@ def test_defaults_of_the_database_count_as_such(crm):
 
 
 def test_a_model_that_is_not_there_is_a_mistake(crm):
-    assert run("mcp_blank_rows", "nope") == ("there is no model 'nope'", 2)
-    assert run("mcp_blank_rows", "sales.Nope") == ("App 'sales' doesn't have a 'Nope' model.", 2)
-    assert run("mcp_blank_rows", "a.b.c")[1] == 2
+    assert run("blank_rows", "nope") == ("there is no model 'nope'", 2)
+    assert run("blank_rows", "sales.Nope") == ("App 'sales' doesn't have a 'Nope' model.", 2)
+    assert run("blank_rows", "a.b.c")[1] == 2
 
 
 # --- mcp_tools ---

@@ -212,12 +212,12 @@ def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
         return "hello"
 
     project(*CRM, DISPATCH={"a": ["contacts", "invoice*"], "b": ["con*"], "c": ["deals"]})
-    assert [(each.what, each.why) for each in catalogue().idle] == [
+    assert [(each.what, each.why) for each in catalogue().unused_patterns] == [
         ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it fits no resource"),
         ("TOOLBOOTH['DISPATCH']['b']: 'con*'", "all that it fits is taken by an earlier pattern"),
     ]
     told = [each.msg for each in checks.run_checks() if each.id == "toolbooth.W003"]
-    assert told == [f"{each.what}: {each.why}." for each in catalogue().idle]
+    assert told == [f"{each.what}: {each.why}." for each in catalogue().unused_patterns]
     assert set(held()) - {
         f"{name}__{each}" for name in ("companies", "sites") for each in CRUD
     } == {"a", "c", "greet"}

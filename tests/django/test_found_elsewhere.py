@@ -11,7 +11,7 @@ from django.db import connections
 from django.urls import include, path, re_path
 from drf_spectacular.settings import patched_settings
 from rest_framework.exceptions import AuthenticationFailed, ValidationError
-from rest_framework.generics import CreateAPIView, DestroyAPIView, RetrieveAPIView
+from rest_framework.generics import CreateAPIView, RetrieveAPIView
 from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.response import Response
@@ -241,41 +241,6 @@ def test_a_file_that_a_field_reads_from_text_is_sent_as_text(settings_of, mcp, a
 
 class PasswordSerializer(Serializer):
     current_password = CharField()
-
-
-class Leaver(DestroyAPIView):
-    """As in djoser: whoever leaves says their password once more."""
-
-    serializer_class = PasswordSerializer
-
-    def destroy(self, request, *args, **kwargs):
-        serializer = self.get_serializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        return Response(serializer.data)
-
-
-class Telling(DestroyAPIView):
-    """What it deletes it tells; it reads nothing."""
-
-    serializer_class = PasswordSerializer
-
-    def destroy(self, request, *args, **kwargs):
-        return Response(self.get_serializer({"current_password": "secret"}).data)
-
-
-def test_a_delete_that_reads_what_is_sent_with_it_publishes_that(settings_of, mcp, ann):
-    settings_of(
-        ROOT_URLCONF=urls(
-            path("leaver/", Leaver.as_view(), name="leaver"),
-            path("telling/", Telling.as_view(), name="t"),
-        )
-    )
-    tools = acting_as(ann).tools()
-    assert tools["leaver__destroy"]["inputSchema"]["required"] == ["current_password"]
-    assert tools["t__destroy"]["inputSchema"]["properties"] == {"help": {"type": "boolean"}}
-    assert mcp("leaver__destroy", {"current_password": "pw"})["structuredContent"] == {
-        "current_password": "pw"
-    }
 
 
 class ApiParser(JSONParser):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from toolbooth.lint.apply import fixed
+from toolbooth.lint.apply import apply_fixes
 from toolbooth.lint.catalogue import RULES
 from toolbooth.lint.check import lint
 
@@ -125,7 +125,7 @@ JSON = st.recursive(
 )
 def test_a_fix_keeps_what_the_schema_says(schema: dict[str, Any], expected: dict[str, Any]):
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": {"p": schema}}}
-    assert fixed(lint([tool])) == [
+    assert apply_fixes(lint([tool])) == [
         {"name": "t", "inputSchema": {"type": "object", "properties": {"p": expected}}}
     ]
 
@@ -136,7 +136,7 @@ def test_what_no_rule_complains_of_stays_as_it_is():
         "title": "T",
         "inputSchema": {"title": "kept", "type": "object", "properties": {}},
     }
-    assert fixed(lint([tool])) == [tool]
+    assert apply_fixes(lint([tool])) == [tool]
 
 
 @settings(deadline=None, max_examples=150)
@@ -148,7 +148,7 @@ def test_what_no_rule_complains_of_stays_as_it_is():
 )
 def test_after_the_fixes_nothing_fixable_is_found(schema: dict[str, Any], dialect: dict[str, Any]):
     report = lint([{"name": "t", "inputSchema": {**dialect, **schema}}])
-    after = lint(fixed(report))
+    after = lint(apply_fixes(report))
     note(str(after.listing.tools[0].schema))
     assert [
         (finding.rule, finding.path, finding.message)
@@ -163,7 +163,7 @@ def test_after_the_fixes_nothing_fixable_is_found(schema: dict[str, Any], dialec
 def test_a_rule_alone_is_silent_after_its_fix(rule, schema: dict[str, Any]):
     alone = {rule.id: rule}
     report = lint([{"name": "t", "inputSchema": schema}], rules=alone)
-    assert lint(fixed(report, alone), rules=alone).findings == ()
+    assert lint(apply_fixes(report, alone), rules=alone).findings == ()
 
 
 @settings(deadline=None, max_examples=200)

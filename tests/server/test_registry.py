@@ -310,3 +310,9 @@ def test_a_wrapper_around_an_async_function_is_awaited():
 
     assert registry.dispatch("add", {"a": 1}) == text("2")
     assert asyncio.run(registry.dispatch_async("add", {"a": 1})) == text("2")
+
+
+@pytest.mark.parametrize("name", ["dispatch", "dispatch_bytes", "dispatch_async"])
+def test_the_former_names_of_the_call_methods_still_work(name):
+    current = name.replace("dispatch", "call")
+    assert getattr(ToolRegistry, name) is getattr(ToolRegistry, current)

@@ -17,7 +17,7 @@ from fastmcp.tools import Tool
 from toolbooth import ContractError, ToolRegistry, compile_function, compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json
-from toolbooth.lint.apply import fixed
+from toolbooth.lint.apply import apply_fixes
 from toolbooth.lint.check import lint
 from toolbooth.testing import (
     agent_shapes,
@@ -153,7 +153,7 @@ def test_lint_reports_the_reference_and_its_fix_reads_nothing(target: str):
     report = lint([{"name": "tool", "inputSchema": schema_of(target)}])
     found = [each.message for each in report.findings if each.rule == "external-reference"]
     assert found == [f"refers to {target}"]
-    assert target not in json.dumps(fixed(report))
+    assert target not in json.dumps(apply_fixes(report))
 
 
 def test_a_custom_meta_schema_is_not_fetched(target: str):

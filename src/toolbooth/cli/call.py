@@ -42,7 +42,7 @@ def _result(server: Any, tool: str, body: bytes) -> dict[str, Any]:
 
     if isinstance(server, ToolRegistry):
         try:
-            return server.dispatch_bytes(tool, body)
+            return server.call_bytes(tool, body)
         except UnknownTool as error:
             raise click.BadParameter(messages.unknown_tool(error)) from None
     result = asyncio.run(served(server).call(tool, body))

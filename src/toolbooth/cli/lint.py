@@ -59,10 +59,10 @@ def _show_clients(context: click.Context, option: click.Parameter, wanted: bool)
 def _explain(context: click.Context, option: click.Parameter, name: str | None) -> None:
     if name is not None:
         from toolbooth.lint.catalogue import RULES
-        from toolbooth.lint.explain import explained
+        from toolbooth.lint.explain import explanation
 
         _check_known([name], RULES, "rule")
-        click.echo(explained(RULES[name]))
+        click.echo(explanation(RULES[name]))
         context.exit()
 
 
@@ -193,10 +193,10 @@ def _check_known(names: Iterable[str], known: Iterable[str], kind: str) -> None:
 def _fix(report: Report, file: str, rules: dict[str, Rule]) -> Report:
     import json
 
-    from toolbooth.lint.apply import fixed
+    from toolbooth.lint.apply import apply_fixes
     from toolbooth.lint.check import lint as check
 
-    tools = fixed(report, rules)
+    tools = apply_fixes(report, rules)
     left = check(tools, server=report.listing.server, only=report.clients, rules=rules)
     try:
         Path(file).write_text(json.dumps({"tools": tools}, indent=2) + "\n", encoding="utf-8")

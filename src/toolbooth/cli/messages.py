@@ -135,6 +135,6 @@ def cannot_listen(host: str, port: int, reason: object) -> str:
     return f"cannot listen at {host}:{port}: {reason}"
 
 
-def listening(name: str, tools: int, url: str) -> str:
+def server_started(name: str, tools: int, url: str) -> str:
     """The line that is printed once the server runs."""
     return f"{name}: {tools} tools at {url}"

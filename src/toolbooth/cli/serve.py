@@ -55,6 +55,6 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
         raise click.ClickException(messages.cannot_listen(host, port, reason)) from None
     port = listening.getsockname()[1]
     url = f"http://{host}:{port}{path}"
-    click.echo(messages.listening(registry.name, len(registry.tools), url), err=True)
+    click.echo(messages.server_started(registry.name, len(registry.tools), url), err=True)
     served = uvicorn.Config(app(registry, path, hosts=(*LOCAL_HOSTS, host)), log_level="warning")
     uvicorn.Server(served).run([listening])

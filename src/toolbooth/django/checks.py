@@ -47,8 +47,10 @@ def check_tools(**_: Any) -> list[CheckMessage]:
     for each in found.clashes:
         tools.setdefault(each.why, []).append(each.what)
     clashes = [_clash(names[published], published, where) for published, where in tools.items()]
-    idle = [Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.idle]
-    return [*clashes, *idle]
+    unused = [
+        Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.unused_patterns
+    ]
+    return [*clashes, *unused]
 
 
 def _clash(name: str, published: str, tools: list[str]) -> CheckMessage:

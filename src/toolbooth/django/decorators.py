@@ -1,5 +1,5 @@
-"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_tool` on tools of their
-own making.
+"""What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
+lists, `@mcp_tool` on tools of their own making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -12,7 +12,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 from asgiref.sync import async_to_sync
 from django.core.handlers.base import BaseHandler
@@ -26,7 +26,8 @@ from toolbooth.contract import Contract
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
-from toolbooth.django.describe.discovery import IGNORED, Action
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.discovery import BULK, IGNORED, Action
 from toolbooth.errors import ContractError
 from toolbooth.server.dispatch import build as dispatchers
 
@@ -43,23 +44,51 @@ def mcp_ignore(view: V) -> V:
     return view
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What an author may say of a tool; what is left out is the function's, or the project's."""
+@overload
+def mcp_bulk(view: V, /) -> V: ...
+@overload
+def mcp_bulk() -> Callable[[V], V]: ...
+def mcp_bulk(view: Any = None, /) -> Any:
+    """Hand the rows of `{"objects": [...]}` to a view as one list, instead of one by one.
 
-    name: str | None = None
-    title: str | None = None
-    description: str | None = None
-    annotations: Mapping[str, Any] | None = None
-    permission_classes: Sequence[Any] | None = None
-    authentication_classes: Sequence[Any] | None = None
-    throttle_classes: Sequence[Any] | None = None
+    For a view, or its `create` method, that takes a JSON list beside a single object. A view whose
+    schema declares a list needs no mark.
+    """
+    if view is None:
+        return mcp_bulk
+    setattr(view, BULK, True)
+    return view
 
-    @property
-    def classes(self) -> dict[str, Any]:
-        """Who may call, and how often: attributes of a view."""
-        keys = ("permission_classes", "authentication_classes", "throttle_classes")
-        return {key: list(each) for key in keys if (each := getattr(self, key)) is not None}
+
+class Options(TypedDict, total=False):
+    """What an author may say of a tool; an option that is left out is the function's, or the
+    project's.
+    """
+
+    name: str | None
+    title: str | None
+    description: str | None
+    annotations: Mapping[str, Any] | None
+    permission_classes: Sequence[Any] | None
+    authentication_classes: Sequence[Any] | None
+    throttle_classes: Sequence[Any] | None
+
+
+def _view_attributes(options: Options) -> dict[str, Any]:
+    """Who may call, and how often: attributes of a view."""
+    given = {
+        "permission_classes": options.get("permission_classes"),
+        "authentication_classes": options.get("authentication_classes"),
+        "throttle_classes": options.get("throttle_classes"),
+    }
+    return {name: list(classes) for name, classes in given.items() if classes is not None}
+
+
+def _check(options: Options) -> None:
+    """Raise TypeError for a keyword that is not an option."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(messages.unknown_option(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +122,8 @@ replaces its own.
 @overload
 def mcp_tool(function: F, /) -> F: ...
 @overload
-def mcp_tool(
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    annotations: Mapping[str, Any] | None = None,
-    permission_classes: Sequence[Any] | None = None,
-    authentication_classes: Sequence[Any] | None = None,
-    throttle_classes: Sequence[Any] | None = None,
-) -> Callable[[F], F]: ...
-def mcp_tool(function: Any = None, /, **options: Any) -> Any:
+def mcp_tool(**options: Unpack[Options]) -> Callable[[F], F]: ...
+def mcp_tool(function: Any = None, /, **options: Unpack[Options]) -> Any:
     """Publish a function; a parameter annotated `Request` or `HttpRequest` gets the caller's
     request.
 
@@ -114,11 +134,11 @@ def mcp_tool(function: Any = None, /, **options: Any) -> Any:
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
     """
-    chosen = Options(**options)
+    _check(options)
 
-    def register(found: Any) -> Any:
-        declared[_place(found)] = _written(found, found.__name__, chosen)
-        return found
+    def register(function: Any) -> Any:
+        declared[_import_path(function)] = _hand_written(function, function.__name__, options)
+        return function
 
     return register if function is None else register(function)
 
@@ -126,21 +146,12 @@ def mcp_tool(function: Any = None, /, **options: Any) -> Any:
 @overload
 def mcp_action(function: F, /) -> F: ...
 @overload
-def mcp_action(
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    annotations: Mapping[str, Any] | None = None,
-    permission_classes: Sequence[Any] | None = None,
-    authentication_classes: Sequence[Any] | None = None,
-    throttle_classes: Sequence[Any] | None = None,
-) -> Callable[[F], F]: ...
-def mcp_action(function: Any = None, /, **options: Any) -> Any:
+def mcp_action(**options: Unpack[Options]) -> Callable[[F], F]: ...
+def mcp_action(function: Any = None, /, **options: Unpack[Options]) -> Any:
     """Mark a method of an `@mcp_dispatcher` class as one of its actions; the options are those of
     `mcp_tool`.
     """
-    Options(**options)  # what is not one of them is a mistake here, not where the class ends
+    _check(options)  # here, not where the class ends
     mark: Any = dispatchers.mcp_action(**options)
     return mark if function is None else mark(function)
 
@@ -148,17 +159,8 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
 @overload
 def mcp_dispatcher(cls: C, /) -> C: ...
 @overload
-def mcp_dispatcher(
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    annotations: Mapping[str, Any] | None = None,
-    permission_classes: Sequence[Any] | None = None,
-    authentication_classes: Sequence[Any] | None = None,
-    throttle_classes: Sequence[Any] | None = None,
-) -> Callable[[C], C]: ...
-def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
+def mcp_dispatcher(**options: Unpack[Options]) -> Callable[[C], C]: ...
+def mcp_dispatcher(cls: Any = None, /, **options: Unpack[Options]) -> Any:
     """Publish a class as one tool, whose actions are the methods that are marked `@mcp_action`.
 
     Each runs as a function with `@mcp_tool` does. What the class says of annotations, permissions,
@@ -168,37 +170,39 @@ def mcp_dispatcher(cls: Any = None, /, **options: Any) -> Any:
     Raises:
         ContractError: with every mistake in the class, each with its remedy.
     """
-    chosen = Options(**options)
+    _check(options)
 
-    def register(found: type) -> type:
-        said = (
-            chosen.description
-            if chosen.description is not None
-            else inspect.cleandoc(found.__doc__ or "")
+    def register(cls: type) -> type:
+        description = options.get("description")
+        if description is None:
+            description = inspect.cleandoc(cls.__doc__ or "")
+        dispatcher = Dispatcher(
+            name=options.get("name") or dispatchers.name_of(cls),
+            title=options.get("title"),
+            description=description,
         )
-        name = chosen.name or dispatchers.name_of(found)
-        dispatcher = Dispatcher(name=name, title=chosen.title, description=said)
-        tools = _actions(found, dispatcher, chosen)
-        declared.update({f"{_place(found)}.{tool.action.name}": tool for tool in tools})
-        return found
+        for tool in _actions(cls, dispatcher, options):
+            declared[f"{_import_path(cls)}.{tool.action.name}"] = tool
+        return cls
 
     return register if cls is None else register(cls)
 
 
-def _actions(cls: type, dispatcher: Dispatcher, chosen: Options) -> list[HandWritten]:
+def _actions(cls: type, dispatcher: Dispatcher, options: Options) -> list[HandWritten]:
+    """The tools of a class. Raises ContractError."""
     made: dict[str, HandWritten] = {}
     every = list(dispatchers.actions_in(cls))
     counts = Counter(action for action, _, _ in every)
-    mistakes = [
-        f"{count} actions are named {action!r}; pass name="
-        for action, count in counts.items()
-        if count > 1
-    ]
-    for action, method, options in every:
-        own: dict[str, Any] = {"annotations": chosen.annotations, **chosen.classes, **options}
-        own["name"] = f"{dispatcher.name}__{action}"
+    mistakes = [messages.same_action(name, count) for name, count in counts.items() if count > 1]
+    inherited: dict[str, Any] = {
+        "annotations": options.get("annotations"),
+        **_view_attributes(options),
+    }
+    for action, method, given in every:
+        named: dict[str, Any] = {"name": f"{dispatcher.name}__{action}"}
+        own: Any = {**inherited, **given, **named}
         try:
-            made[action] = _written(method, action, Options(**own), dispatcher)
+            made[action] = _hand_written(method, action, own, dispatcher)
         except ContractError as error:
             mistakes += [f"{action}: {each}" for each in error.mistakes]
     if mistakes:
@@ -206,36 +210,38 @@ def _actions(cls: type, dispatcher: Dispatcher, chosen: Options) -> list[HandWri
     return list(made.values())
 
 
-def _place(found: Any) -> str:
+def _import_path(found: Any) -> str:
     return f"{found.__module__}.{found.__qualname__}"
 
 
-def _written(
-    found: Any, name: str, chosen: Options, dispatcher: Dispatcher | None = None
+def _hand_written(
+    function: Any, action_name: str, options: Options, dispatcher: Dispatcher | None = None
 ) -> HandWritten:
     """A function as a tool. Raises ContractError."""
-    asked: dict[str, type] = {}
+    requests: dict[str, type] = {}
 
     def is_request(param: inspect.Parameter, hint: Any) -> bool:
         if isinstance(hint, type) and issubclass(hint, HttpRequest | Request):
-            asked[param.name] = hint
-        return param.name in asked
+            requests[param.name] = hint
+        return param.name in requests
 
     contract = compile_function(
-        found, name=chosen.name, description=chosen.description, injected=is_request
+        function,
+        name=options.get("name"),
+        description=options.get("description"),
+        injected=is_request,
     )
-    view = type(
-        f"{found.__name__}_view", (_View,), {**chosen.classes, "__module__": found.__module__}
-    )
+    attributes = {**_view_attributes(options), "__module__": function.__module__}
+    view: Any = type(f"{function.__name__}_view", (_View,), attributes)
     action = Action(
-        callback=cast("Any", view).as_view(), method="POST", name=name, path="", regex="", base=""
+        callback=view.as_view(), method="POST", name=action_name, path="", regex="", base=""
     )
     return HandWritten(
         contract=contract,
-        function=_running(found, contract.name, action, asked),
+        function=_running(function, contract.name, action, requests),
         action=action,
-        title=chosen.title,
-        annotations=chosen.annotations,
+        title=options.get("title"),
+        annotations=options.get("annotations"),
         dispatcher=dispatcher,
     )
 
@@ -249,7 +255,7 @@ class _View(APIView):
 
 
 def _running(
-    function: Any, name: str, action: Action, asked: Mapping[str, type]
+    function: Any, name: str, action: Action, requests: Mapping[str, type]
 ) -> Callable[..., Any]:
     """The function, run for the caller that is being answered."""
 
@@ -258,7 +264,7 @@ def _running(
         returned: list[Any] = []
 
         def inside(request: Any) -> None:
-            for param, hint in asked.items():
+            for param, hint in requests.items():
                 values[param] = request if issubclass(hint, Request) else request._request
             call = async_to_sync(function) if inspect.iscoroutinefunction(function) else function
             returned.append(call(*args, **values))

@@ -1,4 +1,8 @@
-"""Every sentence that the gateway says: to agents, to authors, and to people at a terminal."""
+"""Every sentence that the gateway says: to agents, to authors, and to people at a terminal.
+
+Sentences about how views are described are in `describe/messages.py`, those of `mcp_doctor` in
+`management/messages.py`.
+"""
 
 from __future__ import annotations
 

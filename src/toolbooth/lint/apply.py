@@ -12,16 +12,16 @@ from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fix, Rule
 
 
-def fixed(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
-    """The tools of a report, fixed. What no rule complains of stays as it is."""
+def apply_fixes(report: Report, rules: Mapping[str, Rule] = RULES) -> list[dict[str, Any]]:
+    """Return the tools of a report with the fixes of its findings. All else stays as it is."""
     # Twice: the portable form may bring to light what another fix has to put in words.
     for _ in range(2):
-        tools = [_applied(tool.entry, fixes) for tool, fixes in _wanted(report, rules)]
+        tools = [_apply(tool.entry, fixes) for tool, fixes in _fixes_by_tool(report, rules)]
         report = lint(tools, server=report.listing.server, only=report.clients, rules=rules)
     return [tool.entry for tool in report.listing.tools]
 
 
-def _wanted(report: Report, rules: Mapping[str, Rule]) -> Iterable[tuple[Tool, list[Fix]]]:
+def _fixes_by_tool(report: Report, rules: Mapping[str, Rule]) -> Iterable[tuple[Tool, list[Fix]]]:
     fixes: dict[str, dict[Fix, None]] = {}
     for finding in report.findings:
         fix = rules[finding.rule].fix
@@ -32,7 +32,7 @@ def _wanted(report: Report, rules: Mapping[str, Rule]) -> Iterable[tuple[Tool, l
         yield tool, sorted(fixes.get(tool.name, {}), key=lambda fix: fix is not as_portable)
 
 
-def _applied(entry: dict[str, Any], fixes: list[Fix]) -> dict[str, Any]:
+def _apply(entry: dict[str, Any], fixes: list[Fix]) -> dict[str, Any]:
     schema = entry.get("inputSchema")
     for fix in fixes:
         schema = fix(schema)

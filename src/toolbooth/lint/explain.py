@@ -18,7 +18,7 @@ DONE: Mapping[Effect, str] = {
 }
 
 
-def explained(rule: Rule) -> str:
+def explanation(rule: Rule) -> str:
     """The rule in plain text."""
     return "\n".join(
         [
@@ -77,10 +77,10 @@ def hurt(claims: Iterable[Claim]) -> str:
     said: dict[Effect, dict[str, list[str]]] = {}
     for client, claim in worst.items():
         said.setdefault(claim.effect, {}).setdefault(claim.says, []).append(title(client))
-    return "; ".join(f"{DONE[effect]} {_named(who)}" for effect, who in said.items())
+    return "; ".join(f"{DONE[effect]} {_client_list(who)}" for effect, who in said.items())
 
 
-def _named(clients_by_bound: Mapping[str, list[str]]) -> str:
+def _client_list(clients_by_bound: Mapping[str, list[str]]) -> str:
     """The clients, each group with what its claim says."""
     return ", ".join(
         _with_bounds(", ".join(names), says) for says, names in clients_by_bound.items()

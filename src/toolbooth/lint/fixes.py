@@ -61,11 +61,11 @@ def say(keywords: Json, more: str) -> None:
 
 def phrase(key: str, value: Any) -> str:
     """What a keyword says, in words."""
-    return PHRASES[key].format(shown(value))
+    return PHRASES[key].format(value_text(value))
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value as it would stand in a text."""
     if isinstance(value, list):
-        return ", ".join(shown(item) for item in as_list(value))
+        return ", ".join(value_text(item) for item in as_list(value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -114,11 +114,13 @@ def _entries(found: Any) -> list[Any]:
 
 def _brief(value: Any) -> str:
     if isinstance(value, dict):
-        return f"an object with the keys {_joined(as_dict(value))}" if value else "an empty object"
+        return (
+            f"an object with the keys {_key_list(as_dict(value))}" if value else "an empty object"
+        )
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _joined(names: Iterable[str]) -> str:
+def _key_list(names: Iterable[str]) -> str:
     shown = [json.dumps(name, ensure_ascii=False) for name in names]
     return ", ".join(shown[:8]) + (" …" if len(shown) > 8 else "")

@@ -28,7 +28,7 @@ _MARKUP = re.compile(r"[\\|`*_\[\]<>#]")
 # --- shared ---
 
 
-def counted(findings: Iterable[Finding]) -> str:
+def counts_text(findings: Iterable[Finding]) -> str:
     """How many of each severity: "2 errors, 1 warning"."""
     found = [each.severity for each in findings]
     counts = [(found.count(severity), severity) for severity in SEVERITIES]
@@ -46,7 +46,7 @@ def headline(report: Report) -> str:
     return f"{listing.server or 'tools/list'}: {tools}, about {listing.tokens:,} tokens (bytes ÷ 4)"
 
 
-def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
+def _group(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]:
     """Findings that differ in nothing but the path, as one with all their paths."""
     groups: dict[Any, tuple[Finding, list[str]]] = {}
     for each in findings:
@@ -56,7 +56,7 @@ def _grouped(findings: Iterable[Finding]) -> Iterator[tuple[Finding, list[str]]]
         yield each, list(dict.fromkeys(paths))
 
 
-def _joined(paths: list[str]) -> str:
+def _paths_text(paths: list[str]) -> str:
     more = len(paths) - MOST_PATHS
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
@@ -82,7 +82,7 @@ def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str
     ] + [""]
     for tool, findings in groupby(shown, key=lambda finding: finding.tool):
         lines.append(paint(_printable(tool) or WHOLE, "tool"))
-        for finding, paths in _grouped(findings):
+        for finding, paths in _group(findings):
             lines += _finding_lines(finding, paths, width, paint)
         lines.append("")
     lines += _matrix_lines(report, width, paint)
@@ -92,7 +92,7 @@ def as_text(report: Report, *, width: int, paint: Paint, least: Severity) -> str
 
 
 def _finding_lines(finding: Finding, paths: list[str], width: int, paint: Paint) -> Iterator[str]:
-    where = _printable(_joined(paths))
+    where = _printable(_paths_text(paths))
     label = f"{finding.severity:8}{finding.rule}"
     head = textwrap.wrap(
         f"{label}  {where}", width - 2, subsequent_indent=" " * 8, break_long_words=False
@@ -154,7 +154,7 @@ def _sum_lines(report: Report, hidden: int) -> Iterator[str]:
         yield "Nothing found."
         return
     tools = len({finding.tool for finding in report.findings if finding.tool})
-    yield f"{counted(report.findings)} in {tools} of {len(report.listing.tools)} tools."
+    yield f"{counts_text(report.findings)} in {tools} of {len(report.listing.tools)} tools."
     if hidden:
         yield f"Not shown: {hidden}; --notes shows them."
     fixable = sum(finding.fixable for finding in report.findings)
@@ -204,11 +204,11 @@ def as_markdown(report: Report) -> str:
     lines = [
         f"# {_in_cell(headline(report))}",
         "",
-        counted(report.findings) or "Nothing found.",
+        counts_text(report.findings) or "Nothing found.",
         "",
     ]
     if report.findings:
-        rows = [_finding_row(each, paths) for each, paths in _grouped(report.findings)]
+        rows = [_finding_row(each, paths) for each, paths in _group(report.findings)]
         lines += _table(["", "rule", "tool", "where", "what"], rows)
     columns = _concerned_clients(report)
     if columns:
@@ -223,7 +223,7 @@ def _finding_row(finding: Finding, paths: list[str]) -> list[str]:
         finding.severity,
         f"`{finding.rule}`",
         _in_cell(finding.tool or WHOLE),
-        _in_cell(_joined(paths)),
+        _in_cell(_paths_text(paths)),
         _in_cell(_summary(finding)),
     ]
 

@@ -109,10 +109,10 @@ def nodes(schema: Any) -> Iterator[SchemaNode]:
 
 def _below(node: SchemaNode) -> Iterator[SchemaNode]:
     for key, value in node.keywords.items():
-        pointer = f"{node.pointer}/{escaped(key)}"
+        pointer = f"{node.pointer}/{escape_step(key)}"
         if key in _NAMED and is_object(value):
             for name, schema in value.items():
-                yield _named(node, key, name, schema, f"{pointer}/{escaped(name)}")
+                yield _named_child(node, key, name, schema, f"{pointer}/{escape_step(name)}")
         elif key in _SEVERAL and isinstance(value, list):
             for index, schema in enumerate(as_list(value)):
                 step = f"[{index}]" if _SEVERAL[key] == "items" else f" ({key} {index + 1})"
@@ -135,7 +135,7 @@ def _refines(node: SchemaNode, key: str, option: Any) -> bool:
     )
 
 
-def _named(node: SchemaNode, key: str, name: str, schema: Any, pointer: str) -> SchemaNode:
+def _named_child(node: SchemaNode, key: str, name: str, schema: Any, pointer: str) -> SchemaNode:
     role = _NAMED[key]
     if key == "dependencies" and isinstance(schema, list):
         schema = True  # the old spelling of `dependentRequired`: names, not a schema
@@ -171,7 +171,7 @@ def outside_references(schema: Any) -> Iterator[tuple[SchemaNode, str]]:
                 yield node, target
 
 
-def escaped(step: str) -> str:
+def escape_step(step: str) -> str:
     """A key as it stands in a JSON pointer."""
     return step.replace("~", "~0").replace("/", "~1")
 

@@ -106,7 +106,7 @@ class Server(pytest.Collector):
         except ContractError as error:
             raise self.CollectError(str(error)) from None
         self.summary = self._summary(cases, listed)
-        every = dict([*self._calls(cases), *self._uncalled(), *self._schemas(listed)])
+        every = dict([*self._calls(cases), *self._uncalled_tools(), *self._schemas(listed)])
         unknown = sorted(self.ids - every.keys())
         if unknown:
             raise self.CollectError(
@@ -135,7 +135,7 @@ class Server(pytest.Collector):
                 text = f"{tool} is called in no shape {named}\n{_to_remove(tool, shape)}"
                 yield _name(tool, shape), partial(complain, text)
 
-    def _uncalled(self) -> Iterator[tuple[str, Check]]:
+    def _uncalled_tools(self) -> Iterator[tuple[str, Check]]:
         for line in self.checker.without:
             tool = line.partition(":")[0]
             yield _name(tool, "example"), partial(complain, f"{line}\n\n{_to_give(tool)}")
@@ -151,7 +151,7 @@ class Server(pytest.Collector):
         folder = folder_of(self.config, self.name)
         if folder.is_dir() or self.config.getoption("toolbooth_update"):
             return said
-        return f"{said}; --toolbooth-update keeps its schemas in {_short(self.config, folder)}"
+        return f"{said}; --toolbooth-update keeps its schemas in {_short_path(self.config, folder)}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
         if isinstance(excinfo.value, self.CollectError):
@@ -189,9 +189,9 @@ class Running:
 
     def start(self, there: Served) -> None:
         """Raises what the lifespan raises at its start."""
-        self._life = self.run(self._started(there))
+        self._life = self.run(self._start(there))
 
-    async def _started(self, there: Served) -> asyncio.Task[None]:
+    async def _start(self, there: Served) -> asyncio.Task[None]:
         started = asyncio.Event()
 
         async def live() -> None:
@@ -214,9 +214,9 @@ class Running:
         """Raises what the lifespan raises at its end."""
         with self._runner:
             if self._life is not None:
-                self.run(self._ended(self._life))
+                self.run(self._end(self._life))
 
-    async def _ended(self, life: asyncio.Task[None]) -> None:
+    async def _end(self, life: asyncio.Task[None]) -> None:
         self._over.set()
         await life
 
@@ -275,7 +275,7 @@ def check_schema(server: Server, snapshot: Snapshot, item: Generated) -> None:
         "changed": f"the published schema of {snapshot.tool} has changed\n\n{snapshot.diff()}",
         "gone": f"the tool {snapshot.tool} is gone: agents that know it will go on calling it",
     }[snapshot.change]
-    file = _short(server.config, snapshot.file)
+    file = _short_path(server.config, snapshot.file)
     command = f"pytest {shlex.quote(f'{server.target.given_text}::{item.name}')} --toolbooth-update"
     raise Failure(f"{said}\n\nFile: {file}\nIf that is meant: {command}")
 
@@ -371,7 +371,7 @@ def _and_near(name: str, known: Iterable[str]) -> str:
     return f"{name}; there is {near}" if near else name
 
 
-def _short(config: pytest.Config, path: Path) -> str:
+def _short_path(config: pytest.Config, path: Path) -> str:
     return (
         path.relative_to(config.rootpath).as_posix()
         if path.is_relative_to(config.rootpath)

@@ -64,7 +64,7 @@ def folder_of(config: pytest.Config, target: str) -> Path:
 def snapshots(folder: Path, tools: Iterable[Mapping[str, Any]]) -> list[Snapshot]:
     """Of every tool that is listed, and of those that once were."""
     published = {tool["name"]: _schema_text(tool) for tool in tools}
-    names = [*published, *(name for name in _kept(folder) if name not in published)]
+    names = [*published, *(name for name in _kept_names(folder) if name not in published)]
     return [_snapshot(folder, name, published.get(name)) for name in names]
 
 
@@ -74,7 +74,7 @@ def _snapshot(folder: Path, tool: str, published: str | None) -> Snapshot:
     return Snapshot(tool=tool, file=file, kept=kept, published=published)
 
 
-def _kept(folder: Path) -> list[str]:
+def _kept_names(folder: Path) -> list[str]:
     return [unquote(file.stem) for file in sorted(folder.glob("*.json"))]
 
 

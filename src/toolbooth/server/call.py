@@ -37,7 +37,7 @@ _FOR_THE_WIRE: dict[str, Any] = {"structured": render.as_fragment}
 
 
 class Registry(Protocol):
-    """What a call needs to know of the registry it belongs to."""
+    """The part of a registry that a call uses."""
 
     @property
     def errors(self) -> Literal["result", "protocol"]: ...
@@ -54,12 +54,13 @@ async def call(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """Call a tool with the arguments as read. Raises ToolInputError, only where refusals are
-    protocol errors.
+    """Call a tool and return the MCP tool result.
 
-    `plain`: the result holds nothing but plain Python; else its structured part is ready for the
-    wire.
-    `shows`: what a dispatcher may tell its caller of; None: of everything.
+    `plain`: the result contains only plain Python values; otherwise its structured part is ready to
+    be sent. `shows`: which tools behind a dispatcher the caller is shown; None: all.
+
+    Raises:
+        ToolInputError: the call is refused, and `registry.errors` is "protocol".
     """
     watch = _Watch(registry, tool, context, plain, reading)
     try:
@@ -69,7 +70,7 @@ async def call(
             value = await run_async(run, is_async=watch.tool.is_async)
         else:
             value = await _run_limited(watch.tool, run, watch.tool.timeout)
-    # argparse and others exit where they mean to fail: the server goes on.
+    # argparse and others raise SystemExit for an error: the server must not exit.
     except (Exception, SystemExit) as error:
         return watch.failed(error)
     except asyncio.CancelledError as error:
@@ -86,8 +87,8 @@ def call_sync(
     plain: bool = False,
     shows: Shows | None = None,
 ) -> Result:
-    """`call` where there is no event loop: a sync tool runs here and now, an async one in a loop of
-    its own.
+    """`call` without an event loop: a sync tool runs in this thread, an async one in a loop of its
+    own.
     """
     if tool.needs_loop:
         return _in_a_loop(tool, call(registry, tool, reading, context, plain=plain, shows=shows))
@@ -114,8 +115,8 @@ def _in_a_loop(tool: Tool, calling: Coroutine[Any, Any, Result]) -> Result:
 
 
 def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem) -> Result:
-    """The answer to a call that never gets as far as its arguments. Raises ToolInputError as `call`
-    does.
+    """Return the refusal of a call whose arguments are not even read. Raises ToolInputError like
+    `call`.
     """
     return _Watch(registry, tool, context, plain=True, reading=None).failed(
         ToolInputError(problems, tool=tool.name)
@@ -135,7 +136,7 @@ async def _run_limited(tool: Tool, run: Callable[[], Any], seconds: float) -> An
 
 
 class _Watch:
-    """Turns what a call came to into its result, and tells the observers."""
+    """One call in progress: accepts its arguments, makes its result, and informs the observers."""
 
     __slots__ = (
         "arguments",
@@ -165,8 +166,8 @@ class _Watch:
             self._keep(reading)
 
     def accept(self, reading: Reading, shows: Shows | None) -> Any:
-        """The values to call with; from here on `tool` is the one that they are for. Raises
-        ToolInputError.
+        """Return the values to call with. Sets `tool` to the tool that they are for, which may be
+        the sub-tool of a dispatcher or a variant. Raises ToolInputError.
         """
         if self.tool.table is not None:
             self.routed = route(self.tool, self.tool.table, reading, shows)
@@ -185,7 +186,7 @@ class _Watch:
         return values
 
     def _keep(self, reading: Reading | None) -> None:
-        """Write the arguments down for the observers that asked for them, before the tool can
+        """Keep the arguments as text for the observers that asked for them, before the tool can
         change them.
         """
         wanted: set[Arguments] = {arguments for _, arguments in self.registry.observers}
@@ -195,6 +196,7 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
+        """Return the result of a tool that returned a value."""
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
             result = render.value_result(value, self.repairs, **how_written)
@@ -224,14 +226,18 @@ class _Watch:
         return render.text_result(messages.result_unusable(why), is_error=True)
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
+        """Return the result of a tool that was cancelled; raise if the call itself was."""
         task = asyncio.current_task()
-        # If the task is not being cancelled, it was something that the tool waited for.
+        # If this task is not being cancelled, something that the tool awaited was.
         if task is None or not task.cancelling():
             return self.failed(error)
         self._record("failed", ())
         raise error
 
     def failed(self, error: BaseException) -> Result:
+        """Return the result of a call that was refused or failed. Raises ToolInputError like
+        `call`.
+        """
         if isinstance(error, ToolInputError) and self.tool.access_check is not None:
             error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
@@ -285,7 +291,7 @@ def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
 
 
 def _tool_error_result(error: ToolError) -> Result:
-    """A tool's own words, whatever it put into them."""
+    """Return the result of a ToolError; as text alone if its details cannot be sent."""
     try:
         result = render.tool_error_result(error)
         to_json(result)

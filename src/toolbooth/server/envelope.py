@@ -27,7 +27,7 @@ from toolbooth.server.revisions import (
 Headers = Mapping[str, str]
 
 _INTEGERS = range(-(2**63), 2**64)
-"""What a reply can carry as an id."""
+"""The integers that a reply can carry as an id."""
 
 _KEYS_OF_A_CALL = frozenset(
     ("name", "arguments", "_meta", "task", "inputResponses", "requestState")
@@ -72,7 +72,7 @@ class Request:
     revision: Revision
     arguments: Reading
     problems: list[Problem]
-    """Of a tool call: what it says outside of `arguments`."""
+    """Of a tool call: one for each key sent outside of `arguments`."""
 
 
 def read_request(reading: Reading, headers: Headers | None) -> Request | None:
@@ -114,7 +114,7 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
 
 
 def beside(message: Json, params: Json) -> list[Problem]:
-    """What a tool call says outside of `arguments`, where no tool would ever see it."""
+    """Return one problem for each key that is sent outside of `arguments`: no tool would see it."""
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
     if "arguments" in message:
         strangers.append("arguments")

@@ -14,7 +14,7 @@ Outcome = Literal["passed", "repaired", "refused", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRecord:
-    """What became of one call."""
+    """The outcome of one call."""
 
     tool: str
     outcome: Outcome
@@ -23,7 +23,7 @@ class CallRecord:
     seconds: float
     client: str | None
     dispatcher: str | None = None
-    """The tool that was called, where it routed the call to `tool`."""
+    """The dispatcher that was called, if it passed the call to `tool`."""
     arguments: str | None = None
     """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it
     could not be read.

@@ -1,4 +1,4 @@
-"""ToolRegistry: the tools of one server, and the one way to call them."""
+"""ToolRegistry: the tools of one server, and how to call them."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class ToolRegistry:
         self.changes += 1
         return made
 
-    def dispatch(
+    def call(
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
         """Call a tool as the wire would, and return the MCP tool result.
@@ -256,12 +256,12 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return self.dispatch_bytes(name, json_bytes(arguments), context=context)
+        return self.call_bytes(name, json_bytes(arguments), context=context)
 
-    def dispatch_bytes(
+    def call_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """`dispatch` for arguments that are still JSON text."""
+        """`call` for arguments that are still JSON text."""
         tool = self.find(name)
         try:
             reading = read_json(body, tool.contract.limits)
@@ -269,16 +269,21 @@ class ToolRegistry:
             return refuse(self, tool, context or Context(), error.problem)
         return call_sync(self, tool, reading, context or Context(), plain=True)
 
-    async def dispatch_async(
+    async def call_async(
         self, name: str, arguments: Any = None, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """`dispatch` for async tools; sync ones run off the event loop."""
+        """`call` for async tools; sync ones run off the event loop."""
         tool = self.find(name)
         try:
             reading = read_json(json_bytes(arguments), tool.contract.limits)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)
+
+    # The former names of these methods. They stay: users call them.
+    dispatch = call
+    dispatch_bytes = call_bytes
+    dispatch_async = call_async
 
     def find(self, name: str, shows: Shows | None = None) -> Tool:
         """The tool of this name. Raises UnknownTool, which names only tools that the caller is

@@ -48,12 +48,12 @@ _NO_CONTEXT = Context()
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What to send back."""
+    """The answer to one message."""
 
     body: bytes
     status: int = 200
     events: AsyncGenerator[bytes, None] | None = None
-    """Messages one by one, the response last, where the tool reports progress."""
+    """Messages one by one, the response last, if the tool reports progress."""
 
 
 ACCEPTED = Reply(b"", 202)
@@ -70,8 +70,8 @@ async def respond(
     """Answer one message. `headers` has lower-case names, or is None on a transport without
     headers.
 
-    `shows` tells which tools this caller is shown; None: all. What a caller may call is for the
-    tools to say.
+    `shows` says which tools this caller is shown; None: all. It does not restrict calls: the tools
+    themselves do.
     """
     try:
         prepared = _prepare(registry, read_message(body), headers, context, shows)
@@ -284,7 +284,7 @@ def _done(registry: ToolRegistry, request: Request, result: Json) -> Reply:
 
 
 def _failed(body: bytes, headers: Headers | None, error: Exception) -> Reply:
-    """The JSON-RPC error that says what went wrong."""
+    """Return the JSON-RPC error for an exception."""
     if isinstance(error, ToolInputError):
         made = render.refusal_error(error, DEFAULT_LIMITS)
     elif isinstance(error, UnknownTool):

@@ -20,7 +20,7 @@ from toolbooth.server.respond import respond
 from toolbooth.server.revisions import PARSE_ERROR
 
 Calls = dict["asyncio.Task[None]", bytes]
-"""What is being answered, with the line of each request."""
+"""The calls in progress, with the line of each request."""
 
 _LONGEST_LINE = 16 * 1024 * 1024
 _TOO_LONG = orjson.dumps(

@@ -35,7 +35,7 @@ AccessCheck = Callable[[], Exception | None]
 """The error for a caller who may not call a tool; None: may call."""
 
 PARAMS = "params"
-"""Where the fields of an action may stand, instead of beside it."""
+"""The argument of a dispatcher that may hold the fields of an action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +48,15 @@ class ActionTable:
 
     resources: Mapping[str, Mapping[str, Tool]]
     only: str = ""
-    """What the single resource is called, where it has a name: it may be said, and need not be."""
+    """The name of the only resource, if it has one: a call may say it, and need not."""
     help: str = "help"
-    """Beside an action, `true` asks what it takes."""
+    """The argument that asks for help with an action: `"help": true`."""
     help_action: str = ""
-    """The action that tells of the others; one of the author's own of that name stays what it is.
+    """The action that lists the others. Another name is chosen if the author has an action of that
+    name.
     """
     keys: tuple[str, ...] = field(init=False)
-    """The arguments that say where a call goes."""
+    """The arguments that name the sub-tool of a call."""
     own: frozenset[str] = field(init=False)
     """All that a call says for itself: fields of these names go into `params`."""
 

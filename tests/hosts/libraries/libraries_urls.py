@@ -4,7 +4,10 @@ from django.db.transaction import non_atomic_requests
 from django.urls import include, path
 from rest_framework.routers import DefaultRouter
 from rest_framework_nested.routers import NestedSimpleRouter
-from shop import views
+from shop import (
+    schemas,  # noqa: F401  # registers itself
+    views,
+)
 
 router = DefaultRouter()
 router.register("domains", views.DomainViewSet)

@@ -1,20 +1,25 @@
-"""The arguments of the body -> the bytes that the view's parser reads: JSON, or a form where it
-takes only forms.
+"""The arguments of the body -> the bytes that the view's parser reads: JSON, or form data if it
+takes nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from secrets import token_hex
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 import orjson
+from django.test.client import encode_multipart
 from pydantic_core import to_json
 
+from toolbooth.jsonvalue import is_array, is_object
+
 JSON = "application/json"
-FORM = "application/x-www-form-urlencoded"
+URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+
+Pairs = list[tuple[str, str]]
 
 
 def is_json(media_type: str) -> bool:
@@ -23,7 +28,7 @@ def is_json(media_type: str) -> bool:
 
 
 def text(value: Any) -> str:
-    """A value as it stands in an address or a form."""
+    """A value as it is written in a URL or in form data."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
@@ -36,7 +41,7 @@ def body_of(value: Any, media_type: str) -> tuple[bytes, str]:
     pairs = list(_pairs(value))
     if media_type == MULTIPART:
         return _multipart(pairs)
-    return urlencode(pairs).encode(), FORM
+    return urlencode(pairs).encode(), URLENCODED
 
 
 def _json(value: Any) -> bytes:
@@ -47,31 +52,33 @@ def _json(value: Any) -> bytes:
 
 
 def _pairs(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """A value as REST framework reads it from a form: `address.city`, `lines[0]price`, and scalars
-    again and again.
+    """A value as REST framework reads it from form data: `address.city`, `lines[0]price`; a list of
+    scalars is one name with several values.
     """
-    if isinstance(value, Mapping):
-        for key, each in cast("Mapping[str, Any]", value).items():
-            joint = "." if name and not name.endswith("]") else ""
+    if is_object(value):
+        joint = "." if name and not name.endswith("]") else ""
+        for key, each in value.items():
             yield from _pairs(each, f"{name}{joint}{key}")
-    elif isinstance(value, list):
-        for index, each in enumerate(cast("list[Any]", value)):
-            yield from _pairs(
-                each, f"{name}[{index}]" if isinstance(each, Mapping | list) else name
-            )
+    elif is_array(value):
+        for index, each in enumerate(value):
+            is_scalar = not isinstance(each, Mapping | list)
+            yield from _pairs(each, name if is_scalar else f"{name}[{index}]")
     else:
         yield name, text(value)
 
 
-def _multipart(pairs: list[tuple[str, str]]) -> tuple[bytes, str]:
+def _multipart(pairs: Pairs) -> tuple[bytes, str]:
+    """The pairs as Django's test client writes them, and as REST framework's own renderer does.
+
+    The boundary is new for each body: no value that was sent can contain it.
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        values.setdefault(_quoted(name), []).append(value)
     boundary = token_hex(16)
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"\r\n\r\n{value}\r\n'
-        for name, value in pairs
-    ]
-    return "".join([*parts, f"--{boundary}--\r\n"]).encode(), f"{MULTIPART}; boundary={boundary}"
+    return encode_multipart(boundary, values), f"{MULTIPART}; boundary={boundary}"
 
 
 def _quoted(name: str) -> str:
-    """A name that cannot end its header."""
+    """A name that cannot end its header. Django's writer does not quote names."""
     return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")

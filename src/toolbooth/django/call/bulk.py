@@ -4,19 +4,15 @@ made, or none.
 
 from __future__ import annotations
 
-import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Literal
 
 from django.db import connections, transaction
-from rest_framework.generics import GenericAPIView
-from rest_framework.mixins import CreateModelMixin
-from rest_framework.serializers import ListSerializer, Serializer
-from rest_framework.settings import api_settings
+from rest_framework.serializers import ListSerializer
+from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
@@ -25,10 +21,12 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
 from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
+from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
 
@@ -38,26 +36,19 @@ Compile = Callable[[Arguments], Contract]
 """Makes the contract of a tool that takes these arguments."""
 
 
-SENTENCE = 'Many: {"objects": [{…}]}, all or none.'
-
 MOST_IDS = 100
 """Keys in one receipt."""
 
 _FAULTS_OF_ROWS = (400, 409, 422)
-"""What a view answers to one bad row. Anything else, such as a missing permission, is no fault of a
-row.
+"""What a view answers to one bad row. Other statuses, such as a missing permission, are about the
+call.
 """
 
 
 def takes_many(call: SyncInvocation) -> bool:
     """Whether a call makes one row, so that many can be made of it."""
-    action = call.action
-    return (
-        action.name == "create"
-        and action.method == "POST"
-        and bool(call.arguments.named("body"))
-        and not call.arguments.whole
-    )
+    is_create = call.action.name == "create" and call.action.method == "POST"
+    return is_create and bool(call.arguments.named("body")) and not call.arguments.whole
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
@@ -67,105 +58,104 @@ def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json],
     return ReceiptedWrite(call=call) if is_receipted(call.action) else results
 
 
-# --- the tool, in the variant that takes a list ---
+# --- the variant of the tool that takes a list ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk:
-    """The forms of one create that take many rows."""
+    """The variants of one create that take many rows."""
 
     call: SyncInvocation
     compile: Compile
     most: int
     results: PagedResults
     access_check: Callable[[], Exception | None]
-    _made: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    _tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
 
     def variant(self, sent: Any) -> Tool | None:
         """The variant for arguments that are a list of rows under one key."""
         found = text_as_json(sent)
-        if not isinstance(found, dict):
+        if not is_object(found):
             return None
-        declared = self.call.arguments.slots
-        names = cast("Json", found)
-        keys = [
-            key for key in ROW_KEYS if key in names and key not in declared and _is_list(names[key])
-        ]
-        # Under the name that is told, rows are meant: whatever else stands there is the variant's to
-        # refuse.
+        slots = self.call.arguments.slots
+        keys = [key for key in ROW_KEYS if key not in slots and _is_list(found.get(key))]
+        # Under the name that is published, rows are meant: the variant refuses everything else that
+        # was sent.
         if WHOLE_BODY in keys:
             return self.tool(WHOLE_BODY)
-        # Under any other, they are not where a row's own fields stand beside them.
-        if len(keys) != 1 or any(
-            declared[name].place == "body" for name in names if name in declared
-        ):
+        # Under another name, they are not meant if a row's own fields were sent beside them.
+        has_own_fields = any(slots[name].part == "body" for name in found if name in slots)
+        if len(keys) != 1 or has_own_fields:
             return None
         return self.tool(keys[0])
 
     def tool(self, key: str) -> Tool:
         """The tool that takes its rows under `key`, compiled when it is first called for."""
-        if key not in self._made:
+        if key not in self._tools:
             contract = self.compile(_arguments(self.call.arguments, key, self.most))
-            if (
-                not self.call.arguments.whole
-            ):  # where the host takes lists alone, how long they may be is its affair
+            # A view that takes only lists decides itself how long they may be.
+            if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
-            self._made[key] = Tool(
+            self._tools[key] = Tool(
                 contract=contract,
                 function=BulkCreate(call=self.call, key=key, results=self.results),
                 access_check=self.access_check,
             )
-        return self._made[key]
+        return self._tools[key]
 
     def _counted(self, validate: Callable[[Any], Any], key: str) -> Callable[[Any], Any]:
+        """The validation, once the number of rows is right."""
+
         def validated(sent: Json) -> Any:
             if key not in sent:
-                raise InvalidValues(
-                    lambda: [Objection(model_path=(key,), kind="missing", message="")]
-                )
+                raise _invalid(key, "missing", "")
             count = len(sent[key])
             if not 0 < count <= self.most:
-                message = f"takes 1 to {self.most:,} rows in one call, not {count:,}"
-                raise InvalidValues(
-                    lambda: [Objection(model_path=(key,), kind="invalid", message=message)]
-                )
+                raise _invalid(key, "invalid", messages.wrong_count(self.most, count))
             return validate(sent)
 
         return validated
 
 
+def _invalid(key: str, kind: Literal["missing", "invalid"], message: str) -> InvalidValues:
+    return InvalidValues(lambda: [Objection(model_path=(key,), kind=kind, message=message)])
+
+
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or (
-        isinstance(value, str) and isinstance(text_as_json(value), list)
-    )
+    return is_array(text_as_json(value) if isinstance(value, str) else value)
 
 
 def _arguments(single: Arguments, key: str, most: int) -> Arguments:
-    """The arguments of the variant: what is no field of a row as it is, and the rows under `key`."""
+    """The arguments of the variant: the rows under `key`, and those that are no field of a row."""
     rows = single.named("body")
     slots = {name: slot for name, slot in single.slots.items() if name not in rows}
+    required = [name for name in single.required if name not in rows]
 
-    def beside(properties: Mapping[str, Any]) -> Json:
-        return {name: each for name, each in properties.items() if name not in rows}
-
-    def listed(properties: Mapping[str, Any]) -> Json:
-        if single.whole:
-            return properties[WHOLE_BODY]
-        row = {
-            "type": "object",
-            "properties": {name: properties[name] for name in rows},
-            "required": [name for name in single.required if name in rows],
-            "additionalProperties": False,
-        }
-        return {"type": "array", "items": row, "minItems": 1, "maxItems": most}
+    def with_rows(properties: Mapping[str, Any]) -> Json:
+        beside = {name: each for name, each in properties.items() if name not in rows}
+        return {key: _list_of_rows(single, properties, most), **beside}
 
     return replace(
         single,
-        properties={key: listed(single.properties), **beside(single.properties)},
-        wide={key: listed(single.wide), **beside(single.wide)},
-        required=[*(name for name in single.required if name not in rows), key],
-        slots={**slots, key: Slot(place="body", name=key)},
+        properties=with_rows(single.properties),
+        wide=with_rows(single.wide),
+        required=[*required, key],
+        slots={**slots, key: Slot(part="body", name=key)},
     )
+
+
+def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -> Json:
+    if single.whole:
+        return properties[WHOLE_BODY]
+    names = single.named("body")
+    required = [name for name in single.required if name in names]
+    row = {
+        "type": "object",
+        "properties": {name: properties[name] for name in names},
+        "required": required,
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": row, "minItems": 1, "maxItems": most}
 
 
 # --- one call ---
@@ -187,45 +177,28 @@ class BulkCreate:
         who = caller()
         who.may_call(self.call.action)  # finds out who calls: once, not row by row
         with _Transaction(connections) as everywhere:
-            value = self._by_the_host(who, beside, rows, everywhere)
+            value = self._by_the_view(who, beside, rows)
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
         if asked.verify:
             return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
-        many = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
-        return self.results.first(
-            json_bytes(receipt, self.call.tool), {}, rows=MOST_IDS if many else None
-        )
+        is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
+        page = MOST_IDS if is_long else None
+        return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
 
-    def _by_the_host(
-        self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction
-    ) -> Json | None:
-        """What the view makes of the list; None where it takes none, or refuses it for being one."""
+    def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
+        """What the view makes of the whole list; None if it takes one row at a time."""
         if self.call.arguments.whole:
             return self._accepted(self.call.respond(who, {**beside, WHOLE_BODY: rows}))
-        if not (is_json(self.call.media_type) and _takes_lists(self.call.action.view)):
+        if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
-        with _Transaction(everywhere.aliases) as attempt:
-            try:
-                response = self.call.respond(who, beside, settled)
-            except (AttributeError, TypeError):  # code that was never meant for a list
-                logger.debug(
-                    "%s fails on a list: its rows are sent one by one",
-                    self.call.tool,
-                    exc_info=True,
-                )
-                response = None
-            if response is None or _refuses_lists(response):
-                attempt.undo()
-                return None
-        return self._accepted(response)
+        return self._accepted(self.call.respond(who, beside, settled))
 
     def _accepted(self, response: Any) -> Json:
-        if response.status_code in _FAULTS_OF_ROWS and (
-            problems := _problems(response, (self.key,))
-        ):
+        problems = _problems_of_rows(response, (self.key,))
+        if problems:
             raise self._refusal(problems)
         return self.call.value(response)
 
@@ -235,9 +208,8 @@ class BulkCreate:
         def make(row: Json) -> Json:
             with _Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
-                if response.status_code in _FAULTS_OF_ROWS and (
-                    problems := _problems(response, ())
-                ):
+                problems = _problems_of_rows(response, ())
+                if problems:
                     part.undo()
                     raise ToolInputError(problems)
             return self.call.value(response)
@@ -245,7 +217,9 @@ class BulkCreate:
         return {"results": self._each(rows, make)}
 
     def _each(self, rows: list[Json], step: Callable[[Json], Json]) -> list[Json]:
-        """What each row comes to. Raises ToolInputError with the problems of all of them, by index."""
+        """What the step returns for each row. Raises ToolInputError with the problems of all of
+        them, by index.
+        """
         made: list[Json] = []
         problems: list[Problem] = []
         for index, row in enumerate(rows):
@@ -259,102 +233,59 @@ class BulkCreate:
 
     def _refusal(self, problems: list[Problem]) -> ToolInputError:
         names = tuple(self.call.arguments.named("body").values())
-        missing = any(each.code == "missing" for each in problems) and not self.call.arguments.whole
-        return ToolInputError(
-            problems,
-            tool=self.call.tool,
-            declared={(self.key, _row(problems)): names} if missing else {},
-        )
+        missing = [each for each in problems if each.code == "missing"]
+        declared: dict[JsonPath, tuple[str, ...]] = {}
+        if missing and not self.call.arguments.whole:
+            row = missing[0].path[1]
+            declared[self.key, row] = names
+        return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 
-def _row(problems: list[Problem]) -> str | int:
-    """The row of the first problem that a field is missing."""
-    return next(each.path[1] for each in problems if each.code == "missing")
-
-
-def _problems(response: Any, place: JsonPath) -> list[Problem]:
+def _problems_of_rows(response: Any, place: JsonPath) -> list[Problem]:
+    """What a view says is wrong with rows; nothing if it answers otherwise."""
+    if response.status_code not in _FAULTS_OF_ROWS:
+        return []
     return list(problems_in(getattr(response, "data", None), place))
-
-
-@lru_cache(4096)
-def _takes_lists(view: type) -> bool:
-    """Whether the host made its view take a list; REST framework's own do not."""
-    own = [
-        *_overrides(view, "create", CreateModelMixin),
-        *_overrides(view, "get_serializer", GenericAPIView),
-    ]
-    return any(map(_speaks_of_lists, own))
-
-
-def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
-    """The methods of a name that are not REST framework's own."""
-    for cls in view.__mro__:
-        if cls is stock:
-            return
-        if name in vars(cls):
-            yield inspect.unwrap(vars(cls)[name])
-
-
-def _speaks_of_lists(method: Any) -> bool:
-    """Whether code asks if something is a list, or names `many`: how hosts take lists."""
-    code = getattr(method, "__code__", None)
-    if code is None:
-        return False
-    constants: list[Any] = list(code.co_consts)
-    keywords = [
-        word
-        for each in constants
-        if isinstance(each, tuple)
-        for word in cast("tuple[Any, ...]", each)
-    ]
-    words = {
-        *code.co_names,
-        *code.co_varnames,
-        *(each for each in constants if isinstance(each, str)),
-        *keywords,
-    }
-    return "many" in words or {"isinstance", "list"} <= words
-
-
-def _refuses_lists(response: Any) -> bool:
-    """Whether a serializer for one row was given the list."""
-    data: Any = getattr(response, "data", None)
-    if response.status_code != 400 or not isinstance(data, Mapping):
-        return False
-    told = cast("Mapping[str, Any]", data).get(api_settings.NON_FIELD_ERRORS_KEY)
-    return told == [str(Serializer.default_error_messages["invalid"]).format(datatype="list")]
 
 
 # --- what was made ---
 
 
 def _receipt(value: Json) -> Json:
-    """How many rows there are now, and their keys; where a key is not known, the rows themselves."""
+    """How many rows were made, and their keys; the rows themselves if a key is not known."""
     rows: Any = value.get("results")
-    if not isinstance(rows, list):
-        return value  # the host's own answer
-    keys = _keys(cast("list[Any]", rows))
-    return (
-        {"created": len(keys), "ids": keys} if None not in keys else {"created": len(keys), **value}
-    )
+    if not is_array(rows):
+        return value  # the view's own answer
+    keys = _keys(rows)
+    if None in keys:
+        return {"created": len(keys), **value}
+    return {"created": len(keys), "ids": keys}
 
 
 def _keys(rows: list[Any]) -> list[Any]:
-    whole: Any = getattr(rows, "serializer", None)
-    if isinstance(whole, ListSerializer) and isinstance(cast("Any", whole).instance, list):
-        listed = cast("Any", whole)
-        return [
-            key_of(row, listed.child, each)[1]
-            for row, each in zip(rows, listed.instance, strict=True)
-        ]
-    return [_key(row) for row in rows]
+    serializer: Any = getattr(rows, "serializer", None)
+    saved = _rows_saved_by(serializer)
+    if saved is None:
+        return [_key(row) for row in rows]
+    return [key_of(row, serializer.child, each)[1] for row, each in zip(rows, saved, strict=True)]
+
+
+def _rows_saved_by(serializer: Any) -> list[Any] | None:
+    """The rows that the serializer of a list has saved; None if it is another serializer."""
+    rows: Any = getattr(serializer, "instance", None)
+    return rows if isinstance(serializer, ListSerializer) and is_array(rows) else None
 
 
 def _key(row: Any) -> Any:
     saved = serializer_of(row)
     if saved is not None:
         return key_of(row, saved, saved.instance)[1]
-    return cast("Json", row).get("id") if isinstance(row, Mapping) else None
+    return row.get("id") if _is_mapping(row) else None
+
+
+def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
+    """Whether a value has keys, as the data of a serializer has."""
+    return isinstance(value, Mapping)
 
 
 class _Transaction:

@@ -120,7 +120,7 @@ def _is_let_in(caller: Caller, found: Catalogue) -> bool:
     """
     login = found.configuration.login_required
     try:
-        if caller.is_known(found.ways) or login is False:
+        if caller.is_known(found.authenticating_actions) or login is False:
             return True
     except AuthenticationFailed:
         return False
@@ -129,7 +129,7 @@ def _is_let_in(caller: Caller, found: Catalogue) -> bool:
 
 def _challenge(caller: Caller, found: Catalogue) -> str:
     """The first header by which an authenticator of the project asks for credentials."""
-    for action in found.ways:
+    for action in found.authenticating_actions:
         view = caller.view(action)
         for authenticator in view.get_authenticators():
             header: str | None = authenticator.authenticate_header(view.request)

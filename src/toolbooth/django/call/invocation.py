@@ -23,7 +23,7 @@ from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.operations import Reader
+from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import is_array, is_object
@@ -49,7 +49,7 @@ class SyncInvocation:
     tool: str
     action: Action
     arguments: Arguments
-    reader: Reader = Reader()  # noqa: RUF009  # frozen
+    body_serializer: BodySerializer = BodySerializer()  # noqa: RUF009  # frozen
     media_type: str = JSON
     body_names: tuple[str, ...] = field(init=False)
     """The arguments that are fields of the body."""
@@ -110,7 +110,7 @@ class SyncInvocation:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for name, value in arguments.items():
             slot = self.arguments.slots[name]
-            found[slot.place][slot.name] = value
+            found[slot.part][slot.name] = value
         path = re.sub(r"{(\w+)}", lambda each: text(found["path"][each[1]]), self.action.path)
         return _RequestParts(
             path=path,
@@ -143,14 +143,16 @@ class SyncInvocation:
         body = parts.body
         relations = self.arguments.relations
         has_rows = bool(relations) and names_rows(body, relations)
-        if not body or not (self.reader.dynamic or has_rows):
+        if not body or not (self.body_serializer.dynamic or has_rows):
             return body
         request = self._request(who, parts, body, run=False)
         try:
-            serializer = self.reader.of(who.admitted_view(self.action, parts.match.kwargs, request))
+            serializer = self.body_serializer.of(
+                who.admitted_view(self.action, parts.match.kwargs, request)
+            )
         except REFUSALS:
             return body  # the view says so itself
-        if self.reader.dynamic:
+        if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
         start = 1 if self.arguments.whole else 0
@@ -185,7 +187,7 @@ class SyncInvocation:
         for name, value in values.items():
             items = value if is_array(value) else [value]
             texts = [text(each) for each in items]
-            if self.arguments.slots[self.arguments.named("query")[name]].joined:
+            if self.arguments.slots[self.arguments.named("query")[name]].comma_separated:
                 texts = [",".join(texts)]
             pairs += [(name, each) for each in texts]
         return urlencode(pairs)

@@ -143,7 +143,7 @@ class _Before:
         try:
             view = call.view(who, sent)
             row: Any = view.get_object()
-            serializer: Any = call.reader.of(view)
+            serializer: Any = call.body_serializer.of(view)
             _keep_only(serializer, row, sent)
             return cls(serializer, _representation(serializer, row))
         except REFUSALS:

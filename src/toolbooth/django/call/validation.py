@@ -58,7 +58,7 @@ class Validation:
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
-            if slot.narrows and _is_empty(value, slot.idle):
+            if slot.is_filter and _is_empty(value, slot.ignored_characters):
                 yield Objection(
                     model_path=(*above, name), kind="invalid", message=messages.EMPTY_FILTER
                 )
@@ -108,7 +108,7 @@ def _no_choice(slot: Slot, value: Any) -> list[str]:
     """What was sent and is none of the choices."""
     values = value if is_array(value) else [value]
     texts = [text(each) for each in values]
-    if slot.joined:
+    if slot.comma_separated:
         texts = [part for each in texts for part in each.split(",")]
     return [each for each in texts if each.strip() not in slot.choices]
 

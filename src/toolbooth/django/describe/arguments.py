@@ -6,52 +6,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from toolbooth.django.describe.fields import Body, read_body, trimmed
-from toolbooth.django.describe.operations import Operation, Parameter, Unknowable
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.field_schemas import trimmed
+from toolbooth.django.describe.fields import Fields, read_body
+from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.paging import Bound
+from toolbooth.django.describe.parameters import Parameter
 from toolbooth.jsonvalue import Json
 
-Place = Literal["path", "query", "header", "body"]
+RequestPart = Literal["path", "query", "header", "body"]
 
 WHOLE_BODY = "objects"
 """The argument that is the body itself, where the body is a list."""
 
-_NOT_TO_BE_SET = frozenset(("authorization", "cookie", "accept", "content-type", "host"))
-"""Headers that are the caller's own, whatever a description says."""
+_HEADERS_OF_THE_CALLER = frozenset(("authorization", "cookie", "accept", "content-type", "host"))
+"""Headers that no argument sets, whatever a description says."""
+
+_TEXT_OR_TEXTS: Json = {
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
     """Where one argument goes."""
 
-    place: Place
+    part: RequestPart
     name: str
-    joined: bool = False
+    comma_separated: bool = False
     """A list goes into the query as one value, with commas."""
     choices: tuple[str, ...] = ()
-    """All that it takes."""
+    """All values that it takes."""
     bound: Bound | None = None
     """Of a parameter of the paginator: what it takes."""
-    narrows: bool = False
+    is_filter: bool = False
     """A filter of a list. Filters read what is empty as if it had not been sent."""
-    idle: str = ""
-    """Characters that say nothing in it, as spaces do."""
+    ignored_characters: str = ""
+    """Characters that have no meaning in it, as spaces have none."""
 
 
 @dataclass(slots=True)
-class Arguments:
+class Arguments(Fields):
     """The arguments of one tool."""
 
-    properties: dict[str, Json] = field(default_factory=dict[str, Json])
-    """As they are published."""
-    wide: dict[str, Json] = field(default_factory=dict[str, Json])
-    """As they are taken: relations also by object."""
-    required: list[str] = field(default_factory=list[str])
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
-    relations: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Where relations stand among the arguments: a Relation, or the same for what is below."""
     unlisted: tuple[str, ...] = ()
     """Control arguments that are taken, but not listed."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -59,8 +60,6 @@ class Arguments:
     """The body is one argument."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
     """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
-    left_out: list[str] = field(default_factory=list[str])
-    """Fields that cannot be sent, with the reason."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """A closed JSON Schema over these properties."""
@@ -76,9 +75,9 @@ class Arguments:
         """What a control argument is called here; None: it is not taken."""
         return next((name for name, own in self.controls.items() if own == control), None)
 
-    def named(self, place: Place) -> dict[str, str]:
-        """What the arguments of one place are called there, and here."""
-        return {slot.name: name for name, slot in self.slots.items() if slot.place == place}
+    def named(self, part: RequestPart) -> dict[str, str]:
+        """What the arguments of one part are called there, and here."""
+        return {slot.name: name for name, slot in self.slots.items() if slot.part == part}
 
 
 def arguments_of(operation: Operation) -> Arguments:
@@ -89,26 +88,31 @@ def arguments_of(operation: Operation) -> Arguments:
     for name, parameter in operation.path.items():
         called = operation.key if name == "pk" else name
         own = _free(called, "in_path", {*taken, *made.slots})
-        said = {} if own == called else {"description": f"which one: its {called} as it is now"}
-        _add(made, own, Slot(place="path", name=name), parameter, said, required=True)
+        words = "" if own == called else messages.key_in_path(called)
+        _add(made, own, Slot(part="path", name=name), parameter, words)
     for name, parameter in operation.query.items():
-        slot = Slot(
-            place="query",
-            name=name,
-            joined=parameter.joined,
-            choices=parameter.choices,
-            bound=parameter.bound,
-            narrows=operation.lists and parameter.bound is None and not parameter.required,
-            idle=parameter.idle,
-        )
-        _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter, {})
+        slot = _query_slot(name, parameter, operation)
+        _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter)
     for name, parameter in operation.headers.items():
-        if name.lower() not in _NOT_TO_BE_SET:
-            slot = Slot(place="header", name=name)
-            _add(made, _free(name, "header", {*taken, *made.slots}), slot, parameter, {})
+        if name.lower() not in _HEADERS_OF_THE_CALLER:
+            slot = Slot(part="header", name=name)
+            _add(made, _free(name, "header", {*taken, *made.slots}), slot, parameter)
     if body is not None:
-        _add_body(made, body, operation)
+        _add_body(made, body)
+        made.whole = operation.body is not None and operation.body.get("type") == "array"
     return made
+
+
+def _query_slot(name: str, parameter: Parameter, operation: Operation) -> Slot:
+    return Slot(
+        part="query",
+        name=name,
+        comma_separated=parameter.comma_separated,
+        choices=parameter.choices,
+        bound=parameter.bound,
+        is_filter=operation.lists and parameter.bound is None and not parameter.required,
+        ignored_characters=parameter.ignored_characters,
+    )
 
 
 def _free(name: str, ending: str, taken: Iterable[str]) -> str:
@@ -118,58 +122,47 @@ def _free(name: str, ending: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _add(
-    made: Arguments,
-    own: str,
-    slot: Slot,
-    parameter: Parameter,
-    said: Json,
-    *,
-    required: bool = False,
-) -> None:
+def _add(made: Arguments, own: str, slot: Slot, parameter: Parameter, words: str = "") -> None:
+    published = trimmed(parameter.schema)
+    if words:
+        published["description"] = words
     made.slots[own] = slot
-    made.properties[own] = made.wide[own] = {**trimmed(parameter.schema), **said}
-    if (
-        slot.joined and parameter.schema.get("type") == "string"
-    ):  # one of the choices, or several of them
-        made.wide[own] = {
-            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
-        }
-    elif parameter.schema.get("type") == "number":
-        made.wide[own] = {"type": "number", "format": "decimal"}  # an address takes every digit
-    elif (
-        slot.place == "path"
-        and parameter.schema.get("type") == "string"
-        and "format" not in parameter.schema
-    ):
-        made.wide[own] = {
-            **made.wide[own],
-            "type": ["string", "integer"],
-        }  # an address has no types
-    if required or parameter.required:
+    made.properties[own] = published
+    made.wide[own] = _wide(slot, parameter.schema, published)
+    if slot.part == "path" or parameter.required:
         made.required.append(own)
 
 
-def _body(operation: Operation) -> Body | None:
+def _wide(slot: Slot, schema: Json, published: Json) -> Json:
+    """What is taken for a parameter. The text of a URL has no types."""
+    kind = schema.get("type")
+    if slot.comma_separated and kind == "string":
+        return _TEXT_OR_TEXTS  # one of the choices, or several of them
+    if kind == "number":
+        return {"type": "number", "format": "decimal"}  # with every digit
+    if slot.part == "path" and kind == "string" and "format" not in schema:
+        return {**published, "type": ["string", "integer"]}
+    return published
+
+
+def _body(operation: Operation) -> Fields | None:
     schema = operation.body
     if schema is None:
         return None
+    method = operation.action.method
     if schema.get("type") == "array":
         inner = {"type": "object", "properties": {WHOLE_BODY: schema}, "required": [WHOLE_BODY]}
-        return read_body(inner, {WHOLE_BODY: operation.serializer}, operation.action.method)
+        return read_body(inner, {WHOLE_BODY: operation.serializer}, method)
     if schema.get("type") == "object" and "properties" in schema:
         fields: Any = getattr(operation.serializer, "fields", {})
-        return read_body(schema, fields, operation.action.method)
-    raise Unknowable(
-        "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
-    )
+        return read_body(schema, fields, method)
+    raise Unknowable(messages.BODY_WITHOUT_FIELDS)
 
 
-def _add_body(made: Arguments, body: Body, operation: Operation) -> None:
-    made.whole = cast("Json", operation.body).get("type") == "array"
+def _add_body(made: Arguments, body: Fields) -> None:
     made.left_out += body.left_out
     made.properties |= body.properties
     made.wide |= body.wide
     made.required += body.required
     made.relations |= body.relations
-    made.slots |= {name: Slot(place="body", name=name) for name in body.properties}
+    made.slots |= {name: Slot(part="body", name=name) for name in body.properties}

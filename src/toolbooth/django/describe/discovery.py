@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from django.urls import URLResolver, get_resolver
 from drf_spectacular.generators import EndpointEnumerator
 from drf_spectacular.settings import spectacular_settings
 from rest_framework.views import APIView
 
+from toolbooth.django.describe import messages
+
+UntypedEnumerator: Any = EndpointEnumerator
+
 IGNORED = "toolbooth_ignored"
 """The attribute that `@mcp_ignore` sets, on a view or on an action."""
+
+BULK = "toolbooth_bulk"
+"""The attribute that `@mcp_bulk` sets, on a view or on an action."""
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -27,9 +34,6 @@ _ACTIONS = {
 
 _FORMAT_SUFFIX = "<drf_format_suffix"
 """In the patterns of the same views with `.json` behind them."""
-
-_PAGE = "it renders only HTML: a page for people"
-_HOOK = "a hook in SPECTACULAR_SETTINGS leaves it out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +55,8 @@ class Action:
     @property
     def view(self) -> type[APIView]:
         """The view's class."""
-        return cast("Any", self.callback).cls
+        callback: Any = self.callback
+        return callback.cls
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +74,28 @@ def discover() -> Found:
     enumerator = _Enumerator()
     actions: list[Action] = []
     for path, regex, method, callback in enumerator.endpoints():
-        reason = (
-            "@mcp_ignore"
-            if _is_ignored(callback, method)
-            else _PAGE
-            if _is_page(callback)
-            else None
-        )
+        reason = _reason_to_hide(callback, method)
         if reason is not None:
             enumerator.hidden.append((f"{method} {path}", reason))
             continue
-        base = (
-            callback.initkwargs.get("basename")
-            or _base(names.get(callback))
-            or _class_name(callback.cls)
+        action = Action(
+            callback=callback,
+            method=method,
+            name=_action(callback, method),
+            path=path,
+            regex=regex,
+            base=_base(callback, names.get(callback)),
         )
-        name = _action(callback, method)
-        actions.append(
-            Action(callback=callback, method=method, name=name, path=path, regex=regex, base=base)
-        )
+        actions.append(action)
     # The enumerator's own order follows settings and, within one path, the hash of a text.
     actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
     return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
+
+
+def _reason_to_hide(callback: Any, method: str) -> str | None:
+    if _is_marked(callback, method, IGNORED):
+        return messages.IGNORED
+    return messages.ONLY_HTML if _is_page(callback) else None
 
 
 class _Enumerator(EndpointEnumerator):
@@ -100,7 +105,7 @@ class _Enumerator(EndpointEnumerator):
 
     def endpoints(self) -> list[Any]:
         """What can be called: a path, its pattern, a method and a view for each."""
-        every = cast("list[Any]", cast("Any", self)._get_api_endpoints(None, ""))
+        every: list[Any] = UntypedEnumerator._get_api_endpoints(self, None, "")
         # A project's hooks say what is documented: what they drop is not published, what they
         # rename keeps its address.
         kept = {(regex, method) for _, regex, method, _ in _hooked([*every])}
@@ -111,24 +116,24 @@ class _Enumerator(EndpointEnumerator):
             if (regex, method) in kept:
                 found.setdefault((path, method), (path, regex, method, callback))
             else:
-                self.hidden.append((f"{method} {path}", _HOOK))
+                self.hidden.append((f"{method} {path}", messages.LEFT_OUT_BY_HOOK))
         return list(found.values())
 
     def should_include_endpoint(self, path: str, callback: Any) -> bool:
-        included = cast("bool", cast("Any", super()).should_include_endpoint(path, callback))
+        included: bool = UntypedEnumerator.should_include_endpoint(self, path, callback)
         cls: Any = getattr(callback, "cls", None)
         is_api = isinstance(cls, type) and issubclass(cls, APIView)
         # The page that a router makes for people, and the views that serve schemas, are no part of
         # an API.
         is_own = is_api and not cls.__module__.startswith(("rest_framework.", "drf_spectacular."))
         if is_own and not included and not path.rstrip("/").endswith("{format}"):
-            self.hidden.append((path, "its author set schema = None"))
+            self.hidden.append((path, messages.NO_SCHEMA))
         return included
 
 
 def _hooked(endpoints: list[Any]) -> list[Any]:
-    hooks: list[Any] = cast("Any", spectacular_settings).PREPROCESSING_HOOKS
-    for hook in hooks:
+    settings: Any = spectacular_settings
+    for hook in settings.PREPROCESSING_HOOKS:
         endpoints = hook(endpoints=endpoints)
     return endpoints
 
@@ -141,10 +146,16 @@ def _is_page(callback: Any) -> bool:
     return bool(renderers) and all(each.media_type == "text/html" for each in renderers)
 
 
-def _is_ignored(callback: Any, method: str) -> bool:
-    names = (method.lower(), _action(callback, method))
-    places = (callback, callback.cls, *(getattr(callback.cls, name, None) for name in names))
-    return any(getattr(place, IGNORED, False) for place in places)
+def is_bulk(action: Action) -> bool:
+    """Whether an action is marked with `@mcp_bulk`."""
+    return _is_marked(action.callback, action.method, BULK)
+
+
+def _is_marked(callback: Any, method: str, mark: str) -> bool:
+    """Whether a view has a mark, or its method for one action."""
+    cls = callback.cls
+    handlers = [getattr(cls, name, None) for name in (method.lower(), _action(callback, method))]
+    return any(getattr(each, mark, False) for each in (callback, cls, *handlers))
 
 
 def _action(callback: Any, method: str) -> str:
@@ -163,9 +174,15 @@ def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
             yield pattern.callback, pattern.name
 
 
-def _base(name: str | None) -> str | None:
-    """A pattern's name without what REST framework's own names end in: the action says it."""
-    return None if name is None else name.removesuffix("-list").removesuffix("-detail")
+def _base(callback: Any, pattern: str | None) -> str:
+    """The router's basename; else the pattern's name without what REST framework's own names end
+    in, which the action says; else the name of the class.
+    """
+    basename: str | None = callback.initkwargs.get("basename")
+    if basename:
+        return basename
+    name = (pattern or "").removesuffix("-list").removesuffix("-detail")
+    return name or _class_name(callback.cls)
 
 
 def _class_name(cls: type) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from toolbooth.contract import Contract
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.gateway_arguments import filters_of
 from toolbooth.django.describe.relations import Relation
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.server.controls import CONTROL_ARGUMENTS, HELP_KEY, is_free
 from toolbooth.server.dispatch.variants import help_variant
 from toolbooth.server.tool import AccessCheck, Tool, Variant
@@ -35,9 +36,7 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
     if filters:
         made["filters"] = filters
     if most is not None:
-        made["bulk"] = (
-            f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
-        )
+        made["bulk"] = messages.help_about_many(most)
     if relations:
         made["relations"] = relations
     if controls:
@@ -48,11 +47,11 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
 def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
     """How the row of each relation can be named, by the path of the relation."""
     if isinstance(found, Relation):
-        yield path, {"by": "key, or an object with any of these", "names": list(found.lookups)}
-    elif isinstance(found, list):
-        yield from _relations(cast("list[Any]", found)[0], f"{path}[]")
-    elif isinstance(found, dict):
-        for name, each in cast("Mapping[str, Any]", found).items():
+        yield path, {"by": messages.RELATION_BY, "names": list(found.lookups)}
+    elif is_array(found):
+        yield from _relations(found[0], f"{path}[]")
+    elif is_object(found):
+        for name, each in found.items():
             yield from _relations(each, f"{path}.{name}" if path else name)
 
 

@@ -76,7 +76,7 @@ def filters_of(arguments: Arguments) -> list[str]:
     return [
         name
         for name, slot in arguments.slots.items()
-        if slot.place == "query" and slot.bound is None and name not in arguments.required
+        if slot.part == "query" and slot.bound is None and name not in arguments.required
     ]
 
 
@@ -111,5 +111,5 @@ def _one_of(filters: Json) -> Json:
 
 
 def _short(schema: Json) -> Json:
-    """That a text must not be empty goes without saying."""
+    """Without `minLength: 1`, to save tokens."""
     return {key: each for key, each in schema.items() if (key, each) != ("minLength", 1)}

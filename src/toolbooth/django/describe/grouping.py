@@ -12,6 +12,7 @@ from typing import Any
 from django.apps import apps
 
 from toolbooth.django.conf import Dispatch
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.names import Name, app_of, free
 
@@ -41,22 +42,23 @@ class Group:
 
 
 def grouped(chosen: Dispatch, tools: Iterable[tuple[Name, Action]]) -> list[Group]:
-    """The dispatchers that the setting asks for; what is in none of them stays a tool of its own."""
+    """The dispatchers that the setting asks for. A tool that is in none of them stays single."""
     made: dict[str, Group] = {}
     for name, action in tools:
         group = _group(chosen, name, action) if name.resource and name.action else None
-        if group is not None:
-            made.setdefault(group, Group(group, _title(group) if chosen == "app" else None)).add(
-                name
-            )
+        if group is None:
+            continue
+        if group not in made:
+            made[group] = Group(group, _title(group) if chosen == "app" else None)
+        made[group].add(name)
     return list(made.values())
 
 
 def _title(app: str) -> str | None:
     """What an app calls itself, where its label does not say that already."""
     found = apps.app_configs.get(app)
-    said = app if found is None else str(found.verbose_name)
-    return None if said.lower() == app else said
+    title = app if found is None else str(found.verbose_name)
+    return None if title.lower() == app else title
 
 
 def _group(chosen: Dispatch, name: Name, action: Action) -> str | None:
@@ -74,15 +76,13 @@ def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
         yield from ((group, pattern) for group, patterns in chosen.items() for pattern in patterns)
 
 
-def idle(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]]:
+def unused_patterns(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Each pattern that brings nothing into its group, and why."""
     every = {resource for resource in resources if resource}
     left = set(every)
     for group, pattern in _patterns(chosen):
         fits = {resource for resource in every if fnmatchcase(resource, pattern)}
         if not fits & left:
-            words = (
-                "all that it fits is taken by an earlier pattern" if fits else "it fits no resource"
-            )
-            yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", words
+            reason = messages.FITS_NOTHING_NEW if fits else messages.FITS_NO_RESOURCE
+            yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", reason
         left -= fits

@@ -44,12 +44,11 @@ def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[
     """
     actions = list(found)
     methods = Counter((each.path, _name(each)) for each in actions)
-    names = [
-        f"{_name(each)}_{each.method.lower()}"
-        if methods[each.path, _name(each)] > 1
-        else _name(each)
-        for each in actions
-    ]
+    names: list[str] = []
+    for each in actions:
+        name = _name(each)
+        has_several_methods = methods[each.path, name] > 1
+        names.append(f"{name}_{each.method.lower()}" if has_several_methods else name)
     counts = Counter([*names, *taken])
     given = set(taken)
     for action, name in zip(actions, names, strict=True):
@@ -83,24 +82,21 @@ def title(action: Action) -> str:
 
 
 def _name(action: Action) -> str:
-    return f"{_plain(action.base)}__{_plain(action.name)}"
+    return f"{_snake_case(action.base)}__{_snake_case(action.name)}"
 
 
 def app_of(action: Action) -> str:
     """The label of the app that an action's view belongs to."""
     module = action.view.__module__
     config = apps.get_containing_app_config(module)
-    return _plain(config.label if config is not None else module.partition(".")[0])
+    return _snake_case(config.label if config is not None else module.partition(".")[0])
 
 
-def _plain(text: str) -> str:
-    return (
-        re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower() if text.isascii() else _marked(text)
-    )
-
-
-def _marked(text: str) -> str:
-    return f"x{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+def _snake_case(text: str) -> str:
+    """The text in small letters, digits and underscores; a text in another script is a hash."""
+    if not text.isascii():
+        return f"x{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower()
 
 
 def _words(text: str) -> str:

@@ -1,9 +1,9 @@
-"""A view's paginator: which of its parameters it would clamp or ignore without a word, and at what."""
+"""A view's paginator: which values of its parameters it would clamp or ignore in silence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from rest_framework.pagination import CursorPagination, LimitOffsetPagination, PageNumberPagination
 
@@ -17,13 +17,13 @@ class Bound:
     least: int | None = None
     most: int | None = None
     needs: str | None = None
-    """Another parameter, without which this one counts for nothing."""
+    """Another parameter, without which this one has no effect."""
 
     @property
     def schema(self) -> dict[str, int]:
         """The same in JSON Schema."""
-        said = {"minimum": self.least, "maximum": self.most}
-        return {key: each for key, each in said.items() if each is not None}
+        limits = {"minimum": self.least, "maximum": self.most}
+        return {key: each for key, each in limits.items() if each is not None}
 
 
 ANYTHING = Bound()
@@ -69,5 +69,5 @@ def is_off(paginator: Any) -> bool:
 
 
 def _is_stock(paginator: Any, *methods: str) -> bool:
-    cls = cast("Any", type(paginator))
+    cls: Any = paginator.__class__
     return all(getattr(cls, name).__module__ == "rest_framework.pagination" for name in methods)

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
 
+from toolbooth.django.describe import messages
 from toolbooth.errors import Problem
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name
 
 _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
@@ -40,22 +41,20 @@ def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
         model = (found.queryset if found.queryset is not None else found.get_queryset()).model
     except Exception:  # whose rows they are, only a real caller can tell
         return None
-    key = (
-        str(found.slug_field)
-        if isinstance(found, serializers.SlugRelatedField)
-        else model._meta.pk.name
-    )
+    is_slug = isinstance(found, serializers.SlugRelatedField)
+    key = str(found.slug_field) if is_slug else model._meta.pk.name
     lookups = _lookups(model)
-    properties = {
-        name: _type(model._meta.pk if name == "pk" else model._meta.get_field(name))
-        for name in lookups
-    }
-    form: Json = {"type": "object", "properties": properties, "additionalProperties": False}
-    return Relation(path, key, form, tuple(lookups))
+    properties = {name: _type(_model_field(model, name)) for name in lookups}
+    by_object: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    return Relation(path, key, by_object, tuple(lookups))
+
+
+def _model_field(model: Any, name: str) -> Any:
+    return model._meta.pk if name == "pk" else model._meta.get_field(name)
 
 
 def _lookups(model: type[models.Model]) -> list[str]:
-    """By what a row can be named: what is unique, what people call it, and its key. No secret is."""
+    """The fields that can name a row: unique ones, its name, and its key. None is a secret."""
     unique = [each.name for each in model._meta.concrete_fields if each.primary_key or each.unique]
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
     names = dict.fromkeys([*unique, *called, "pk"])
@@ -63,13 +62,12 @@ def _lookups(model: type[models.Model]) -> list[str]:
 
 
 def _type(field: Any) -> Json:
-    target = field
-    while isinstance(
-        target, models.ForeignKey
-    ):  # a key that is itself a relation has the type of what it points to
-        target = cast("Any", target).target_field
+    # A key that is itself a relation has the type of the key that it points to.
+    target: Any = getattr(field, "target_field", field)
+    if target is not field:
+        return _type(target)
     for kinds, schema in _TYPES:
-        if isinstance(target, kinds):
+        if isinstance(field, kinds):
             return dict(schema)
     return {"type": "string"}
 
@@ -83,14 +81,11 @@ FieldOf = Callable[[Relation], Any]
 def names_rows(value: Any, relations: Any) -> bool:
     """Whether some relation is named by object."""
     if isinstance(relations, Relation):
-        return isinstance(value, dict)
-    if isinstance(relations, list) and isinstance(value, list):
-        return any(names_rows(each, relations[0]) for each in cast("list[Any]", value))
-    if isinstance(relations, dict) and isinstance(value, dict):
-        table = cast("dict[str, Any]", relations)
-        return any(
-            names_rows(each, table.get(key)) for key, each in cast("dict[str, Any]", value).items()
-        )
+        return is_object(value)
+    if is_array(relations) and is_array(value):
+        return any(names_rows(each, relations[0]) for each in value)
+    if is_object(relations) and is_object(value):
+        return any(names_rows(each, relations.get(key)) for key, each in value.items())
     return False
 
 
@@ -100,20 +95,17 @@ def with_keys(
     """`value` with every object that names a row replaced by that row's key; what names none adds
     to `problems`.
     """
-    if isinstance(relations, Relation) and isinstance(value, dict):
-        return _key(relations, field_of(relations), cast("dict[str, Any]", value), path, problems)
-    if isinstance(relations, list) and isinstance(value, list):
-        below = cast("list[Any]", relations)[0]
-        sent = cast("list[Any]", value)
+    if isinstance(relations, Relation) and is_object(value):
+        return _key(relations, field_of(relations), value, path, problems)
+    if is_array(relations) and is_array(value):
         return [
-            with_keys(each, below, field_of, (*path, index), problems)
-            for index, each in enumerate(sent)
+            with_keys(each, relations[0], field_of, (*path, index), problems)
+            for index, each in enumerate(value)
         ]
-    if isinstance(relations, dict) and isinstance(value, dict):
-        table = cast("dict[str, Any]", relations)
+    if is_object(relations) and is_object(value):
         return {
-            key: with_keys(each, table.get(key), field_of, (*path, key), problems)
-            for key, each in cast("dict[str, Any]", value).items()
+            key: with_keys(each, relations.get(key), field_of, (*path, key), problems)
+            for key, each in value.items()
         }
     return value
 
@@ -128,11 +120,13 @@ def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
 
 def _one(field: Any) -> Any:
     """A list's items, or the field itself."""
-    while (
-        child := getattr(field, "child_relation", None) or getattr(field, "child", None)
-    ) is not None:
+    while (child := _child(field)) is not None:
         field = child
     return field
+
+
+def _child(field: Any) -> Any:
+    return getattr(field, "child_relation", None) or getattr(field, "child", None)
 
 
 def _key(
@@ -140,7 +134,7 @@ def _key(
 ) -> Any:
     """The key of the one row that an object names."""
     if not sent:
-        message = f"names no row; send its key, or one of {', '.join(relation.lookups)}"
+        message = messages.names_no_row(relation.lookups)
         problems.append(Problem(code="invalid", path=path, message=message))
         return None
     queryset: Any = field.get_queryset()
@@ -149,22 +143,20 @@ def _key(
     except (ValueError, TypeError, ValidationError):  # no such value could be stored
         rows = list[Any]()
     if len(rows) == 1:
-        return _written(field, rows[0])
+        return _key_of_row(field, rows[0])
     kind = str(queryset.model._meta.verbose_name)
-    said = " and ".join(f"{name} {each!r}" for name, each in sent.items())
-    message = (
-        f"more than one {kind} has {said}; send its key"
-        if rows
-        else f"there is no {kind} with {said}"
-    )
+    message = messages.several_rows(kind, sent) if rows else messages.no_such_row(kind, sent)
     problems.append(Problem(code="invalid", path=path, message=message))
     return None
 
 
-def _written(field: Any, row: Any) -> Any:
-    """A row's key, as the field takes it: its primary key, its slug or its address."""
-    if not isinstance(field, serializers.HyperlinkedRelatedField):
-        made: Any = field.to_representation(row)
-        return made if isinstance(made, str | int | float) else str(made)
-    related = cast("Any", field)
-    return related.get_url(row, related.view_name, related.context.get("request"), None)
+def _key_of_row(field: Any, row: Any) -> Any:
+    """A row's key, as the field takes it: its primary key, its slug or its URL."""
+    if isinstance(field, serializers.HyperlinkedRelatedField):
+        return _url_of_row(field, row)
+    made: Any = field.to_representation(row)
+    return made if isinstance(made, str | int | float) else str(made)
+
+
+def _url_of_row(field: Any, row: Any) -> Any:
+    return field.get_url(row, field.view_name, field.context.get("request"), None)

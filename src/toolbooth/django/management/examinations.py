@@ -17,6 +17,9 @@ from toolbooth.django.call.caller import Caller
 from toolbooth.django.checks import check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.former_guesses import Difference, differences
+from toolbooth.django.describe.messages import CHOSEN_BY_AUTHOR
+from toolbooth.django.management import messages
 from toolbooth.django.management.users import unlogged
 from toolbooth.django.testing import acting_as, endpoint_path
 from toolbooth.lint.check import lint
@@ -24,8 +27,8 @@ from toolbooth.lint.check import lint
 MANY_TOKENS = 25_000
 """What tools may cost an agent before it has done anything."""
 
-_CHOSEN = ("@mcp_ignore", "@extend_schema(exclude=True)", "its author set schema = None")
-"""Reasons that are an author's own wish."""
+MOST_NAMES = 8
+"""Names of tools in one finding."""
 
 Level = Literal["ok", "note", "warning", "error"]
 
@@ -47,18 +50,14 @@ def _configuration() -> Iterator[Finding]:
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
-        yield Finding(
-            "error",
-            "no request is answered: ALLOWED_HOSTS is empty",
-            "name the hosts that you serve",
-        )
+        yield Finding("error", messages.NO_HOSTS, messages.NAME_YOUR_HOSTS)
     if not found:
         yield Finding("ok", "the TOOLBOOTH setting")
 
 
 def _endpoint() -> Iterator[Finding]:
     try:
-        place = endpoint_path()
+        path = endpoint_path()
     except LookupError as error:
         what, _, remedy = str(error).partition("; ")
         yield Finding("error", what, remedy)
@@ -67,48 +66,30 @@ def _endpoint() -> Iterator[Finding]:
         reply = acting_as(None).call("toolbooth_doctor")
     # There is no such tool, and only the endpoint says so; or it asks first who calls.
     if "error" in reply.raw or reply.text.startswith("who calls?"):
-        yield Finding("ok", f"an agent reaches {place}")
+        yield Finding("ok", f"an agent reaches {path}")
         return
-    what = f"an agent does not reach {place}: something before it answers HTTP {reply.status}"
-    remedy = "look through MIDDLEWARE for what answers, and have it let this path pass"
-    yield Finding(
-        "error",
-        what,
-        "name the hosts that you serve in ALLOWED_HOSTS" if reply.status == 400 else remedy,
-    )
+    is_bad_host = reply.status == 400
+    remedy = messages.NAME_YOUR_HOSTS_IN_SETTING if is_bad_host else messages.LOOK_INTO_MIDDLEWARE
+    yield Finding("error", messages.not_reached(path, reply.status), remedy)
 
 
 def _tools() -> Iterator[Finding]:
-    for each in catalogue().idle:
+    for each in catalogue().unused_patterns:
         kind = "resources" if "DISPATCH" in each.what else "tools"
-        yield Finding(
-            "warning",
-            f"{each.what} adds nothing: {each.why}",
-            f"`mcp_tools` lists the names of {kind}",
-        )
+        yield Finding("warning", f"{each.what} adds nothing: {each.why}", messages.list_names(kind))
     for each in check_tools():
         if each.id == "toolbooth.W001":
             yield Finding("note", each.msg, each.hint or "")
     tools = catalogue().registry.tools
     if not tools:
-        narrow = configuration().include != ("*",)
-        remedy = (
-            "widen TOOLBOOTH['INCLUDE']"
-            if narrow
-            else "add REST framework views to the URLconf, as a router does"
-        )
+        is_narrow = configuration().include != ("*",)
+        remedy = messages.WIDEN_INCLUDE if is_narrow else messages.ADD_VIEWS
         yield Finding("error", "there is no tool", remedy)
         return
     cost = lint([tool.listing() for tool in tools.values()]).listing.tokens
-    behind = (
-        f" with {len(catalogue().registry.hidden):,} more behind them"
-        if catalogue().registry.hidden
-        else ""
-    )
-    what = f"{len(tools):,} tools{behind}, {cost:,} tokens"
+    what = messages.cost_of_tools(len(tools), len(catalogue().registry.hidden), cost)
     if cost > MANY_TOKENS:
-        remedy = "put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out, TOOLBOOTH['EXCLUDE']"
-        yield Finding("warning", f"{what} for every agent", remedy)
+        yield Finding("warning", f"{what} for every agent", messages.USE_DISPATCHERS)
     else:
         yield Finding("ok", what)
 
@@ -116,63 +97,78 @@ def _tools() -> Iterator[Finding]:
 def _left_out() -> Iterator[Finding]:
     for each in catalogue().left_out:
         what, _, remedy = each.why.partition("; ")
-        yield Finding("note" if each.why in _CHOSEN else "warning", f"{each.what}: {what}", remedy)
+        level: Level = "note" if each.why in CHOSEN_BY_AUTHOR else "warning"
+        yield Finding(level, f"{each.what}: {what}", remedy)
     if not catalogue().left_out:
-        yield Finding("ok", "every view and every field is published")
+        yield Finding("ok", messages.NOTHING_LEFT_OUT)
 
 
 def _schemas() -> Iterator[Finding]:
     for each in catalogue().faults:
-        yield Finding(
-            "warning",
-            f"{each.what}: drf-spectacular: {each.why}",
-            "describe it with @extend_schema",
-        )
+        what = f"{each.what}: drf-spectacular: {each.why}"
+        yield Finding("warning", what, "describe it with @extend_schema")
     if not catalogue().faults:
         yield Finding("ok", "drf-spectacular could describe everything")
     report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
     rules = Counter(each.rule for each in report.at_least("warning"))
     if rules:
-        told = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
-        yield Finding(
-            "note",
-            f"some clients have trouble with: {told}",
-            "`toolbooth lint URL` says which, and why",
-        )
+        counts = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
+        yield Finding("note", messages.trouble_for_clients(counts), messages.RUN_LINT)
+
+
+def _bodies() -> Iterator[Finding]:
+    """Views whose bodies earlier versions guessed otherwise than they are declared."""
+    found = list(differences(catalogue().actions))
+    yield from map(_finding_of_difference, found)
+    if not found:
+        yield Finding("ok", messages.BODIES_ARE_DECLARED)
+
+
+def _finding_of_difference(found: Difference) -> Finding:
+    path = f"{found.view.__module__}.{found.view.__qualname__}"
+    name = found.view.__qualname__
+    match found.kind:
+        case "undeclared body":
+            serializer: Any = getattr(found.view, "serializer_class", None)
+            reader: str = getattr(serializer, "__name__", "…")
+            remedy = messages.declare_body(name, found.handler, reader)
+            return Finding("warning", messages.undeclared_body(found.tool, path), remedy)
+        case "newly sent body":
+            remedy = messages.declare_no_body(name, found.handler)
+            return Finding("note", messages.newly_sent_body(found.tool, path), remedy)
+        case "unmarked list":
+            remedy = messages.mark_as_bulk(name)
+            return Finding("note", messages.unmarked_list(found.tool, path), remedy)
 
 
 def _callers() -> Iterator[Finding]:
-    ways = {type(way) for action in catalogue().ways for way in action.view().get_authenticators()}
-    if ways and all(issubclass(way, SessionAuthentication) for way in ways):
-        remedy = "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
-        yield Finding(
-            "warning", "callers are known by session cookie alone, and agents have none", remedy
-        )
-    nobody = Caller(RequestFactory().post("/"))
-    opened = {
-        name: action for name, action in catalogue().actions.items() if nobody.may_call(action)
+    authenticators = {
+        type(each)
+        for action in catalogue().authenticating_actions
+        for each in action.view().get_authenticators()
     }
-    writes = [name for name, action in opened.items() if action.method != "GET"]
+    if authenticators and all(issubclass(each, SessionAuthentication) for each in authenticators):
+        yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
+    nobody = Caller(RequestFactory().post("/"))
+    actions = catalogue().actions
+    for_anybody = [name for name, action in actions.items() if nobody.may_call(action)]
+    writes = [name for name in for_anybody if actions[name].method != "GET"]
     if writes:
-        yield Finding(
-            "warning",
-            f"anybody may write: {_listed(writes)}",
-            "set permission_classes, or EXCLUDE them",
-        )
-    reads = [name for name in opened if name not in writes]
+        what = f"anybody may write: {_listed(writes)}"
+        yield Finding("warning", what, messages.SET_PERMISSIONS)
+    reads = [name for name in for_anybody if name not in writes]
     if reads:
         yield Finding("note", f"anybody may read: {_listed(reads)}")
-    if not opened:
-        yield Finding("ok", "every tool wants to know who calls")
+    if not for_anybody:
+        yield Finding("ok", messages.NOTHING_FOR_ANYBODY)
 
 
 def _databases() -> Iterator[Finding]:
     loose = [each.alias for each in connections.all() if not each.settings_dict["ATOMIC_REQUESTS"]]
     if loose:
-        what = f"ATOMIC_REQUESTS is off for {', '.join(loose)}: what a view wrote before it failed stays, as over REST"
-        yield Finding("note", what, "set it to True, and a refused call leaves no trace")
+        yield Finding("note", messages.not_atomic(loose), messages.SET_ATOMIC_REQUESTS)
     else:
-        yield Finding("ok", "a call that fails is rolled back")
+        yield Finding("ok", messages.ATOMIC)
 
 
 def _results() -> Iterator[Finding]:
@@ -180,15 +176,12 @@ def _results() -> Iterator[Finding]:
     alias = configuration().cache
     backend = type(caches[alias]).__name__
     if backend == "LocMemCache":
-        what = f"the cache {alias!r} is one process's own: other workers do not find the rest of a large result in it"
-        yield Finding(
-            "note", what, "with several workers, name a cache that they share: TOOLBOOTH['CACHE']"
-        )
+        yield Finding("note", messages.cache_of_one_process(alias), messages.SHARE_A_CACHE)
     elif backend == "DummyCache":
-        what = f"the cache {alias!r} keeps nothing: results that cannot be asked for again come whole, however large"
+        what = messages.cache_without_memory(alias)
         yield Finding("note", what, "name another cache: TOOLBOOTH['CACHE']")
     else:
-        yield Finding("ok", f"large results are kept in the cache {alias!r}")
+        yield Finding("ok", messages.cache_is_fit(alias))
 
 
 EXAMINATIONS: dict[str, Examination] = {
@@ -197,6 +190,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Tools": _tools,
     "Left out": _left_out,
     "Schemas": _schemas,
+    "Bodies": _bodies,
     "Who may call": _callers,
     "Databases": _databases,
     "Results": _results,
@@ -209,27 +203,20 @@ def findings(examine: Examination) -> Iterable[Finding]:
     try:
         found.extend(examine())
     except Exception as error:
-        found.append(
-            Finding(
-                "error",
-                f"this could not be looked at: {type(error).__name__}: {error}",
-                _see(error),
-            )
-        )
+        found.append(Finding("error", messages.examination_failed(error), _line_of(error)))
     return found
 
 
-def _see(error: Any) -> str:
+def _line_of(error: Exception) -> str:
+    """Where an exception was raised."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return (
-        f"see {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
-        if trace is not None
-        else ""
-    )
+    if trace is None:
+        return ""
+    return f"see {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
 
 
 def _listed(names: list[str]) -> str:
-    more = len(names) - 8
-    return ", ".join(names[:8]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolbooth.lint.fixes import as_portable, in_words, shown
+from toolbooth.lint.fixes import as_portable, in_words, value_text
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
 from toolbooth.lint.schemas import COMBINATORS, SchemaNode, as_dict, as_list
@@ -243,7 +243,7 @@ def exclusive_bound(tool: Tool) -> Iterator[Fault]:
     """
     for node in tool.nodes:
         for key in _exclusive_bounds(node):
-            yield fault(node, f"{key}: {shown(node.keywords[key])}")
+            yield fault(node, f"{key}: {value_text(node.keywords[key])}")
 
 
 @tool_rule(fix=as_portable)
@@ -270,7 +270,7 @@ def uncommon_keyword(tool: Tool) -> Iterator[Fault]:
                 yield fault(node, key, key)
 
 
-def _unstated(node: SchemaNode) -> Mapping[str, bool]:
+def _unstated_constraints(node: SchemaNode) -> Mapping[str, bool]:
     """The constraints of a node that its description does not mention."""
     if not node.is_value:
         return {}
@@ -285,15 +285,15 @@ def _is_stated(node: SchemaNode, key: str) -> bool:
             word in node.text for word in ("twice", "unique", "distinct", "duplicate")
         )
     # A boolean bound is a mistake of its own, and says nothing.
-    return isinstance(value, bool) or shown(value) in node.text
+    return isinstance(value, bool) or value_text(value) in node.text
 
 
-@tool_rule(fix=in_words(_unstated))
+@tool_rule(fix=in_words(_unstated_constraints))
 def unstated_constraint(tool: Tool) -> Iterator[Fault]:
     """A constraint stands in the schema and not in the description.
 
     Say it in the description too: some clients show the model no more than that.
     """
     for node in tool.nodes:
-        for key in _unstated(node):
+        for key in _unstated_constraints(node):
             yield fault(node, f"{key} is not in the description", key)

@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
-from toolbooth.lint.schemas import SchemaNode, as_dict, escaped
+from toolbooth.lint.schemas import SchemaNode, as_dict, escape_step
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER = "x-mcp-header"
@@ -33,7 +33,7 @@ def invalid_schema(tool: Tool) -> Iterator[Fault]:
     by_pointer = {node.pointer: node for node in tool.nodes}
     for steps, message in messages:
         if steps[-1:] not in _OTHER_RULES:
-            yield _invalid(by_pointer, steps, message)
+            yield _schema_fault(by_pointer, steps, message)
 
 
 @cache
@@ -44,11 +44,11 @@ def _meta_schema() -> jsonschema_rs.Draft202012Validator:
     )
 
 
-def _invalid(
+def _schema_fault(
     by_pointer: Mapping[str, SchemaNode], steps: Sequence[str | int], message: str
 ) -> Fault:
     """The error at the nearest node, with the keyword that is wrong."""
-    names = [f"/{escaped(str(step))}" for step in steps]
+    names = [f"/{escape_step(str(step))}" for step in steps]
     pointers = ["#" + "".join(names[:end]) for end in range(len(steps) + 1)]
     end = max(index for index, pointer in enumerate(pointers) if pointer in by_pointer)
     node, keyword = by_pointer[pointers[end]], ".".join(map(str, steps[end:]))

@@ -227,13 +227,13 @@ def recursion(tool: Tool) -> Iterator[Fault]:
         for node, to in refs:
             if node.pointer == target or node.pointer.startswith(f"{target}/"):
                 inside.add(to)
-    circles = {target for target in leads if target in _reached(leads, target)}
+    circles = {target for target in leads if target in _reachable(leads, target)}
     for node, target in refs:
         if target in circles:
             yield fault(node, f"{target} refers to itself")
 
 
-def _reached(leads: Mapping[str, set[str]], start: str) -> set[str]:
+def _reachable(leads: Mapping[str, set[str]], start: str) -> set[str]:
     found: set[str] = set()
     waiting = [*leads[start]]
     while waiting:

@@ -1,1 +1,1 @@
-"""Dispatchers: one tool for many, by resource and action."""
+"""Dispatchers, which pass calls to other tools, and help and other variants of any tool."""

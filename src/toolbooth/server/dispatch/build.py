@@ -20,7 +20,7 @@ MARK = "toolbooth_action"
 """The attribute that `@mcp_action` sets: the options that it was given."""
 
 _MOST_NAMES = 250
-"""Characters of names that the list shows; where there are more, help tells them."""
+"""Characters of names that the list shows; help lists the others."""
 
 
 @overload
@@ -40,7 +40,7 @@ def mcp_action(function: Any = None, /, **options: Any) -> Any:
 
 
 def name_of(cls: type) -> str:
-    """What a dispatcher is called whose class was given no name."""
+    """The name of a dispatcher whose class was given none."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
 
@@ -89,8 +89,8 @@ def action_table(name: str, found: Mapping[str, Any], help_word: str) -> ActionT
 
 
 def dispatcher(name: str, table: ActionTable, description: str, title: str | None) -> Tool:
-    """The tool that stands for all of these."""
-    # Which names there are is for `route` to say: it knows what may be meant.
+    """Return the dispatcher for a table of tools."""
+    # The names are not in the schema: `route` refuses unknown ones, and can suggest another.
     taken: Json = {
         **{key: {"type": "string"} for key in table.keys},
         PARAMS: {"type": "object", "additionalProperties": True},
@@ -116,7 +116,7 @@ def narrowed(tool: Tool, shows: Shows) -> Tool | None:
 
 
 def _published(tool: Tool, table: ActionTable) -> Tool:
-    """A dispatcher as the list shows it where it leads to these."""
+    """A dispatcher with this table, as `tools/list` shows it."""
     contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
     return replace(tool, contract=contract, table=table, annotations=_hints(table))
 
@@ -142,7 +142,7 @@ def _names(names: Iterable[str]) -> Json:
 
 
 def _hints(table: ActionTable) -> Mapping[str, Any] | None:
-    """What holds of a call whatever its action is; None where nothing is known of some."""
+    """The annotations that are true for every action; None if some action has none."""
     every = [tool.annotations for _, tool in table.subs()]
     known = [each for each in every if each]
     if len(known) < len(every):

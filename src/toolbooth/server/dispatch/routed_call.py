@@ -20,7 +20,7 @@ from toolbooth.server.tool import PARAMS, ActionTable, Tool
 # Frozen and by keyword would cost more than all else that a right call needs here.
 @dataclass(slots=True)
 class RoutedCall:
-    """One call on its way through a dispatcher."""
+    """One call of a dispatcher whose sub-tool has been found."""
 
     table: ActionTable
     tool: Tool

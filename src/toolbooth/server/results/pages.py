@@ -87,12 +87,12 @@ class Written:
             end += 1
         return end
 
-    def page(self, unit: Unit, start: int, end: int, key: str, told: bytes) -> bytes:
-        """What stands from `start` up to `end`, with `told` under `key`."""
+    def page(self, unit: Unit, start: int, end: int, key: str, note: bytes) -> bytes:
+        """What stands from `start` up to `end`, with `note` under `key`."""
         if unit == "text":
-            return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), told)
+            return b'{"text":%b,"%b":%b}' % (orjson.dumps(self.text[start:end]), key.encode(), note)
         rows = self.text[self.rows[start][0] : self.rows[end - 1][1]] if end > start else ""
-        return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), told)
+        return b'%b,"%b":%b}' % (f"{self.head}{rows}{self.tail}".encode(), key.encode(), note)
 
     def free_key(self, wanted: str) -> str:
         """A key that the answer itself does not have."""
@@ -102,14 +102,14 @@ class Written:
             key = f"{wanted}_{number}"
         return key
 
-    def noted(self, told: bytes) -> bytes | None:
-        """All of it, with `told` beside it; None where nothing can stand beside it."""
+    def noted(self, note: bytes) -> bytes | None:
+        """All of it, with `note` beside it; None where nothing can stand beside it."""
         key = self.free_key("continuation")
         if self.name:
-            return self.page("rows", 0, len(self.rows), key, told)
+            return self.page("rows", 0, len(self.rows), key, note)
         if not self.members:
             return None
-        return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), told)
+        return b'%b,"%b":%b}' % (self.text.rstrip()[:-1].encode(), key.encode(), note)
 
     def summary(self) -> Json:
         """What there is, without the rows: how many, how large, their fields, and the first of them

@@ -20,7 +20,7 @@ from toolbooth.adapters.connect import Served, served
 from toolbooth.testing.check.verdict import GRADES, Deviation, Reference, answer, judge
 from toolbooth.testing.client.call import WireResult, call_over_wire_async
 from toolbooth.testing.client.delivery import NotJson, wire
-from toolbooth.testing.client.tools import ServedTool, routed, tools_of
+from toolbooth.testing.client.tools import ServedTool, route_shape, tools_of
 from toolbooth.testing.shapes.agent_shapes import agent_shapes
 from toolbooth.testing.shapes.catalogue import KINDS
 from toolbooth.testing.shapes.examples import NoExample, example_arguments, refusal_of
@@ -97,15 +97,15 @@ class Checker:
                     f"{tool.label}: the example holds what no client can send: {error}"
                 )
             else:
-                found += [Case(tool=tool, shape=shape) for shape in self._delivered(tool, shapes)]
+                found += [Case(tool=tool, shape=shape) for shape in self._deliverable(tool, shapes)]
         return found
 
-    def _delivered(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
+    def _deliverable(self, tool: ServedTool, shapes: list[AgentShape]) -> list[AgentShape]:
         """What reaches a tool of this server: a host decides on its bytes, a dispatcher on its
         action.
         """
         if tool.table is not None:
-            return [made for shape in shapes if (made := routed(shape, tool))]
+            return [made for shape in shapes if (made := route_shape(shape, tool))]
         return [shape for shape in shapes if self.there.kind == "toolbooth" or not shape.raw]
 
     def _correct(self, tool: ServedTool) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def matrix(report: Report) -> str:
     for tool in tools:
         cells = [_cell(called[tool, family], broken[tool, family]) for family in families]
         rows.append([tool, *cells])
-    return _aligned(rows)
+    return _table_text(rows)
 
 
 def _cell(called: int, broken: int) -> str:
@@ -288,7 +288,7 @@ def _cell(called: int, broken: int) -> str:
     return f"{called - broken}/{called}" if broken else f"· {called}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def _table_text(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as text, with columns of one width."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []

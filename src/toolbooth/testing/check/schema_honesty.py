@@ -28,7 +28,7 @@ from toolbooth.testing.check.schema_judges import Claim, ContractJudge, HostJudg
 from toolbooth.testing.client.call import WireResult, call_over_wire_async
 from toolbooth.testing.client.tools import ServedTool, tools_of
 from toolbooth.testing.shapes.generate import arguments_for
-from toolbooth.testing.shapes.mutated_calls import mutated
+from toolbooth.testing.shapes.mutated_calls import mutated_call
 
 CLAIMS: dict[Claim, str] = {
     "admitted": "the schema admits a call that is refused or repaired, "
@@ -116,7 +116,7 @@ class Search:
         # With every field in them, so that there is something to go wrong.
         filled = arguments_for(schema, whole=True)
         yield from self.first(tool, admitted, judge.of_admitted)
-        yield from self.first(tool, mutated(admitted | filled), judge.of_any)
+        yield from self.first(tool, mutated_call(admitted | filled), judge.of_any)
         yield from self.first(tool, admitted, judge.of_portable)
 
     def host(self, tool: ServedTool, call: Callable[[Any], WireResult]) -> Iterator[Lie]:
@@ -125,7 +125,7 @@ class Search:
         admitted = arguments_for(tool.published)
         filled = arguments_for(tool.published, whole=True)
         yield from self.first(tool, admitted, judge.of_admitted)
-        yield from self.first(tool, mutated(admitted | filled), judge.of_any)
+        yield from self.first(tool, mutated_call(admitted | filled), judge.of_any)
 
     def first(
         self, tool: ServedTool, calls: SearchStrategy[Any], judge: Callable[[Any], Verdict | None]

@@ -31,7 +31,7 @@ class ContractJudge:
 
     def __init__(self, contract: Contract, published: Schema) -> None:
         self.contract = contract
-        self.exact = offline_validator(closed(contract.schema), contract.name)
+        self.exact = offline_validator(close_schema(contract.schema), contract.name)
         self.published = offline_validator(_with_null(published), contract.name)
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
@@ -107,7 +107,7 @@ class HostJudge:
     """Holds an unprotected tool to the schema that its host publishes."""
 
     def __init__(self, published: Schema, call: Callable[[Any], WireResult]) -> None:
-        self.schema = offline_validator(closed(published))
+        self.schema = offline_validator(close_schema(published))
         self.call = call
 
     def of_admitted(self, arguments: Any) -> Verdict | None:
@@ -200,26 +200,25 @@ def _or_null(schema: Schema) -> Json:
 _IN_PLACE = {"anyOf", "oneOf", "if", "then", "else"}
 
 
-def closed(schema: Schema) -> Json:
-    """The schema, with every object that declares properties and is silent on others closed, as at
-    the boundary.
+def close_schema(schema: Schema) -> Json:
+    """Close every object that declares properties and is silent on others, as the boundary does.
 
     Where `allOf` puts objects together, none of its parts can be closed alone: such a schema stays
     as it is.
     """
-    return dict(schema) if '"allOf"' in json.dumps(schema) else _closed_object(schema)
+    return dict(schema) if '"allOf"' in json.dumps(schema) else _close_object(schema)
 
 
-def _closed(schema: Any) -> Any:
+def _close(schema: Any) -> Any:
     if is_schema(schema):
-        return _closed_object(schema)
-    return list(map(_closed, schema)) if is_array(schema) else schema
+        return _close_object(schema)
+    return list(map(_close, schema)) if is_array(schema) else schema
 
 
-def _closed_object(schema: Schema) -> Json:
+def _close_object(schema: Schema) -> Json:
     kept = _IN_PLACE if "properties" in schema else ()
     made = dict(schema)
     for key in schema.keys() - kept:
-        made[key] = _closed(schema[key])
+        made[key] = _close(schema[key])
     silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
     return {"additionalProperties": False, **made} if silent else made

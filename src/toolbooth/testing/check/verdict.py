@@ -15,7 +15,7 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.testing.client.call import WireResult
 from toolbooth.testing.client.tools import ServedTool
 from toolbooth.testing.shapes.call_places import form_of, places
-from toolbooth.testing.shapes.expected import AgentShape, Found
+from toolbooth.testing.shapes.expected import AgentShape, found_text
 
 Grade = Literal[
     "lost", "changed", "broken", "leaked", "guessed", "refused", "unexplained", "unrecorded"
@@ -128,13 +128,13 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
         if not lost:
             return "guessed", f"the tool ran on it; {answered}"
         count = "1 key was" if len(lost) == 1 else f"{len(lost)} keys were"
-        return "lost", f"the tool ran and {count} lost ({_named(lost)}); {answered}"
+        return "lost", f"the tool ran and {count} lost ({_paths_text(lost)}); {answered}"
     if not result.problems:
         return "unexplained", f"refused, with {_one_line(result.text)}"
     law = shape.law
     said = sorted((each.code, each.where) for each in result.problems)
     if law.problems is not None and said != sorted(law.problems):
-        return "unexplained", f"refused, but for {_listed(said)}"
+        return "unexplained", f"refused, but for {found_text(said)}"
     if law.corrected is not ... and result.corrected != law.corrected:
         instead = "no corrected call"
         if result.corrected is not None:
@@ -171,7 +171,7 @@ def _of_meaning(shape: AgentShape, result: WireResult, reference: Reference) -> 
         return "changed", f"it answered {here}, but {there} to the correct call"
     said = sorted((each.code, each.where) for each in result.repairs)
     if said != sorted(shape.law.repairs) and not result.is_error:
-        return "unrecorded", f"taken as meant, with {_listed(said) or 'nothing'} in its record"
+        return "unrecorded", f"taken as meant, with {found_text(said) or 'nothing'} in its record"
     return None
 
 
@@ -193,7 +193,7 @@ def _of_secrets(tool: ServedTool, shape: AgentShape, result: WireResult) -> _Jud
     return ("leaked", "the refusal shows a secret") if shown else None
 
 
-def _named(paths: list[JsonPath]) -> str:
+def _paths_text(paths: list[JsonPath]) -> str:
     shown = ", ".join(path_text(path) for path in paths[:4])
     return f"{shown} and {len(paths) - 4} more" if len(paths) > 4 else shown
 
@@ -226,10 +226,6 @@ def _inside(value: Any, path: JsonPath) -> Iterator[JsonPath]:
             yield from _inside(each, (*path, key))
     else:
         yield from [(*path, key) for key in inner] or [path]
-
-
-def _listed(found: list[Found]) -> str:
-    return ", ".join(f"{code} at {path}" for code, path in found)
 
 
 def _one_line(text: str) -> str:

@@ -21,8 +21,8 @@ from pydantic_core import to_json
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, shorten
 from toolbooth.publish import input_schema
-from toolbooth.testing.client.javascript import UNDEFINED, stringified
-from toolbooth.testing.client.strict import filled
+from toolbooth.testing.client.javascript import UNDEFINED, stringify
+from toolbooth.testing.client.strict import fill_keys
 from toolbooth.testing.offline_schema import refuse_outside_references
 
 Host = Literal["json", "js"]
@@ -72,14 +72,14 @@ def wire(
         ) from None
     if faults:
         raise NotJson(faults)
-    sent = stringified(read) if host == "js" else read
+    sent = stringify(read) if host == "js" else read
     if fill is None:
         return sent
-    written = filled(sent, _published(schema))
-    return stringified(written) if host == "js" else written
+    written = fill_keys(sent, _published_schema(schema))
+    return stringify(written) if host == "js" else written
 
 
-def _published(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]:
+def _published_schema(schema: Mapping[str, Any] | Contract | None) -> Mapping[str, Any]:
     if schema is None:
         raise ValueError(
             "fill needs the schema that the model was shown: schema=, an inputSchema or a Contract"

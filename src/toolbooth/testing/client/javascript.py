@@ -32,21 +32,21 @@ _DIGITS_END = 1e21
 """From here on, JavaScript writes whole numbers with an exponent."""
 
 
-def stringified(value: Any) -> Any:
+def stringify(value: Any) -> Any:
     """`JSON.stringify` of a value, as Python reads it."""
     if is_object(value):
-        sent = {key: stringified(each) for key, each in value.items() if each is not UNDEFINED}
+        sent = {key: stringify(each) for key, each in value.items() if each is not UNDEFINED}
         indexes = sorted(filter(_is_index, sent), key=int)
         return {key: sent[key] for key in (*indexes, *sent)}
     if is_array(value):
-        return list(map(_stringified_item, value))
+        return list(map(_stringify_item, value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return _number(value)
 
 
-def _stringified_item(value: Any) -> Any:
-    return None if value is UNDEFINED else stringified(value)
+def _stringify_item(value: Any) -> Any:
+    return None if value is UNDEFINED else stringify(value)
 
 
 def _number(number: float) -> float | None:

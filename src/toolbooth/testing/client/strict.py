@@ -16,7 +16,7 @@ from toolbooth.jsonvalue import Json, NoSuchPart, Schema, is_array, is_object, r
 from toolbooth.testing.offline_schema import is_schema, offline_validator, refuse_outside_references
 
 
-def filled(value: Any, schema: Schema) -> Any:
+def fill_keys(value: Any, schema: Schema) -> Any:
     """The value with every key that the schema declares for its objects, at every depth.
 
     Raises:
@@ -58,7 +58,7 @@ class _Filler:
         if not is_schema(schema):  # `true` and `false` say nothing of keys
             return
         if "$ref" in schema:
-            yield from self._parts(value, self._referred(schema["$ref"]))
+            yield from self._parts(value, self._resolve(schema["$ref"]))
         yield schema
         for each in schema.get("allOf", ()):
             yield from self._parts(value, each)
@@ -82,7 +82,7 @@ class _Filler:
     def _fits(self, value: Any, branch: Schema) -> bool:
         return offline_validator({**branch, **self.definitions}).is_valid(value)
 
-    def _referred(self, pointer: str) -> Any:
+    def _resolve(self, pointer: str) -> Any:
         try:
             return resolve_pointer(self.root, pointer)
         except NoSuchPart:

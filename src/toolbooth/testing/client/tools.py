@@ -52,7 +52,7 @@ async def tools_of(there: Served) -> list[ServedTool]:
     for listed in await there.tools():
         name, published = listed["name"], listed["inputSchema"]
         if there.kind == "toolbooth":
-            found += _registered(there.server.tools[name], published)
+            found += _registry_tools(there.server.tools[name], published)
             continue
         hosts = (
             await there.server.get_tool(name)
@@ -60,7 +60,7 @@ async def tools_of(there: Served) -> list[ServedTool]:
             else _sdk_tool(there.server, name)
         )
         contract = getattr(hosts, "contract", None)
-        made = contract or _agreed(there, hosts, name, published)
+        made = contract or _host_contract(there, hosts, name, published)
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
         )
@@ -70,7 +70,7 @@ async def tools_of(there: Served) -> list[ServedTool]:
     return found
 
 
-def _registered(tool: Tool, published: Json) -> list[ServedTool]:
+def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
     whole = ServedTool(name=tool.name, contract=tool.contract, published=published, guarded=True)
     if tool.table is None:
         return [whole]
@@ -86,7 +86,7 @@ def _sdk_tool(server: Any, name: str) -> Any:
     return server._tool_manager.get_tool(name)
 
 
-def _agreed(there: Served, hosts: Any, name: str, published: Json) -> Contract:
+def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Contract:
     """What an unprotected host's tool takes: by its function, if agents are told the same; else as
     they are told.
     """
@@ -106,7 +106,7 @@ def _names(contract: Contract) -> set[str]:
     return {name for form in contract.shape.objects for name in form.names}
 
 
-def routed(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
+def route_shape(shape: AgentShape, tool: ServedTool) -> AgentShape | None:
     """A sub-tool's shape as its dispatcher gets it; None where the dispatcher would take it for
     something else.
     """

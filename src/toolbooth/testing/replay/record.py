@@ -25,7 +25,7 @@ _MOST_FAULTS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedCall:
     """One line of a recording. A line that is written by hand needs the tool only."""
 
     at: str | None = None
@@ -67,7 +67,7 @@ def record_calls(
     _append(file, "")  # a place that cannot be written to is told now, not with the first call
 
     def record(call: CallRecord) -> None:
-        line = Recorded(
+        line = RecordedCall(
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             client=call.client,
             dispatcher=call.dispatcher,
@@ -91,7 +91,7 @@ def _append(file: Path, line: str) -> None:
         end.write(line.encode())
 
 
-def line_text(line: Recorded) -> str:
+def line_text(line: RecordedCall) -> str:
     """A line of the file. What is JSON text already goes in as it is, with every digit that was
     sent.
     """
@@ -106,19 +106,19 @@ def line_text(line: Recorded) -> str:
     return "{" + ", ".join(parts) + "}\n"
 
 
-def read_calls(path: str | Path) -> dict[int, Recorded]:
+def read_calls(path: str | Path) -> dict[int, RecordedCall]:
     """The calls of a recording, by the number of their line.
 
     Raises:
         BadRecording: with every line that is none, and why; or because there is none at all.
     """
-    found: dict[int, Recorded] = {}
+    found: dict[int, RecordedCall] = {}
     faults: list[str] = []
     # By line feeds alone: text may hold other characters that end a line.
     for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
         if line.strip():
             try:
-                found[number] = _recorded(line)
+                found[number] = _read_line(line)
             except ValueError as error:
                 faults.append(f"line {number}: {error}")
     if len(faults) > _MOST_FAULTS:
@@ -132,7 +132,7 @@ def read_calls(path: str | Path) -> dict[int, Recorded]:
     return found
 
 
-def _recorded(line: bytes) -> Recorded:
+def _read_line(line: bytes) -> RecordedCall:
     try:
         call: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
     except (ValueError, RecursionError) as error:
@@ -152,7 +152,7 @@ def _recorded(line: bytes) -> Recorded:
         call[name] = tuple(map(str, call.get(name, ())))
     for name in call.keys() & {"arguments", "values"}:
         call[name] = as_text(call[name])
-    return Recorded(**call)
+    return RecordedCall(**call)
 
 
 _KEYS: dict[str, type] = {

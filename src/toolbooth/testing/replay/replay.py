@@ -18,8 +18,8 @@ from toolbooth.boundary.repairs import Repair
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, shorten
 from toolbooth.server.redact import HIDDEN, as_text
-from toolbooth.testing.replay.record import Recorded, line_text, read_calls
-from toolbooth.testing.replay.replay_judge import Judge, Judged
+from toolbooth.testing.replay.record import RecordedCall, line_text, read_calls
+from toolbooth.testing.replay.replay_judge import Judge, Judgement
 from toolbooth.testing.shapes.call_places import children, is_within
 
 VARIES = "[varies]"
@@ -36,7 +36,7 @@ class Change:
     """One call that no longer means the same."""
 
     line: int
-    call: Recorded
+    call: RecordedCall
     before: str
     after: str
     details: tuple[str, ...]
@@ -76,27 +76,29 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     calls = read_calls(path)
     judge = Judge(server)
     made = Replay(calls=len(calls))
-    kept: list[Recorded] = []
+    kept: list[RecordedCall] = []
     for line, call in calls.items():
         gone = judge.missing(call)
         if gone is not None:
-            made.changes.append(_gone(line, call, gone))
+            made.changes.append(_missing_tool(line, call, gone))
         elif call.arguments is None or call.arguments == as_text(HIDDEN):
             made.unread += 1
             kept.append(call)
         else:
-            today = judge.judged(call)
-            hidden = list(_hidden(json.loads(call.arguments))) if call.redacted else []
+            today = judge.judge(call)
+            hidden = list(_hidden_paths(json.loads(call.arguments))) if call.redacted else []
             made.redacted += bool(hidden)
-            change = _compared(line, call, today, hidden)
+            change = _compare(line, call, today, hidden)
             made.changes += [change] if change else []
-            kept.append(_updated(call, today, judge.judged(call), hidden) if update else call)
+            kept.append(_updated_call(call, today, judge.judge(call), hidden) if update else call)
     if update:
         Path(path).write_bytes("".join(map(line_text, kept)).encode())
     return made
 
 
-def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath]) -> Recorded:
+def _updated_call(
+    call: RecordedCall, today: Judgement, again: Judgement, hidden: list[JsonPath]
+) -> RecordedCall:
     """The line for a call, from two runs: a value that is another one the second time will never be
     the same.
     """
@@ -110,14 +112,16 @@ def _updated(call: Recorded, today: Judged, again: Judged, hidden: list[JsonPath
     if today.values is None or again.values is None:
         return replace(made, values="null")
     return replace(
-        made, values=as_text(_steady(json.loads(today.values), json.loads(again.values)))
+        made, values=as_text(_stable_value(json.loads(today.values), json.loads(again.values)))
     )
 
 
 # --- comparing ----------------------------------------------------------------------------------
 
 
-def _compared(line: int, call: Recorded, today: Judged, hidden: list[JsonPath]) -> Change | None:
+def _compare(
+    line: int, call: RecordedCall, today: Judgement, hidden: list[JsonPath]
+) -> Change | None:
     before = _outcome(call.problems, call.repairs)
     if not _same_codes(call, today, hidden):
         after = _outcome(_codes(today.problems), _codes(today.repairs))
@@ -145,7 +149,7 @@ def _repair_text(repair: Repair) -> str:
     return f"{repair.where}: {repair.code}"
 
 
-def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
+def _same_codes(call: RecordedCall, today: Judgement, hidden: list[JsonPath]) -> bool:
     then_problems, then_repairs = Counter(call.problems), Counter(call.repairs)
     problems = Counter(each.code for each in today.problems if not _may_differ(each, call, hidden))
     repairs = Counter(each.code for each in today.repairs if not is_within(each.path, hidden))
@@ -165,7 +169,7 @@ def _same_codes(call: Recorded, today: Judged, hidden: list[JsonPath]) -> bool:
     return problems == then_problems and repairs == then_repairs
 
 
-def _may_differ(problem: Problem, call: Recorded, hidden: list[JsonPath]) -> bool:
+def _may_differ(problem: Problem, call: RecordedCall, hidden: list[JsonPath]) -> bool:
     """Whether a problem may come of a value that was left out, and differ from the record's."""
     if "nested-wrapper" in call.problems:
         # The wrapper, which may be what was left out, explained what is missing.
@@ -173,7 +177,7 @@ def _may_differ(problem: Problem, call: Recorded, hidden: list[JsonPath]) -> boo
     return problem.code != "unknown-key" and is_within(problem.path, hidden)
 
 
-def _advice(call: Recorded, today: Judged) -> str:
+def _advice(call: RecordedCall, today: Judgement) -> str:
     if today.problems and not call.problems:
         return "Whoever sends this is refused from now on: go on accepting it, or tell them first."
     if call.problems and not today.problems:
@@ -181,7 +185,7 @@ def _advice(call: Recorded, today: Judged) -> str:
     return "The same call is now answered in another way."
 
 
-def _gone(line: int, call: Recorded, words: str) -> Change:
+def _missing_tool(line: int, call: RecordedCall, words: str) -> Change:
     before = _outcome(call.problems, call.repairs)
     advice = "Whoever calls it is refused from now on: keep the name, or tell them first."
     return Change(
@@ -200,28 +204,28 @@ def _codes(found: Iterable[Any]) -> tuple[str, ...]:
     return tuple(each.code for each in found)
 
 
-def _steady(one: Any, other: Any) -> Any:
+def _stable_value(one: Any, other: Any) -> Any:
     """The value of two runs, with a mark where they differ."""
-    pairs = _paired(one, other)
+    pairs = _pairs(one, other)
     if pairs is None or any(_ABSENT in pair for pair in pairs.values()):
         return one if one == other else VARIES
     if isinstance(one, list):
-        return [_steady(*pair) for pair in pairs.values()]
-    return {key: _steady(*pair) for key, pair in pairs.items()}
+        return [_stable_value(*pair) for pair in pairs.values()]
+    return {key: _stable_value(*pair) for key, pair in pairs.items()}
 
 
 def _differences(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[str]:
     if before == VARIES or before is _ABSENT:  # absent: a new field with a default
         return
-    pairs = _paired(before, after)
+    pairs = _pairs(before, after)
     if pairs is not None:
         for step, pair in pairs.items():
             yield from _differences(*pair, (*path, step))
-    elif _shown(before) != _shown(after):
-        yield f"{path_text(path)}: {_shown(before)} → {_shown(after)}"
+    elif _value_text(before) != _value_text(after):
+        yield f"{path_text(path)}: {_value_text(before)} → {_value_text(after)}"
 
 
-def _paired(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
+def _pairs(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
     """What stands at the same place of two objects, or of two arrays of one length; None for all
     else.
     """
@@ -235,20 +239,20 @@ def _paired(one: Any, other: Any) -> Mapping[Any, tuple[Any, Any]] | None:
 _ABSENT: Any = object()
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "nothing" if value is _ABSENT else shorten(json.dumps(value, ensure_ascii=False), _ECHO)
 
 
-def _hidden(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
+def _hidden_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
     """Where secrets were left out, also within JSON text."""
     if value == HIDDEN:
         yield path
     elif isinstance(value, dict | list):
         for step, each in children(value):
-            yield from _hidden(each, (*path, step))
+            yield from _hidden_paths(each, (*path, step))
     elif isinstance(value, str) and HIDDEN in value and value.lstrip()[:1] in ("{", "[", '"'):
         try:
-            yield from _hidden(json.loads(value), path)
+            yield from _hidden_paths(json.loads(value), path)
         except ValueError:
             yield path
 
@@ -257,7 +261,7 @@ def _hidden(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
 
 
 def _report(made: Replay) -> Iterator[str]:
-    for like in _alike(made.changes):
+    for like in _groups(made.changes):
         first, count = like[0], len(like)
         lines = f"line {first.line}" + (f" and {count - 1} more" if count > 1 else "")
         where = first.call.tool
@@ -268,10 +272,10 @@ def _report(made: Replay) -> Iterator[str]:
         yield from (f"  {shorten(each, _ECHO)}" for each in first.details[:_MOST_LINES])
         yield f"  {first.advice}"
         yield ""
-    yield _counted(made)
+    yield _summary(made)
 
 
-def _alike(changes: Iterable[Change]) -> Iterable[list[Change]]:
+def _groups(changes: Iterable[Change]) -> Iterable[list[Change]]:
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for each in changes:
         key = (each.call.dispatcher, each.call.tool, each.before, each.after)
@@ -279,7 +283,7 @@ def _alike(changes: Iterable[Change]) -> Iterable[list[Change]]:
     return groups.values()
 
 
-def _counted(made: Replay) -> str:
+def _summary(made: Replay) -> str:
     compared = made.calls - made.unread
     said = [f"{compared - len(made.changes)} of {compared} calls mean the same."]
     if made.redacted:

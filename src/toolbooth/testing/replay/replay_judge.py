@@ -24,11 +24,11 @@ from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import Tool
 from toolbooth.server.wire_result import boundary_meta, problems_in, repairs_in
 from toolbooth.testing.offline_schema import refuse_outside_references
-from toolbooth.testing.replay.record import Recorded
+from toolbooth.testing.replay.record import RecordedCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judgement:
     """What the boundary makes of one call."""
 
     repairs: tuple[Repair, ...] = ()
@@ -54,7 +54,7 @@ class Judge:
                 for _, sub in inert.table.subs():
                     self._registry.tools[_key(sub.name, name)] = sub
 
-    def missing(self, call: Recorded) -> str | None:
+    def missing(self, call: RecordedCall) -> str | None:
         """The words for a tool that is no longer there; None for one that is."""
         known = self._registry.tools
         if _key(call.tool, call.dispatcher) in known:
@@ -63,14 +63,14 @@ class Judge:
         behind = f" behind {call.dispatcher!r}" if call.dispatcher else ""
         return f"there is no tool {call.tool!r}{behind}" + (f"; there is {near!r}" if near else "")
 
-    def judged(self, call: Recorded) -> Judged:
+    def judge(self, call: RecordedCall) -> Judgement:
         """What becomes of a call that has arguments, for a tool that is there."""
         self._got = {}
         body = (call.arguments or "").encode()
-        result = self._registry.dispatch_bytes(_key(call.tool, call.dispatcher), body)
+        result = self._registry.call_bytes(_key(call.tool, call.dispatcher), body)
         meta = boundary_meta(result.get("_meta"))
         values = None if result["isError"] else self._values_text()
-        return Judged(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
+        return Judgement(repairs=repairs_in(meta), problems=problems_in(meta), values=values)
 
     def _values_text(self) -> str:
         """JSON text of what the last tool was called with."""
@@ -80,9 +80,10 @@ class Judge:
         """The tool with a function that does nothing."""
         subs = None if tool.table is None else tool.table.mapped(self._inert)
         refuse_outside_references(tool.contract.schema, tool.name)
-        return replace(tool, function=self._taking(tool.contract), timeout=None, table=subs)
+        function = self._recording_function(tool.contract)
+        return replace(tool, function=function, timeout=None, table=subs)
 
-    def _taking(self, contract: Contract) -> Callable[..., str]:
+    def _recording_function(self, contract: Contract) -> Callable[..., str]:
         """A function that takes what the tool would be called with, and does nothing."""
         by_position = [param.name for param in contract.params if param.positional]
         not_sent = {param.name for param in contract.params if param.injected}
@@ -98,10 +99,10 @@ class Judge:
 def _tools_of(server: Any) -> Mapping[str, Tool]:
     if isinstance(server, ToolRegistry):
         return {**server.hidden, **server.tools}
-    return _guarded(server)
+    return _protected_tools(server)
 
 
-def _guarded(server: Any) -> Mapping[str, Tool]:
+def _protected_tools(server: Any) -> Mapping[str, Tool]:
     """The tools of another host that are behind the boundary."""
     there = served(server)
     contracts = asyncio.run(there.contracts())

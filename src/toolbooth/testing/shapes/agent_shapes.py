@@ -18,7 +18,7 @@ from toolbooth.jsonvalue import look_up, path_text
 from toolbooth.shape import ObjectShape
 from toolbooth.testing.client.delivery import wire
 from toolbooth.testing.offline_schema import refuse_outside_references
-from toolbooth.testing.shapes.call_places import changed
+from toolbooth.testing.shapes.call_places import with_value
 from toolbooth.testing.shapes.declared_names import is_near, names_below
 from toolbooth.testing.shapes.examples import example_arguments
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
@@ -48,25 +48,27 @@ def agent_shapes(
 
 def _whole_call(draft: Draft) -> Iterator[AgentShape]:
     arguments = draft.arguments
-    yield draft.taken("correct", (), arguments)
+    yield draft.accepted_shape("correct", (), arguments)
     if len(arguments) > 1:
-        yield draft.taken("key-order", (), dict(reversed(arguments.items())))
+        yield draft.accepted_shape("key-order", (), dict(reversed(arguments.items())))
     text = json.dumps(arguments)
-    yield draft.taken("arguments-text", (), text, [("json-text", "$")], raw=True)
-    yield draft.taken("arguments-text-twice", (), json.dumps(text), [("json-text", "$")], raw=True)
-    yield draft.refused(
+    yield draft.accepted_shape("arguments-text", (), text, [("json-text", "$")], raw=True)
+    yield draft.accepted_shape(
+        "arguments-text-twice", (), json.dumps(text), [("json-text", "$")], raw=True
+    )
+    yield draft.refused_shape(
         "arguments-list", (), [arguments], [("not-an-object", "$")], corrected=None, raw=True
     )
     form = draft.places[0].form if draft.places else None
-    required = None if form is None else _required(draft, form)
+    required = None if form is None else _required_problems(draft, form)
     if form is not None and required is not None:
-        yield from _nothing_sent(draft, required)
+        yield from _without_arguments(draft, required)
         if form.additional is None and arguments:
-            yield from _as_a_key(draft, form, required)
-    yield from _everywhere(draft)
+            yield from _arguments_as_key(draft, form, required)
+    yield from _faults_everywhere(draft)
 
 
-def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
+def _required_problems(draft: Draft, form: ObjectShape) -> list[Found] | None:
     """What must be sent; None where that is no plain matter of names (a field that a path leads
     to).
     """
@@ -76,7 +78,7 @@ def _required(draft: Draft, form: ObjectShape) -> list[Found] | None:
     return [("missing", path_text((name,))) for name in names]
 
 
-def _nothing_sent(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
+def _without_arguments(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
     """Absent and null are {}; {} is what it is."""
     for kind, sent in (
         ("no-arguments", b""),
@@ -84,27 +86,29 @@ def _nothing_sent(draft: Draft, required: list[Found]) -> Iterator[AgentShape]:
         ("empty-arguments", b"{}"),
     ):
         if required:
-            yield draft.refused(kind, (), sent, required, corrected=None)
+            yield draft.refused_shape(kind, (), sent, required, corrected=None)
         elif kind != "empty-arguments":
-            yield draft.taken(kind, (), sent, means={})
+            yield draft.accepted_shape(kind, (), sent, means={})
 
 
-def _as_a_key(draft: Draft, form: ObjectShape, required: list[Found]) -> Iterator[AgentShape]:
+def _arguments_as_key(
+    draft: Draft, form: ObjectShape, required: list[Found]
+) -> Iterator[AgentShape]:
     """The arguments as the name of a key, and the whole call under the keys that a call has."""
     text = json.dumps(draft.arguments)
     declared = set(names_below(form))
     if not is_near(text, declared):
-        yield draft.refused(
+        yield draft.refused_shape(
             "arguments-as-key", (), {text: ""}, [("unknown-key", path_text((text,))), *required]
         )
     if not (is_near("name", declared) or is_near("arguments", declared)):
         sent = {"name": draft.tool, "arguments": draft.arguments}
-        yield draft.refused(
+        yield draft.refused_shape(
             "envelope", (), sent, [("unknown-key", "$.name"), ("nested-wrapper", "$.arguments")]
         )
 
 
-def _everywhere(draft: Draft) -> Iterator[AgentShape]:
+def _faults_everywhere(draft: Draft) -> Iterator[AgentShape]:
     """The same fault at every place at once, as an adapter makes it."""
     sent, repairs = draft.arguments, list[Found]()
     for place in draft.places:
@@ -115,17 +119,17 @@ def _everywhere(draft: Draft) -> Iterator[AgentShape]:
                 if not field.verbatim and "null" not in field.shape.types
             }
             if missing:
-                sent = changed(sent, place.path, {**look_up(sent, place.path), **missing})
+                sent = with_value(sent, place.path, {**look_up(sent, place.path), **missing})
                 repairs += [("null-optional", path_text((*place.path, key))) for key in missing]
     if 1 < len(repairs) <= MOST_PROBLEMS:
-        yield draft.taken("nulls-everywhere", (), sent, repairs)
+        yield draft.accepted_shape("nulls-everywhere", (), sent, repairs)
     texts = [place for place in draft.places if place.path and isinstance(place.value, dict | list)]
     texts = [place for place in texts if not (place.has_text or place.shape.json_text)]
     if len(texts) > 1:
         sent = draft.arguments
         for place in reversed(texts):
-            sent = changed(sent, place.path, json.dumps(look_up(sent, place.path)))
-        yield draft.taken(
+            sent = with_value(sent, place.path, json.dumps(look_up(sent, place.path)))
+        yield draft.accepted_shape(
             "json-text-everywhere",
             (),
             sent,

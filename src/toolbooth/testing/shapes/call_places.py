@@ -150,7 +150,7 @@ def is_within(path: JsonPath, places: Iterable[JsonPath]) -> bool:
 # --- a call with one thing changed --------------------------------------------------------------
 
 
-def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
+def with_value(arguments: Any, path: JsonPath, value: Any) -> Any:
     """The call with another value at one place."""
     if not path:
         return value
@@ -162,9 +162,9 @@ def changed(arguments: Any, path: JsonPath, value: Any) -> Any:
     return made
 
 
-def without(arguments: Any, path: JsonPath) -> Any:
+def without_key(arguments: Any, path: JsonPath) -> Any:
     """The call without one key."""
     holder = look_up(arguments, path[:-1])
-    return changed(
+    return with_value(
         arguments, path[:-1], {key: each for key, each in holder.items() if key != path[-1]}
     )

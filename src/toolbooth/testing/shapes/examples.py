@@ -99,7 +99,7 @@ class _ExampleMaker:
 
     def make(self, schema: Any, above: frozenset[str] = frozenset()) -> Any:
         above |= _references(schema)
-        written = self._resolved(schema)
+        written = self._resolve(schema)
         given = written.get("examples") or _fixed_values(written)
         if given:
             return given[0]
@@ -114,14 +114,14 @@ class _ExampleMaker:
         if written.get("contentMediaType") == "application/json":
             return self._json(written, above)
         has_pattern = kind == "string" and "pattern" in written
-        return _matching(written) if has_pattern else scalar(kind, written)
+        return _matching_text(written) if has_pattern else scalar(kind, written)
 
-    def _resolved(self, schema: Any) -> dict[str, Any]:
+    def _resolve(self, schema: Any) -> dict[str, Any]:
         """The schema with what it refers to; of alternatives the first that is not null."""
-        written = self.document.resolved(schema)
+        written = self.document.resolve(schema)
         for key in ("anyOf", "oneOf"):
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
-            written = both(written, self._resolved(options[0])) if options else written
+            written = both(written, self._resolve(options[0])) if options else written
         return written
 
     def _object(self, schema: Schema, above: frozenset[str]) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _references(schema: Any) -> frozenset[str]:
     return frozenset(own).union(*map(_references, parts))
 
 
-def _matching(schema: Schema) -> str:
+def _matching_text(schema: Schema) -> str:
     try:
         text = {"type": "string", **schema}
         calls = arguments_for({"properties": {"text": text}, "required": ["text"]})

@@ -21,7 +21,7 @@ Seen = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prescribed:
+class ExpectedOutcome:
     """What the law says must become of a call."""
 
     outcome: Outcome
@@ -39,14 +39,14 @@ class Prescribed:
 
     def __str__(self) -> str:
         if self.outcome != "refused":
-            return f"repaired: {_listed(self.repairs)}" if self.repairs else "passed as it is"
-        refusal = f"refused: {_listed(self.problems)}" if self.problems else "refused"
+            return f"repaired: {found_text(self.repairs)}" if self.repairs else "passed as it is"
+        refusal = f"refused: {found_text(self.problems)}" if self.problems else "refused"
         if self.corrected in (None, ...):
             return refusal
         return f"{refusal}; send instead {json.dumps(self.corrected)}"
 
 
-def _listed(found: Iterable[Found]) -> str:
+def found_text(found: Iterable[Found]) -> str:
     return ", ".join(f"{code} at {path}" for code, path in found)
 
 
@@ -63,7 +63,7 @@ class AgentShape:
     source: str
     """Where it was seen."""
     date: str
-    law: Prescribed
+    law: ExpectedOutcome
     raw: bool = False
     """Only the bytes show it: a host that parses them decides before any hook. On our own server
     the law holds.
@@ -88,9 +88,9 @@ class Draft:
         self.schema = contract.schema
         self.arguments = arguments
         self.places: list[CallPlace] = places(contract.shape, arguments)
-        self.corrected = self._corrected(contract)
+        self.corrected = self._corrected_call(contract)
 
-    def _corrected(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
+    def _corrected_call(self, contract: Contract) -> dict[str, Any] | EllipsisType | None:
         """The correct call itself, unless it holds a secret, or what can be written in more than
         one way.
         """
@@ -102,7 +102,7 @@ class Draft:
         texts = any(place.shape.json_text and isinstance(place.value, str) for place in self.places)
         return ... if contract.shape.has_secret or aliased or texts else self.arguments
 
-    def taken(
+    def accepted_shape(
         self,
         kind: str,
         path: JsonPath,
@@ -116,10 +116,10 @@ class Draft:
         """What has one meaning: passed, or repaired."""
         made = tuple(repairs)
         meant = self.arguments if means is ... else means
-        law = Prescribed(outcome="repaired" if made else "passed", means=meant, repairs=made)
+        law = ExpectedOutcome(outcome="repaired" if made else "passed", means=meant, repairs=made)
         return self._shape(kind, path, sent, law, seen, raw=raw)
 
-    def refused(
+    def refused_shape(
         self,
         kind: str,
         path: JsonPath,
@@ -132,11 +132,18 @@ class Draft:
     ) -> AgentShape:
         """What would be a guess."""
         said = None if problems is None else tuple(problems)
-        law = Prescribed(outcome="refused", problems=said, corrected=corrected)
+        law = ExpectedOutcome(outcome="refused", problems=said, corrected=corrected)
         return self._shape(kind, path, sent, law, seen, raw=raw)
 
     def _shape(
-        self, kind: str, path: JsonPath, sent: Any, law: Prescribed, seen: Seen | None, *, raw: bool
+        self,
+        kind: str,
+        path: JsonPath,
+        sent: Any,
+        law: ExpectedOutcome,
+        seen: Seen | None,
+        *,
+        raw: bool,
     ) -> AgentShape:
         """`sent` is bytes where no value could say it."""
         variant, source, date = seen or ("", KINDS[kind].source, KINDS[kind].date)

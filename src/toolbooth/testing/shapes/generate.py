@@ -97,12 +97,12 @@ class Document:
     def __init__(self, root: Schema) -> None:
         self.root = root
 
-    def resolved(self, schema: Any) -> dict[str, Any]:
+    def resolve(self, schema: Any) -> dict[str, Any]:
         """What a schema says, with what it refers to and all of `allOf` in one."""
         written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
-        parts = [self.resolved(each) for each in written.pop("allOf", ())]
+        parts = [self.resolve(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
-            parts.append(self.resolved(resolve_pointer(self.root, ref)))
+            parts.append(self.resolve(resolve_pointer(self.root, ref)))
         for part in parts:
             written = both(written, part)
         return written
@@ -118,7 +118,7 @@ class _StrategyMaker:
     def make(self, schema: Any, depth: int) -> Values:
         if schema is False or depth > 2 * DEEP:
             return st.nothing()
-        written = self.document.resolved(schema)
+        written = self.document.resolve(schema)
         for key in _CHOICES:
             if key in written:
                 options = self._options(written, key)
@@ -133,7 +133,7 @@ class _StrategyMaker:
     def _options(self, schema: Schema, key: str) -> list[dict[str, Any]]:
         """The options of a choice, each with what is said beside the choice."""
         base = {name: value for name, value in schema.items() if name != key}
-        return [both(base, self.document.resolved(option)) for option in schema[key]]
+        return [both(base, self.document.resolve(option)) for option in schema[key]]
 
     def _constants(self, schema: Schema) -> Values:
         definitions = self.document.root.get("$defs", {})
@@ -188,7 +188,7 @@ class _StrategyMaker:
     def _keys(self, schema: Schema) -> SearchStrategy[str]:
         patterns = list(schema.get("patternProperties", {}))
         if patterns:
-            return st.one_of([_matching(each) for each in patterns])
+            return st.one_of([_matching_text(each) for each in patterns])
         names = schema.get("propertyNames")
         if names is None:
             return st.text(min_size=1, max_size=6)
@@ -251,7 +251,7 @@ def _identity(value: Any) -> str:
 def _string(schema: Schema) -> Values:
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if "pattern" in schema:
-        made = _matching(schema["pattern"])
+        made = _matching_text(schema["pattern"])
     elif schema.get("format") in _FORMATS:
         made = _FORMATS[schema["format"]]
     else:
@@ -264,7 +264,7 @@ def _has_length(least: int, most: int | None, text: str) -> bool:
     return least <= len(text) and (most is None or len(text) <= most)
 
 
-def _matching(pattern: str) -> SearchStrategy[str]:
+def _matching_text(pattern: str) -> SearchStrategy[str]:
     try:
         return st.from_regex(re.compile(pattern, re.ASCII))
     except re.error:  # another dialect: the schema itself must find out

@@ -14,7 +14,7 @@ from typing import Any
 from toolbooth.boundary.examine import MOST_PROBLEMS
 from toolbooth.jsonvalue import path_text, recased
 from toolbooth.shape import ArrayShape, ObjectShape
-from toolbooth.testing.shapes.call_places import CallPlace, changed, without
+from toolbooth.testing.shapes.call_places import CallPlace, with_value, without_key
 from toolbooth.testing.shapes.catalogue import CLIENT_KEYS, WRAPPERS
 from toolbooth.testing.shapes.declared_names import is_near
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Seen
@@ -30,16 +30,16 @@ def key_faults(draft: Draft) -> Iterator[AgentShape]:
     for place in draft.places:
         form = place.form
         if form is not None and not form.exclusive_paths and not _is_authors(form):
-            yield from _added(draft, place, form)
-            yield from _wrapped(draft, place, form)
-            yield from _missing(draft, place, form)
+            yield from _added_keys(draft, place, form)
+            yield from _wrapped_fields(draft, place, form)
+            yield from _missing_keys(draft, place, form)
             if form.additional is None and len(place.shape.objects) == 1:
                 yield from name_faults(draft, place, form)
                 yield from level_faults(draft, place, form)
         elif place.items is not None:
-            yield from _items_wrapped(draft, place, place.items)
+            yield from _wrapped_items(draft, place, place.items)
         elif form is None and "object" in place.shape.types:
-            yield from _added_to_any(draft, place)
+            yield from _added_to_union(draft, place)
 
 
 def _is_authors(form: ObjectShape) -> bool:
@@ -54,51 +54,53 @@ def _is_authors(form: ObjectShape) -> bool:
 # --- keys added and left out --------------------------------------------------------------------
 
 
-def _added(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+def _added_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
     for key, (value, source, date) in CLIENT_KEYS.items():
         path = path_text((*place.path, key))
-        sent = changed(draft.arguments, place.path, {**place.value, key: value})
+        sent = with_value(draft.arguments, place.path, {**place.value, key: value})
         if recased(key) in map(recased, form.fields):
             continue
         if not place.path:
             repair = ("client-key", path)
             seen = (key, source, date)
-            yield draft.taken("client-key", place.path, sent, [repair], seen=seen)
+            yield draft.accepted_shape("client-key", place.path, sent, [repair], seen=seen)
         elif key == "toolCallId" and form.additional is None:
             problem = ("unknown-key", path)
-            yield draft.refused("client-key-below", place.path, sent, [problem], corrected=None)
+            yield draft.refused_shape(
+                "client-key-below", place.path, sent, [problem], corrected=None
+            )
     if form.additional is None and not is_near(STRANGE, form.fields):
-        sent = changed(draft.arguments, place.path, {**place.value, STRANGE: 1})
+        sent = with_value(draft.arguments, place.path, {**place.value, STRANGE: 1})
         problem = ("unknown-key", path_text((*place.path, STRANGE)))
-        yield draft.refused("unknown-key", place.path, sent, [problem], corrected=None)
+        yield draft.refused_shape("unknown-key", place.path, sent, [problem], corrected=None)
 
 
-def _added_to_any(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
+def _added_to_union(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     """A union without a tag: whichever form is meant, none has this key."""
     held: Any = place.value
     if type(held) is dict and all(map(_excludes_strange, place.shape.objects)):
-        sent = changed(draft.arguments, place.path, held | {STRANGE: 1})
-        yield draft.refused("unknown-key", place.path, sent, None)
+        sent = with_value(draft.arguments, place.path, held | {STRANGE: 1})
+        yield draft.refused_shape("unknown-key", place.path, sent, None)
 
 
 def _excludes_strange(form: ObjectShape) -> bool:
     return form.additional is None and not is_near(STRANGE, form.fields)
 
 
-def _missing(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+def _missing_keys(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
     for key in place.value:
         field = form.fields.get(key)
         if field is not None and field.required and field.name == key:
             path = (*place.path, key)
             problems = None if place.is_union else [("missing", path_text(path))]
-            sent = without(draft.arguments, path)
-            yield draft.refused("missing", path, sent, problems, corrected=None)
+            sent = without_key(draft.arguments, path)
+            yield draft.refused_shape("missing", path, sent, problems, corrected=None)
 
 
 # --- wrappers -----------------------------------------------------------------------------------
 
 
-def _wrapped(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+def _wrapped_fields(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
     value, fields = place.value, form.fields
     if not value or (form.additional is not None and not value.keys() <= fields.keys()):
         return  # an open object may hold anything that is not made of declared names alone
@@ -110,11 +112,13 @@ def _wrapped(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[Agen
     def wrapper(
         kind: str, name: str, held: Mapping[str, Any], seen: Seen | None = None
     ) -> AgentShape:
-        sent = changed(draft.arguments, place.path, held)
+        sent = with_value(draft.arguments, place.path, held)
         problem = ("nested-wrapper", path_text((*place.path, name)))
         # A wrapper hides the tag by which the form of a union is known.
         corrected = draft.corrected if len(place.shape.objects) == 1 else ...
-        return draft.refused(kind, place.path, sent, [problem], corrected=corrected, seen=seen)
+        return draft.refused_shape(
+            kind, place.path, sent, [problem], corrected=corrected, seen=seen
+        )
 
     for name, (source, date) in _wrapper_names(draft, place).items():
         if free(name):
@@ -152,7 +156,7 @@ def _group_names(form: ObjectShape | None) -> list[str]:
     return [step for group in groups for step in group.model_path]
 
 
-def _items_wrapped(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator[AgentShape]:
+def _wrapped_items(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator[AgentShape]:
     """Each item, no object itself, in an object of its own."""
     value = place.value
     items = None if form.prefix else form.items
@@ -160,6 +164,6 @@ def _items_wrapped(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator
         return
     if not 0 < len(value) <= MOST_PROBLEMS:
         return
-    sent = changed(draft.arguments, place.path, [{"item": each} for each in value])
+    sent = with_value(draft.arguments, place.path, [{"item": each} for each in value])
     problems = [("wrong-type", path_text((*place.path, index))) for index in range(len(value))]
-    yield draft.refused("item-envelope", place.path, sent, problems, corrected=None)
+    yield draft.refused_shape("item-envelope", place.path, sent, problems, corrected=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from toolbooth.boundary.examine import MOST_PROBLEMS
 from toolbooth.jsonvalue import Json, is_object, path_text
 from toolbooth.shape import Field, ObjectShape
-from toolbooth.testing.shapes.call_places import CallPlace, changed
+from toolbooth.testing.shapes.call_places import CallPlace, with_value
 from toolbooth.testing.shapes.declared_names import holds_object, is_near, names_below
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
@@ -49,15 +49,15 @@ def _one_level_up(
 
     names = [name for name in held if movable(name)]
     for name in names[:1]:
-        rest = _without(held, name)
-        sent = changed(draft.arguments, place.path, {**place.value, key: rest, name: held[name]})
-        path, problems = (*place.path, key, name), _unknown(place, [name])
-        yield draft.refused("one-level-up", path, sent, problems, corrected=draft.corrected)
+        rest = _other_fields(held, name)
+        sent = with_value(draft.arguments, place.path, {**place.value, key: rest, name: held[name]})
+        path, problems = (*place.path, key, name), _unknown_key_problems(place, [name])
+        yield draft.refused_shape("one-level-up", path, sent, problems, corrected=draft.corrected)
     if names and len(names) == len(held) <= MOST_PROBLEMS:
-        beside = _without(place.value, key)
-        sent = changed(draft.arguments, place.path, {**beside, **held})
-        path, problems = (*place.path, key), _unknown(place, names)
-        yield draft.refused("flattened", path, sent, problems, corrected=draft.corrected)
+        beside = _other_fields(place.value, key)
+        sent = with_value(draft.arguments, place.path, {**beside, **held})
+        path, problems = (*place.path, key), _unknown_key_problems(place, names)
+        yield draft.refused_shape("flattened", path, sent, problems, corrected=draft.corrected)
 
 
 def _one_level_down(
@@ -75,17 +75,19 @@ def _one_level_down(
             continue
         if holds_object(value) or is_near(name, declared):
             continue
-        moved = {**_without(place.value, name), key: {**held, name: value}}
-        sent = changed(draft.arguments, place.path, moved)
+        moved = {**_other_fields(place.value, name), key: {**held, name: value}}
+        sent = with_value(draft.arguments, place.path, moved)
         problem = ("unknown-key", path_text((*place.path, key, name)))
         path = (*place.path, name)
-        yield draft.refused("one-level-down", path, sent, [problem], corrected=draft.corrected)
+        yield draft.refused_shape(
+            "one-level-down", path, sent, [problem], corrected=draft.corrected
+        )
         return
 
 
-def _without(table: Json, name: str) -> Json:
+def _other_fields(table: Json, name: str) -> Json:
     return {key: each for key, each in table.items() if key != name}
 
 
-def _unknown(place: CallPlace, names: Iterable[str]) -> list[Found]:
+def _unknown_key_problems(place: CallPlace, names: Iterable[str]) -> list[Found]:
     return [("unknown-key", path_text((*place.path, name))) for name in names]

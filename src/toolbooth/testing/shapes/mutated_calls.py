@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from toolbooth.jsonvalue import JsonPath, is_array, look_up
-from toolbooth.testing.shapes.call_places import changed, paths_in, without
+from toolbooth.testing.shapes.call_places import paths_in, with_value, without_key
 
 _SCALARS = [None, True, False, 0, 1, -1, 7.5, 10**6]
 _TEXTS = ["", "x", "5", "true", "null", "[]", "{}", '"a"']
@@ -20,33 +20,33 @@ _new_keys = st.sampled_from(["zq", "data", "Name", "toolCallId"])
 
 
 @st.composite
-def mutated(draw: st.DrawFn, calls: SearchStrategy[Any]) -> Any:
+def mutated_call(draw: st.DrawFn, calls: SearchStrategy[Any]) -> Any:
     """A call of these, with up to two things changed anywhere in it."""
     call = draw(calls)
     for _ in range(draw(st.sampled_from([1, 1, 2, 0]))):
         root, *below = paths_in(call)
-        call = _changed(draw, call, draw(st.sampled_from([*below, *below, root])))
+        call = _mutate(draw, call, draw(st.sampled_from([*below, *below, root])))
     return call
 
 
-def _changed(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
+def _mutate(draw: st.DrawFn, call: Any, path: JsonPath) -> Any:
     value = look_up(call, path)
     ways = ["near", "replace", "list", "text"] if path else []
     ways += ["remove"] if path and isinstance(path[-1], str) else []
     ways += ["add"] if isinstance(value, dict) else []
     way = draw(st.sampled_from(ways))
     if way == "remove":
-        return without(call, path)
+        return without_key(call, path)
     if way == "add":
         key = draw(_new_keys)
-        return changed(call, path, {**value, key: draw(_replacements)})
+        return with_value(call, path, {**value, key: draw(_replacements)})
     made: dict[str, Callable[[], Any]] = {
         "near": lambda: _near(value),
         "replace": lambda: draw(_replacements),
         "list": lambda: [value],
         "text": lambda: json.dumps(value),
     }
-    return changed(call, path, made[way]())
+    return with_value(call, path, made[way]())
 
 
 def _near(value: Any) -> Any:

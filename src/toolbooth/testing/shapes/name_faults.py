@@ -10,7 +10,7 @@ from typing import Any
 from toolbooth.boundary.examine import MOST_PROBLEMS
 from toolbooth.jsonvalue import JsonPath, path_text, recased
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
-from toolbooth.testing.shapes.call_places import CallPlace, changed, children
+from toolbooth.testing.shapes.call_places import CallPlace, children, with_value
 from toolbooth.testing.shapes.declared_names import holds_object, is_near, undeclared_code
 from toolbooth.testing.shapes.expected import AgentShape, Draft, Found
 
@@ -19,14 +19,14 @@ def name_faults(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[A
     """Every fault of the names of one object, which has one form and no undeclared keys."""
     if len(set(map(recased, form.names))) == len(form.names):
         for kind, recase in _CASES.items():
-            yield from _in_another_case(draft, place, form, kind, recase)
-    yield from _misspelt(draft, place, form)
+            yield from _names_in_another_case(draft, place, form, kind, recase)
+    yield from _misspelt_name(draft, place, form)
     for key in place.value:
-        yield from _spelt_out(draft, place, form, key)
-        yield from _twice(draft, place, key)
+        yield from _path_as_name(draft, place, form, key)
+        yield from _duplicate_key(draft, place, key)
 
 
-def _undeclared(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
+def _undeclared_problems(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
     """The problems of undeclared keys with these values."""
     return [
         (undeclared_code(each), path_text((*place.path, name))) for name, each in values.items()
@@ -36,7 +36,7 @@ def _undeclared(place: CallPlace, values: Mapping[str, Any]) -> list[Found]:
 # --- another case -------------------------------------------------------------------------------
 
 
-def _in_another_case(
+def _names_in_another_case(
     draft: Draft, place: CallPlace, form: ObjectShape, kind: str, recase: Callable[[str], str]
 ) -> Iterator[AgentShape]:
     """All the names of one object in another case: an adapter does not choose among them."""
@@ -45,9 +45,9 @@ def _in_another_case(
     if not names or len(names) > MOST_PROBLEMS or len(set(names.values())) < len(names):
         return
     held = {names.get(key, key): each for key, each in place.value.items()}
-    sent = changed(draft.arguments, place.path, held)
-    problems = _undeclared(place, {name: place.value[key] for key, name in names.items()})
-    yield draft.refused(kind, place.path, sent, problems, corrected=draft.corrected)
+    sent = with_value(draft.arguments, place.path, held)
+    problems = _undeclared_problems(place, {name: place.value[key] for key, name in names.items()})
+    yield draft.refused_shape(kind, place.path, sent, problems, corrected=draft.corrected)
 
 
 def _words(name: str) -> list[str]:
@@ -70,7 +70,7 @@ _CASES: dict[str, Callable[[str], str]] = {
 # --- a slip -------------------------------------------------------------------------------------
 
 
-def _misspelt(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
+def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[AgentShape]:
     """The longest name without one letter in its middle, where no other name is like it."""
     declared = [key for key in place.value if key in form.fields]
     key = max(declared, key=len, default="")
@@ -85,20 +85,22 @@ def _misspelt(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterator[Age
     value = place.value[key]
     names = {key: slip}
     held = {names.get(name, name): each for name, each in place.value.items()}
-    problems = _undeclared(place, {slip: value})
+    problems = _undeclared_problems(place, {slip: value})
     if field.required:
         problems.append(("missing", path_text((*place.path, key))))
     # A similar name may be mentioned, but it is not proof of what was meant. What a misspelt object
     # holds may still be declared beside it.
     corrected = ... if holds_object(value) else None
-    sent = changed(draft.arguments, place.path, held)
-    yield draft.refused("misspelt", place.path, sent, problems, corrected=corrected)
+    sent = with_value(draft.arguments, place.path, held)
+    yield draft.refused_shape("misspelt", place.path, sent, problems, corrected=corrected)
 
 
 # --- a path as a name ---------------------------------------------------------------------------
 
 
-def _spelt_out(draft: Draft, place: CallPlace, form: ObjectShape, key: str) -> Iterator[AgentShape]:
+def _path_as_name(
+    draft: Draft, place: CallPlace, form: ObjectShape, key: str
+) -> Iterator[AgentShape]:
     """A nested field by its path: `address.city`, `lines[0].sku`."""
     value = place.value[key]
     field = form.fields.get(key)
@@ -113,10 +115,10 @@ def _spelt_out(draft: Draft, place: CallPlace, form: ObjectShape, key: str) -> I
     if any(map(_is_ambiguous, by_path)) or any(map(holds_object, leaves.values())):
         return
     beside = {name: each for name, each in place.value.items() if name != key}
-    sent = changed(draft.arguments, place.path, {**beside, **leaves})
+    sent = with_value(draft.arguments, place.path, {**beside, **leaves})
     kind = "bracketed" if isinstance(value, list) else "dotted"
-    problems = _undeclared(place, leaves)
-    yield draft.refused(kind, (*place.path, key), sent, problems, corrected=draft.corrected)
+    problems = _undeclared_problems(place, leaves)
+    yield draft.refused_shape(kind, (*place.path, key), sent, problems, corrected=draft.corrected)
 
 
 def _has_one_form(shape: Shape, depth: int = 8) -> bool:
@@ -160,11 +162,11 @@ def _is_ambiguous(path: JsonPath) -> bool:
 # --- a name twice -------------------------------------------------------------------------------
 
 
-def _twice(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
+def _duplicate_key(draft: Draft, place: CallPlace, key: str) -> Iterator[AgentShape]:
     """The same key again, with another value: whichever won, one would be lost."""
     if key != next(iter(place.value)):
         return
-    marked = json.dumps(changed(draft.arguments, place.path, {**place.value, "\0": 0}))
+    marked = json.dumps(with_value(draft.arguments, place.path, {**place.value, "\0": 0}))
     sent = marked.replace(json.dumps("\0"), json.dumps(key)).encode()
     path, problem = (*place.path, key), ("duplicate-key", "$")
-    yield draft.refused("duplicate-key", path, sent, [problem], corrected=None, raw=True)
+    yield draft.refused_shape("duplicate-key", path, sent, [problem], corrected=None, raw=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from toolbooth.jsonvalue import is_array, path_text
 from toolbooth.shape import Field
-from toolbooth.testing.shapes.call_places import CallPlace, changed, without
+from toolbooth.testing.shapes.call_places import CallPlace, with_value, without_key
 from toolbooth.testing.shapes.expected import AgentShape, Draft
 
 SECONDS = 1763164800
@@ -43,16 +43,16 @@ def value_faults(draft: Draft) -> Iterator[AgentShape]:
 
 def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
     path = path_text(place.path)
-    sent = changed(draft.arguments, place.path, fault.value)
+    sent = with_value(draft.arguments, place.path, fault.value)
     if fault.problem:
         said = None if place.mixed and fault.problem == "invalid" else [(fault.problem, path)]
-        return draft.refused(fault.kind, place.path, sent, said, corrected=None)
+        return draft.refused_shape(fault.kind, place.path, sent, said, corrected=None)
     means = draft.arguments
     if fault.means == "nothing":
-        means = without(draft.arguments, place.path)
+        means = without_key(draft.arguments, place.path)
     if fault.means == "null":
-        means = changed(draft.arguments, place.path, None)
-    return draft.taken(
+        means = with_value(draft.arguments, place.path, None)
+    return draft.accepted_shape(
         fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means
     )
 
@@ -63,15 +63,15 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
         path = (*place.path, key)
         there = CallPlace(path=path, value=None, shape=field.shape, field=field)
         for fault in _nothings(there):
-            filled = changed(draft.arguments, place.path, {**place.value, key: fault.value})
+            filled = with_value(draft.arguments, place.path, {**place.value, key: fault.value})
             if fault.problem:
-                yield draft.refused(
+                yield draft.refused_shape(
                     fault.kind, path, filled, [(fault.problem, path_text(path))], corrected=None
                 )
             else:
-                means = changed(draft.arguments, place.path, {**place.value, key: None})
+                means = with_value(draft.arguments, place.path, {**place.value, key: None})
                 means = means if fault.means == "null" else draft.arguments
-                yield draft.taken(
+                yield draft.accepted_shape(
                     fault.kind,
                     path,
                     filled,
@@ -225,8 +225,10 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     if isinstance(value, int) and abs(value) < 2**53 and not place.takes("number"):
-        yield draft.taken("whole-float", place.path, _body_with_number(draft, place, f"{value}.0"))
-    yield draft.refused(
+        yield draft.accepted_shape(
+            "whole-float", place.path, _body_with_number(draft, place, f"{value}.0")
+        )
+    yield draft.refused_shape(
         "nan",
         place.path,
         _body_with_number(draft, place, "NaN"),
@@ -235,7 +237,7 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     )
     if not place.shape.decimal:  # a Decimal can hold it
         overflow = _body_with_number(draft, place, "1e999")
-        yield draft.refused(
+        yield draft.refused_shape(
             "overflow", place.path, overflow, [("lossy-number", path)], corrected=None, raw=True
         )
 
@@ -243,5 +245,5 @@ def _number_bytes(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 def _body_with_number(draft: Draft, place: CallPlace, literal: str) -> bytes:
     """The call with a number that is written in its own way."""
     mark = "\0a number\0"
-    marked = json.dumps(changed(draft.arguments, place.path, mark))
+    marked = json.dumps(with_value(draft.arguments, place.path, mark))
     return marked.replace(json.dumps(mark), literal).encode()

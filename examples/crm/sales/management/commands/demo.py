@@ -64,7 +64,7 @@ class Command(BaseCommand):
         )
         self._heading(f"{len(CALLS) + 2}. The blank rows of the incident, found and removed")
         call_command(
-            "mcp_blank_rows",
+            "blank_rows",
             "sales.Contact",
             "--delete",
             stdout=self.stdout,

@@ -132,7 +132,7 @@ def _authorization(token: str | None) -> str | None:
 
 def _keyword() -> str:
     """The word before a token, as the project's views want it."""
-    for action in catalogue().ways:
+    for action in catalogue().authenticating_actions:
         view = action.view()
         for authenticator in view.get_authenticators():
             if isinstance(authenticator, TokenAuthentication):

@@ -10,13 +10,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from toolbooth.django.management import messages
 from toolbooth.django.management.examinations import EXAMINATIONS, Finding, findings
 
 
 class Command(BaseCommand):
     """Looks at everything, and goes on after a fault."""
 
-    help = "Look at the configuration, the endpoint, the tools, who may call them and what was left out."
+    help = messages.DOCTOR
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,7 +1,7 @@
-"""Print the figures of a tree of Python code, to compare two commits.
+"""Print the figures of the code as a table, to compare this clone with other commits.
 
-`python scripts/figures.py` reads this clone, `python scripts/figures.py COMMIT` also that commit,
-side by side. `docs/project/figures.md` keeps one such table.
+`python scripts/code_figures.py COMMIT` prints that commit and this clone side by side.
+`docs/project/figures.md` keeps one such table.
 """
 
 import ast

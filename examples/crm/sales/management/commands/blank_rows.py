@@ -1,7 +1,7 @@
-"""`manage.py mcp_blank_rows sales.Contact --delete`: rows that were created with nothing in them,
-found and removed.
+"""`manage.py blank_rows sales.Contact --delete`: finds and deletes rows that were created empty.
 
-They are what a create leaves behind whose fields came inside a wrapper that nobody read.
+A server that ignores a wrapper around the fields of a create leaves such rows behind. To use the
+command in another project, copy this file into `management/commands` of one of its apps.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from rest_framework import serializers
 
 from toolbooth.django.call.receipts import is_receipted
 from toolbooth.django.describe.catalogue import catalogue
-from toolbooth.django.describe.operations import Unknowable, describing, operation
+from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.operations import operation
+from toolbooth.django.describe.spectacular import describing
 
 
 class Command(BaseCommand):
     """Finds rows in which every writable field has its empty default."""
 
     help = (
-        "List the rows of a model in which every field that can be sent is empty or has its default, and to which no"
-        " other row refers; with --delete, delete them."
+        "List the rows of a model in which every field that can be sent is empty or has its default,"
+        " and to which no other row refers; with --delete, delete them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,7 +50,7 @@ class Command(BaseCommand):
         for row in found:
             self.stdout.write(f"  {row.pk}{_since(row)}")
         if found and not options["delete"]:
-            self.stdout.write(f"To delete: manage.py mcp_blank_rows {model._meta.label} --delete")
+            self.stdout.write(f"To delete: manage.py blank_rows {model._meta.label} --delete")
         elif found:
             keys = [row.pk for row in found]
             with transaction.atomic(using=options["database"]):
@@ -72,11 +74,7 @@ def blank_rows(model: type[Model], names: Iterable[str], database: str = DEFAULT
 
 def _model(label: str) -> type[Model]:
     try:
-        found = (
-            [apps.get_model(label)]
-            if "." in label
-            else [each for each in apps.get_models() if each.__name__.lower() == label.lower()]
-        )
+        found = [apps.get_model(label)] if "." in label else _models_named(label)
     except (LookupError, ValueError) as error:
         raise CommandError(str(error), returncode=2) from None
     if len(found) == 1:
@@ -86,6 +84,10 @@ def _model(label: str) -> type[Model]:
         f"there is more than one {label!r}: {several}" if found else f"there is no model {label!r}"
     )
     raise CommandError(words, returncode=2)
+
+
+def _models_named(name: str) -> list[type[Model]]:
+    return [each for each in apps.get_models() if each.__name__.lower() == name.lower()]
 
 
 def _writable(model: type[Model]) -> Iterator[str]:
@@ -133,7 +135,7 @@ def _field(model: type[Model], name: str) -> Any:
 
 
 def _is_empty(model: type[Model], name: str) -> Q | None:
-    """What holds where nothing was sent for a field; None where any value may have come by itself."""
+    """The condition that holds if nothing was sent for a field; None if that cannot be known."""
     field = _field(model, name)
     if not isinstance(field, models.Field) or field.many_to_many:
         return Q(**{f"{name}__isnull": True})  # rows elsewhere

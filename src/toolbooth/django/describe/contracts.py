@@ -1,0 +1,87 @@
+"""One operation -> the contract of its tool, its description, and who may not see it."""
+
+from __future__ import annotations
+
+import inspect
+
+from toolbooth.compile.json_schema import shape_of_schema
+from toolbooth.contract import Contract
+from toolbooth.django.call.caller import caller
+from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.validation import Validation
+from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.gateway_arguments import brief
+from toolbooth.django.describe.names import title
+from toolbooth.django.describe.operations import Operation
+
+STANDARD_ACTIONS = frozenset(("list", "retrieve", "create", "update", "partial_update", "destroy"))
+
+LONGEST_DESCRIPTION = 900
+"""Characters of a view's own description: with what is added to it, clients take 1,024 (lint knows
+which).
+"""
+
+
+def access_check(tool: str, action: Action, arguments: Arguments) -> Exception | None:
+    """What a caller that the view does not let in is told instead of a refusal."""
+    answer = caller().objection(action)
+    return None if answer is None else refusal(answer, tool, arguments, action)
+
+
+def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
+    """A contract whose shape the boundary guards, and whose values REST framework validates: once,
+    in the view.
+    """
+    published = arguments.schema(arguments.properties)
+    shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
+    return Contract(
+        name=name,
+        description=description,
+        shape=shape,
+        describe=lambda: published,
+        listing_schema=brief(arguments),
+        validate=Validation(arguments),
+    )
+
+
+def description_of(described: Operation) -> str:
+    """What a tool does. The description of a view set is about its rows; the standard actions say
+    what they do to them.
+    """
+    own = cut(described.description.strip())
+    verb = title(described.action)
+    if described.action.name not in STANDARD_ACTIONS:
+        return own or verb
+    return f"{verb}. {own}" if own and not _is_on_list(described) else verb
+
+
+def _is_on_list(described: Operation) -> bool:
+    """Whether the description is the view's own, which the tool that lists its rows already has."""
+    view = described.action.view
+    if described.action.name in ("list", "create") or not hasattr(view, "list"):
+        return False
+    return described.description.strip() == (inspect.getdoc(view) or "").strip()
+
+
+def summary(described: Operation) -> str:
+    """The first paragraph of a view's description."""
+    return cut(described.description.strip().partition("\n\n")[0])
+
+
+def cut(text: str) -> str:
+    """A description that is not too long."""
+    if len(text) <= LONGEST_DESCRIPTION:
+        return text
+    return f"{text[:LONGEST_DESCRIPTION].rsplit(maxsplit=1)[0]} …"
+
+
+def hints(action: Action) -> dict[str, bool]:
+    """What a client may show before it lets a call through, unless clients assume it anyway."""
+    match action.method:
+        case "GET":
+            return {"readOnlyHint": True}
+        case "POST":
+            return {"destructiveHint": False}
+        case _:
+            return {}

@@ -1,0 +1,148 @@
+"""Schemas of single fields: without noise, and with all values that REST framework takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from toolbooth.jsonvalue import Json, is_object
+from toolbooth.server.redact import is_secret_name
+
+JSON_TYPES = ["object", "array", "number", "boolean"]
+"""What a JSONField takes, and null where it may be null. A document that is sent as JSON text is
+read, so no text.
+"""
+
+ANY_ITEMS = {"type": ["object", "string", "number", "boolean"]}
+"""What is published of a list in a document; lists of lists are taken too, but cost more words than
+they are worth.
+"""
+
+MOST_LABELS = 30
+"""Choices that a description explains."""
+
+_INTEGER_LIMITS = (2**15, 2**31, 2**32, 2**63, 2**64)
+"""Limits of a database's integers: these say nothing about a field."""
+
+_NUMBER_FORMATS = ("int32", "int64", "float", "double")
+
+_NOISE = frozenset(
+    ("title", "readOnly", "writeOnly", "example", "examples", "externalDocs", "discriminator")
+)
+
+
+def trimmed(schema: Json) -> Json:
+    """A schema without keywords that say nothing."""
+    made = {key: each for key, each in schema.items() if key not in _NOISE}
+    if made.get("format") in _NUMBER_FORMATS:
+        del made["format"]
+    for key in ("minimum", "maximum"):
+        if key in made and _is_integer_limit(made[key]):
+            del made[key]
+    # Python's regular expressions go beyond those of JSON Schema.
+    if "(?" in str(made.get("pattern", "")):
+        del made["pattern"]
+    if is_object(made.get("items")):
+        made["items"] = trimmed(made["items"])
+    if is_object(made.get("properties")):
+        made["properties"] = {key: trimmed(each) for key, each in made["properties"].items()}
+    return made
+
+
+def _is_integer_limit(value: Any) -> bool:
+    if not isinstance(value, int):
+        return False
+    return any(abs(value) in (limit, limit - 1) for limit in _INTEGER_LIMITS)
+
+
+def scalar_schema(schema: Json, found: Any, name: str) -> Json:
+    """The schema of a scalar, with all that REST framework takes."""
+    made = trimmed(schema)
+    if isinstance(found, serializers.JSONField):
+        if not made.keys() & {"type", "properties", "anyOf", "oneOf"}:
+            types = [*JSON_TYPES, *_null(found)]
+            return {**made, "type": types, "additionalProperties": True, "items": ANY_ITEMS}
+    elif isinstance(found, serializers.DictField):
+        if not is_object(made.get("additionalProperties")):
+            return {**made, "additionalProperties": True}
+    elif isinstance(found, serializers.DecimalField):
+        made.pop("pattern", None)
+        return {**made, "type": ["number", "string", *_null(found)], "format": "decimal"}
+    elif isinstance(found, serializers.ChoiceField):
+        return _choices(made, found)
+    elif isinstance(found, serializers.CharField):
+        return _text(made, found, name)
+    return made
+
+
+def _null(found: Any) -> list[str]:
+    return ["null"] if found.allow_null else []
+
+
+def as_number(schema: Json) -> Json:
+    """A decimal that every client keeps whole as a number: the shorter schema to publish. As text
+    it is taken too.
+    """
+    kinds = [kind for kind in schema["type"] if kind != "string"]
+    made = {key: each for key, each in schema.items() if key != "format"}
+    if isinstance(made.get("default"), str):
+        made["default"] = float(made["default"])
+    return {**made, "type": kinds[0] if len(kinds) == 1 else kinds}
+
+
+# --- text ---
+
+
+def _text(schema: Json, found: Any, name: str) -> Json:
+    made = _text_or_blank(schema) if found.allow_blank else schema
+    is_secret = found.style.get("input_type") == "password" or is_secret_name(name)
+    return {**made, "format": "password"} if is_secret else made
+
+
+def _text_or_blank(schema: Json) -> Json:
+    """One text, where drf-spectacular has the empty one apart; without the pattern, which the empty
+    one would break.
+    """
+    branches: list[Json] = schema.get("oneOf", [])
+    longer = next((each for each in branches if each.get("maxLength") != 0), schema)
+    made = {**schema, **longer}
+    made.pop("oneOf", None)
+    made.pop("pattern", None)
+    return made
+
+
+# --- choices ---
+
+
+def _choices(schema: Json, found: Any) -> Json:
+    """With the empty choice if it is one, and with labels that say more than their values."""
+    if isinstance(found, serializers.MultipleChoiceField) and "items" in schema:
+        made: Json = {**schema, "items": _with_blank(schema["items"], found)}
+    else:
+        made = _with_blank(schema, found)
+    labels = {value: str(label) for value, label in found.choices.items()}
+    telling = [f"{value} = {label}" for value, label in labels.items() if _says_more(label, value)]
+    if not telling or len(labels) > MOST_LABELS:
+        return made
+    return with_words(made, ", ".join(telling))
+
+
+def _with_blank(schema: Json, found: Any) -> Json:
+    if found.allow_blank and "enum" in schema and "" not in schema["enum"]:
+        return {**schema, "enum": [*schema["enum"], ""]}
+    return schema
+
+
+def _says_more(label: str, value: Any) -> bool:
+    return _letters(str(value)) != _letters(label.replace(" ", ""))
+
+
+def _letters(text: str) -> str:
+    return text.lower().replace("_", "").replace("-", "")
+
+
+def with_words(schema: Json, words: str) -> Json:
+    """A schema with more words at the end of its description."""
+    before = str(schema.get("description") or "").rstrip(". ")
+    return {**schema, "description": f"{before}. {words}" if before else words}

@@ -1,0 +1,150 @@
+"""What the gateway once guessed from a view's byte code, for `mcp_doctor` alone.
+
+Earlier versions looked into the code of a view to find out whether its DELETE reads a body, and
+whether its create takes a list. Now authors declare both: `@extend_schema(request=...)` and
+`@mcp_bulk`. A view that relied on a guess would change in silence, so `mcp_doctor` still makes the
+guesses, and names the line to write where they differ from the declarations. No tool is described
+or called by anything in this module. It can be deleted once no project upgrades from such a
+version.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from rest_framework.generics import GenericAPIView
+from rest_framework.mixins import CreateModelMixin
+
+from toolbooth.django.call.bodies import is_json
+from toolbooth.django.describe.discovery import Action, is_bulk
+from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.operations import Operation, operation
+from toolbooth.django.describe.spectacular import describing
+
+Kind = Literal["undeclared body", "newly sent body", "unmarked list"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A tool that earlier versions described or called in another way."""
+
+    kind: Kind
+    tool: str
+    view: type
+    handler: str
+    """The method of the view that Django calls: `delete`, or a view set's action."""
+
+
+def differences(actions: Mapping[str, Action]) -> Iterator[Difference]:
+    """Each tool for which the guess and the declaration differ."""
+    with describing():
+        for tool, action in actions.items():
+            kind = _difference(action)
+            if kind is not None:
+                handler = _handler(action)
+                yield Difference(kind=kind, tool=tool, view=action.view, handler=handler)
+
+
+def _handler(action: Action) -> str:
+    is_view_set = hasattr(action.callback, "actions")
+    return action.name if is_view_set else action.method.lower()
+
+
+def _difference(action: Action) -> Kind | None:
+    if action.method == "DELETE":
+        return _difference_of_delete(action)
+    if action.method == "POST" and action.name == "create":
+        return _difference_of_create(action)
+    return None
+
+
+def _difference_of_delete(action: Action) -> Kind | None:
+    described = _described(action)
+    if described is None:
+        return None
+    guessed = reads_body(action)
+    if guessed and described.leaves_body_open:
+        return "undeclared body"
+    if described.body is not None and not guessed:
+        return "newly sent body"
+    return None
+
+
+def _difference_of_create(action: Action) -> Kind | None:
+    """A view that is marked although the guess was no is left alone: the mark is its author's
+    word, and no earlier version knew it.
+    """
+    if is_bulk(action) or not takes_lists(action.view):
+        return None
+    described = _described(action)
+    if described is None or described.body is None or not is_json(described.media_type):
+        return None
+    takes_one_row = described.body.get("type") == "object"
+    return "unmarked list" if takes_one_row else None
+
+
+def _described(action: Action) -> Operation | None:
+    try:
+        return operation(action)
+    except Unknowable:
+        return None
+
+
+# --- the guesses ---
+
+
+def reads_body(action: Action) -> bool:
+    """Whether a view's code seems to read the body of a DELETE with its serializer."""
+    names = [_handler(action)]
+    for name in names:
+        handler: Any = getattr(action.view, name, None)
+        code: Any = getattr(inspect.unwrap(handler), "__code__", None)
+        if code is None:
+            continue
+        words: list[Any] = [each.argval for each in dis.get_instructions(code)]
+        if ("request", "data") in pairwise(words) and "get_serializer" in words:
+            return True
+        called = [each for each in ("destroy", "perform_destroy") if each in words]
+        names += [each for each in called if each not in names]
+    return False
+
+
+def takes_lists(view: type) -> bool:
+    """Whether a view's own code seems to take a list."""
+    own = [
+        *_overrides(view, "create", CreateModelMixin),
+        *_overrides(view, "get_serializer", GenericAPIView),
+    ]
+    return any(map(_mentions_lists, own))
+
+
+def _overrides(view: type, name: str, stock: type) -> Iterator[Any]:
+    """The methods of a name that are not REST framework's own."""
+    for cls in view.__mro__:
+        if cls is stock:
+            return
+        if name in vars(cls):
+            yield inspect.unwrap(vars(cls)[name])
+
+
+def _mentions_lists(method: Any) -> bool:
+    """Whether code asks if something is a list, or names `many`."""
+    code: Any = getattr(method, "__code__", None)
+    if code is None:
+        return False
+    words = {*code.co_names, *code.co_varnames, *_texts(code.co_consts)}
+    return "many" in words or {"isinstance", "list"} <= words
+
+
+def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
+    """The texts among constants. The names of keyword arguments are a tuple of texts."""
+    for each in constants:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, tuple):
+            yield from _texts(each)

@@ -1,0 +1,129 @@
+"""Every sentence about how views and functions become tools, and about rows that a call names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Why an action or a field is not published. The part after "; " is the remedy.
+
+ONLY_HTML = "it renders only HTML: a page for people"
+LEFT_OUT_BY_HOOK = "a hook in SPECTACULAR_SETTINGS leaves it out"
+NO_SCHEMA = "its author set schema = None"
+IGNORED = "@mcp_ignore"
+EXCLUDED = "@extend_schema(exclude=True)"
+CHOSEN_BY_AUTHOR = (IGNORED, EXCLUDED, NO_SCHEMA)
+"""Reasons that are an author's own wish."""
+
+TAKES_A_FILE = "takes a file, which is not sent over MCP"
+TAKES_JSON_API = (
+    "it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON"
+)
+BODY_WITHOUT_FIELDS = (
+    "its body has no known fields; give the action a serializer, or describe it with @extend_schema"
+)
+
+
+def no_serializer(reason: str) -> str:
+    """An action that reads a body, with nothing that reads it."""
+    why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
+    return f"{why}; give it one, or describe it with @extend_schema"
+
+
+def required_but_unknown(path: str, reason: str) -> str:
+    """A field that must be sent, and cannot be."""
+    return f"{path!r} is required, and {reason}"
+
+
+def not_described(error: Exception) -> str:
+    """A view on which drf-spectacular or the gateway failed."""
+    return f"describing it failed: {type(error).__name__}: {error}"
+
+
+# Patterns in the settings.
+
+FITS_NO_TOOL = "it fits no tool"
+FITS_NO_RESOURCE = "it fits no resource"
+FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
+
+# What tools and their fields say of themselves.
+
+TAKES_MANY = 'Many: {"objects": [{…}]}, all or none.'
+RELATION_BY = "key, or an object with any of these"
+
+_GENERAL_DESCRIPTIONS = frozenset(
+    (
+        "A page number within the paginated result set.",
+        "Number of results to return per page.",
+        "The initial index from which to return the results.",
+        "The pagination cursor value.",
+        "A search term.",
+        "Which field to use when ordering the results.",
+        "Multiple values may be separated by commas.",
+        "Ordering",
+    )
+)
+"""What REST framework says of every parameter of a kind."""
+
+_DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
+"""How drf-spectacular begins to describe the key in a URL."""
+
+
+def is_general_description(text: str) -> bool:
+    """Whether a description says no more than the parameter's name and type."""
+    return text in _GENERAL_DESCRIPTIONS or text.startswith(_DESCRIPTIONS_OF_KEYS)
+
+
+def key_in_path(name: str) -> str:
+    """An argument of the URL, beside a field of the same name in the body."""
+    return f"which one: its {name} as it is now"
+
+
+def creates_many(words: str) -> str:
+    """A tool for many rows."""
+    return f"{words}: all are made, or none."
+
+
+def help_about_many(most: int) -> str:
+    """How many rows one call can make."""
+    return f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
+
+
+# What agents are told of rows.
+
+
+def wrong_count(most: int, count: int) -> str:
+    """Too many rows in one call, or none."""
+    return f"takes 1 to {most:,} rows in one call, not {count:,}"
+
+
+def names_no_row(lookups: Sequence[str]) -> str:
+    """An empty object in the place of a relation."""
+    return f"names no row; send its key, or one of {', '.join(lookups)}"
+
+
+def several_rows(kind: str, sent: Mapping[str, Any]) -> str:
+    """An object that names more than one row."""
+    return f"more than one {kind} has {_named_by(sent)}; send its key"
+
+
+def no_such_row(kind: str, sent: Mapping[str, Any]) -> str:
+    """An object that names no row."""
+    return f"there is no {kind} with {_named_by(sent)}"
+
+
+def _named_by(sent: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} {each!r}" for name, each in sent.items())
+
+
+# What authors of tools are told.
+
+
+def unknown_option(name: str) -> str:
+    """A keyword that `@mcp_tool` and its siblings do not take."""
+    return f"got an unexpected keyword argument {name!r}"
+
+
+def same_action(name: str, count: int) -> str:
+    """Several methods of one class that are the same action."""
+    return f"{count} actions are named {name!r}; pass name="

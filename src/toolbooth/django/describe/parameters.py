@@ -1,0 +1,118 @@
+"""The parameters of one operation: what its URL, its query and its headers take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rest_framework.filters import OrderingFilter, SearchFilter
+
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.paging import Bound
+from toolbooth.jsonvalue import Json, is_array, is_object
+
+_BETWEEN_WORDS = ",'\""
+"""Characters between the words of a search, beside spaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a URL, or a header."""
+
+    schema: Json
+    required: bool = False
+    comma_separated: bool = False
+    """Several values are one value of the query, with commas."""
+    choices: tuple[str, ...] = ()
+    """All values that it takes. Views often ignore other values, so these are refused."""
+    bound: Bound | None = None
+    """Of a parameter of the paginator: what it takes."""
+    ignored_characters: str = ""
+    """Characters that have no meaning in it, as spaces have none."""
+
+
+def parameters_in(part: str, raw: list[Json]) -> dict[str, Parameter]:
+    """The parameters of one part of a request: "path", "query" or "header"."""
+    return {each["name"]: _parameter(each) for each in raw if each["in"] == part}
+
+
+def query_parameters(
+    view: Any, raw: list[Json], paging: Mapping[str, Bound]
+) -> dict[str, Parameter]:
+    """The parameters of the query, with what filters and the paginator take for theirs."""
+    found = parameters_in("query", raw)
+    found |= dict(_search_and_ordering(view, raw))
+    for name, bound in paging.items():
+        if name in found:
+            schema = {**found[name].schema, **bound.schema}
+            found[name] = replace(found[name], schema=schema, bound=bound)
+    return found
+
+
+def _parameter(raw: Json) -> Parameter:
+    schema = _without_null(raw.get("schema") or {"type": "string"})
+    description = str(raw.get("description") or "").strip()
+    if description and not messages.is_general_description(description):
+        schema["description"] = description
+    items: Json = schema.get("items", schema)
+    return Parameter(
+        schema=schema,
+        required=bool(raw.get("required")),
+        comma_separated=raw.get("explode") is False and schema.get("type") == "array",
+        choices=tuple(map(str, items.get("enum", ()))),
+    )
+
+
+def _without_null(schema: Json) -> Json:
+    """A URL has no null."""
+    made = dict(schema)
+    if is_array(made.get("type")):
+        kinds = [kind for kind in made["type"] if kind != "null"]
+        made["type"] = kinds[0] if len(kinds) == 1 else kinds
+    if "enum" in made:
+        made["enum"] = [each for each in made["enum"] if each is not None]
+    if is_object(made.get("items")):
+        made["items"] = _without_null(made["items"])
+    return made
+
+
+# --- search and ordering ---
+
+
+def _search_and_ordering(view: Any, raw: list[Json]) -> Iterator[tuple[str, Parameter]]:
+    """Both parameters, of which drf-spectacular says only that they are text."""
+    texts = [each for each in raw if each.get("schema") == {"type": "string"}]
+    names = {each["name"] for each in texts if each["in"] == "query"}
+    for backend in getattr(view, "filter_backends", None) or ():
+        filters: Any = backend()
+        if isinstance(filters, OrderingFilter) and filters.ordering_param in names:
+            if fields := _orderings(filters, view):
+                yield filters.ordering_param, _ordering_parameter(fields)
+        elif isinstance(filters, SearchFilter) and filters.search_param in names:
+            yield filters.search_param, _search_parameter(filters, view)
+
+
+def _ordering_parameter(names: list[str]) -> Parameter:
+    choices = tuple(each for name in names for each in (name, f"-{name}"))
+    schema = {"type": "string", "enum": list(choices)}
+    return Parameter(schema=schema, comma_separated=True, choices=choices)
+
+
+def _search_parameter(filters: Any, view: Any) -> Parameter:
+    fields: list[str] = filters.get_search_fields(view, view.request) or []
+    schema = {"type": "string"}
+    if fields:
+        schema["description"] = f"in {', '.join(name.lstrip('^=@$') for name in fields)}"
+    return Parameter(schema=schema, ignored_characters=_BETWEEN_WORDS)
+
+
+def _orderings(filters: Any, view: Any) -> list[str]:
+    """The fields that rows can be ordered by; none if only a real caller leads to the model, and
+    then any text is taken.
+    """
+    try:
+        valid = filters.get_valid_fields(view.queryset, view, {"request": view.request})
+    except Exception:
+        return []
+    return [str(name) for name, _ in valid]

@@ -1,0 +1,252 @@
+"""drf-spectacular's schema of a view, whichever schema class the project uses, asked only for what
+can be sent.
+
+drf-spectacular knows serializers, filters and paginators, and `@extend_schema` is how authors
+correct it. It is asked for one action at a time, with a registry of its own: in a shared one, two
+serializers of one name become one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from inspect import getattr_static
+from typing import Any
+
+from drf_spectacular import plumbing as untyped_plumbing
+from drf_spectacular import settings as untyped_settings
+from drf_spectacular.drainage import GENERATOR_STATS
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.test import APIRequestFactory
+from rest_framework.viewsets import ViewSetMixin
+
+from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
+from toolbooth.jsonvalue import Json
+
+plumbing: Any = untyped_plumbing
+spectacular: Any = untyped_settings
+UntypedSchema: Any = AutoSchema
+
+_SETTINGS = {
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_NO_READ_ONLY_REQUIRED": True,
+    "OAS_VERSION": "3.1.1",
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATION_PARAMETERS": False,
+}
+_lock = threading.RLock()
+
+
+@contextmanager
+def describing() -> Generator[None]:
+    """drf-spectacular's settings are global to the process: one thread at a time, and only while
+    this is open.
+    """
+    with _lock, spectacular.patched_settings(_SETTINGS), GENERATOR_STATS.silence():
+        yield
+
+
+def schema_of(action: Action) -> Any:
+    """The schema of an action's view: a `RequestSchema`. Its view has a request that came from
+    nobody.
+    """
+    generator: Any = SchemaGenerator()
+    view = generator.create_view(action.callback, action.method)
+    # Building the mock request may already run code of the view that looks at its request.
+    view.request = APIRequestFactory().generic(action.method, action.path)
+    view.request = plumbing.build_mock_request(action.method, action.path, view, None)
+    schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
+    schema.view = view
+    schema.generator = generator
+    return schema
+
+
+# --- what drf-spectacular complains of ---
+
+
+def complaints() -> dict[str, int]:
+    """Everything that drf-spectacular has complained of so far, and how often."""
+    stats: Any = GENERATOR_STATS
+    return {**stats._warn_cache, **stats._error_cache}
+
+
+def complaints_since(before: Mapping[str, int]) -> list[str]:
+    """What drf-spectacular has complained of since."""
+    return [text for text, count in complaints().items() if count > before.get(text, 0)]
+
+
+# --- the schema class ---
+
+
+class RequestSchema(UntypedSchema):
+    """Asked only for what can be sent."""
+
+    paging: Mapping[str, Bound] = {}
+    """The paginator's parameters."""
+    declared_request: Any = None
+    """What reads the body of a DELETE, as its author declares it."""
+    generator: Any = None
+    """Kept because the view refers to its own schema only weakly, and the generator holds it."""
+
+    def _next_class(self) -> Any:
+        """`super()`, which has no types here."""
+        return super()
+
+    def _get_response_bodies(self, direction: Any = "response") -> Json:
+        return {}
+
+    def _get_format_parameters(self) -> list[Json]:
+        return []  # the answer's format is JSON, whatever the view could render
+
+    def _resolve_path_parameters(self, variables: list[str]) -> list[Json]:
+        found: list[Json] = []
+        for name in variables:
+            found += self._converted(name) or self._next_class()._resolve_path_parameters([name])
+        return found
+
+    def _converted(self, name: str) -> list[Json]:
+        """What `<int:pk>` says. drf-spectacular would look for it under the name that its documents
+        give to `pk`.
+        """
+        regex = self.path_regex.replace(f":{name}>", ":found>")
+        found = plumbing.resolve_django_path_parameter(regex, "found", [])
+        # Every part of a URL is text, so that type says nothing.
+        if not found or found["schema"] == {"type": "string"}:
+            return []
+        return [{**found, "name": name}]
+
+    def _get_pagination_parameters(self) -> list[Json]:
+        paginator = self._get_paginator()
+        if is_off(paginator):
+            return []
+        found: list[Json] = self._next_class()._get_pagination_parameters()
+        self.paging = {each["name"]: ANYTHING for each in found}
+        if found:
+            self.paging |= bounds(paginator)
+        return found
+
+    def get_auth(self) -> list[Json]:
+        return []
+
+    def _get_request_body(self, direction: Any = "request") -> Any:
+        if self.method != "DELETE":
+            return self._next_class()._get_request_body(direction)
+        self.declared_request = self.get_request_serializer()
+        if self.declared_request is None:
+            return None
+        self.method = "POST"  # drf-spectacular knows of no body for a DELETE
+        try:
+            return self._next_class()._get_request_body(direction)
+        finally:
+            self.method = "DELETE"
+
+    def get_request_serializer(self) -> Any:
+        # `@extend_schema(methods=["DELETE"])` does not apply while the method is called POST.
+        if self.declared_request is not None:
+            return self.declared_request
+        return self._next_class().get_request_serializer()
+
+    def _get_serializer_name(
+        self, serializer: Any, direction: Any, bypass_extensions: bool = False
+    ) -> str:
+        """Two serializers of one name, one perhaps within the other, are two."""
+        name = self._next_class()._get_serializer_name(serializer, direction, bypass_extensions)
+        classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
+        return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
+
+
+class UndeclaredRequest(UntypedSchema):
+    """Comes after what authors declare: what is asked of this, they left open."""
+
+    leaves_body_open: bool = False
+    """A DELETE of which the author declares neither a body nor that there is none."""
+
+    def get_request_serializer(self) -> Any:
+        """The view's own serializer; it says nothing of a DELETE, whose body must be declared."""
+        if self.method not in ("DELETE", "OPTIONS"):
+            return UntypedSchema.get_request_serializer(self)
+        self.leaves_body_open = True
+        return None
+
+
+class WholeViewRequest(UntypedSchema):
+    """Comes between what authors declare for one handler and what they declare for a whole view.
+
+    `@extend_schema(request=...)` on a view is about the methods that have a body in any API. It is
+    no declaration for its DELETE, unless it names that method or the view has no other.
+    """
+
+    def _declared_for_view(self) -> Any:
+        declared: Any = super()
+        return declared.get_request_serializer()
+
+    def get_request_serializer(self) -> Any:
+        if self.method != "DELETE":
+            return self._declared_for_view()
+        if _takes_other_bodies(self.view) and self._is_declared_for_all_methods():
+            self.leaves_body_open = True
+            return None
+        return self._declared_for_view()
+
+    def _is_declared_for_all_methods(self) -> bool:
+        self.method = "OPTIONS"  # a method that nobody declares a body for
+        try:
+            self._declared_for_view()
+            return not self.leaves_body_open
+        finally:
+            self.method, self.leaves_body_open = "DELETE", False
+
+
+def _takes_other_bodies(view: Any) -> bool:
+    """Whether a view has methods other than DELETE that take a body."""
+    is_view_set = isinstance(view, ViewSetMixin)
+    return is_view_set or any(hasattr(view, name) for name in ("post", "put", "patch"))
+
+
+class _Rearranged(type):
+    """A class that is `@extend_schema`'s first and drf-spectacular's next, whatever else it was
+    derived from.
+
+    `@extend_schema` derives from the class in DEFAULT_SCHEMA_CLASS, which need not be
+    drf-spectacular's.
+    """
+
+    of_view: type
+    """The schema class of the view, without what is declared for one handler."""
+
+    def mro(cls) -> list[type]:
+        extensions = [each for each in super().mro()[1:] if _is_extension(each)]
+        # What is declared for one handler comes before the first class that the view has, too.
+        first = 0
+        while first < len(extensions) and not issubclass(vars(cls)["of_view"], extensions[first]):
+            first += 1
+        return [
+            cls,
+            RequestSchema,
+            *extensions[:first],
+            WholeViewRequest,
+            *extensions[first:],
+            UndeclaredRequest,
+            *AutoSchema.__mro__,
+        ]
+
+
+def _is_extension(cls: type) -> bool:
+    """Whether a class extends drf-spectacular's schema, and is not part of it."""
+    is_spectaculars = issubclass(cls, AutoSchema) or cls.__module__ == "drf_spectacular.utils"
+    return is_spectaculars and cls not in AutoSchema.__mro__
+
+
+def _schema_of_class(view: type) -> type:
+    found: Any = getattr_static(view, "schema")
+    return found if isinstance(found, type) else found.__class__
+
+
+@lru_cache(4096)
+def _rearranged(schema: type, of_view: type) -> Any:
+    return _Rearranged("Rearranged", (schema,), {"of_view": of_view})
