@@ -14,7 +14,6 @@ from types import ModuleType
 
 import density
 import pytest
-from importlinter.cli import lint_imports
 
 import toolbooth
 import toolbooth.publish
@@ -58,13 +57,16 @@ def committed_files() -> list[Path]:
     ]
 
 
-def test_imports_point_down_the_layers_and_hosts_stay_in_their_folders(
-    capsys: pytest.CaptureFixture[str],
-):
-    exit_code = lint_imports(
-        config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True
-    )
-    assert exit_code == 0, capsys.readouterr().out
+def test_imports_point_down_the_layers_and_hosts_stay_in_their_folders():
+    # In a process of its own: import-linter switches off the loggers that exist already.
+    command = [
+        sys.executable,
+        "-c",
+        "from importlinter.cli import lint_imports_command as run; run()",
+    ]
+    options = ["--config", str(ROOT / "pyproject.toml"), "--no-cache", "--no-logo"]
+    done = subprocess.run([*command, *options], env=ENV, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
 
 
 def test_importing_toolbooth_loads_no_host():
@@ -213,12 +215,12 @@ def test_sources_have_names_that_readers_can_look_up():
 # --- plain English --------------------------------------------------------------------------------
 
 DIALECT = {
-    r"what": 22.1,
-    r"told|tells?|said|says?": 9.1,
-    r"stands?": 3.6,
-    r"goes on|go on|comes? to|leads? to": 0.7,
-    r"is no [a-z]+": 0.9,
-    r"whoever|nobody|whatever": 1.7,
+    r"what": 15.4,
+    r"told|tells?|said|says?": 6.1,
+    r"stands?": 1.7,
+    r"goes on|go on|comes? to|leads? to": 0.4,
+    r"is no [a-z]+": 0.8,
+    r"whoever|nobody|whatever": 1.0,
 }
 """Words of the old dialect, and how many per 1,000 words of docstrings and comments there may be.
 
