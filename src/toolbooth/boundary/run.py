@@ -85,23 +85,34 @@ def run(
     injected: Injected,
 ) -> Any:
     """Run a sync tool. Raises TypeError for an async one."""
-    made = run_sync(bound_call(contract, function, values, context, injected))
+    tool = contract.function
+    if function is None and tool is not None and contract.plain_keywords:
+        # Most tools come here. A partial would cost as much as a small tool itself.
+        made = tool(**(values if contract.bind is None else contract.bind(values)))
+    else:
+        made = bound_call(contract, function, values, context, injected)()
+    if type(made) in _NEVER_AWAITED:
+        return made
     if must_be_awaited(made):
         if inspect.iscoroutine(made):
             made.close()
         raise TypeError(messages.is_an_async_tool(contract.name))
-    return made
+    return _items_or_value(made)
 
 
 def run_sync(call: Callable[[], Any]) -> Any:
-    """Run a sync tool to its end; the items of a generator as a list."""
+    """Run a sync tool to its end, for a future."""
     try:
-        made = call()
-        if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
-            return made
-        return list[Any](made)
+        return _items_or_value(call())
     except StopIteration as error:  # a future cannot carry it: the caller would wait for ever
         raise RuntimeError("the tool raised StopIteration") from error
+
+
+def _items_or_value(made: Any) -> Any:
+    """The items of a generator as a list; any other result as it is."""
+    if type(made) in _NEVER_AWAITED or not inspect.isgenerator(made):
+        return made
+    return list[Any](made)
 
 
 async def run_async(call: Callable[[], Any], *, is_async: bool) -> Any:
