@@ -163,3 +163,20 @@ def test_a_registry_offers_no_help_unless_it_is_asked_to():
     registry = ToolRegistry("plain")
     registry.tool(name="seven")(lambda: 7)
     assert registry.dispatch("seven", {"help": True})["isError"] is True
+
+
+@pytest.mark.parametrize("depth", range(4))
+@pytest.mark.parametrize("value", [True, False])
+def test_help_in_text_is_read_as_the_boundary_reads_it(depth: int, value: bool):
+    sent: Any = value
+    for _ in range(depth):
+        sent = json.dumps(sent)
+    answer = called("order", {"sku": "a", "help": sent})
+    assert bool(calls) is not value
+    assert answer["isError"] is False
+
+
+@pytest.mark.parametrize("sent", ["yes", " true", "True", 1, 1.0, "1", [True]])
+def test_help_that_is_not_true_or_false_runs_nothing(sent: Any):
+    assert called("order", {"sku": "a", "help": sent})["isError"] is True
+    assert calls == []

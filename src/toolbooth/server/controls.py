@@ -13,12 +13,13 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
 
+from toolbooth.boundary import repairs
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.compile.json_schema import shape_of_schema
-from toolbooth.contract import Contract
+from toolbooth.contract import DEFAULT_LIMITS, Contract
 from toolbooth.jsonvalue import Json, Schema, is_array
 from toolbooth.server import messages
-from toolbooth.shape import Field
+from toolbooth.shape import Field, Shape
 
 Mode = Literal["summary", "page", "full"]
 
@@ -26,6 +27,7 @@ HELP_KEY = "protocol"
 """The key of help under which the control arguments are listed. Clients read it: the name stays."""
 
 BOOLEAN: Json = {"type": "boolean"}
+_BOOLEAN_SHAPE = Shape(types=frozenset(("boolean",)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,17 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
         elif known[name] in _READ:
             own[known[name]] = tuple(value) if is_array(value) else value
     return others, Controls(**own)
+
+
+def is_true(value: Any) -> bool:
+    """Whether the boundary reads a value as true. It may be text, or text in text.
+
+    A request for help that only the boundary understood would run the tool.
+    """
+    if not isinstance(value, str):
+        return value is True
+    found = repairs.text(_BOOLEAN_SHAPE, value, DEFAULT_LIMITS)
+    return not isinstance(found, repairs.Unrepairable) and found[0] is True
 
 
 def is_free(contract: Contract, name: str) -> bool:

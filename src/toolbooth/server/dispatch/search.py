@@ -19,6 +19,7 @@ from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, near_name, quoted, same_name
 from toolbooth.server import messages
+from toolbooth.server.controls import is_true
 from toolbooth.server.dispatch.help import help_of_action, help_of_dispatcher
 from toolbooth.server.dispatch.routed_call import RoutedCall, is_own_params, named_tool, sent_at
 from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool, target_of
@@ -163,7 +164,7 @@ class Search:
 
     def _stray_keys(self, sent: Json, tool: Tool) -> Iterator[str]:
         word = self.table.help
-        if sent.get(word, True) not in (True, "true") and tool.owns(word):
+        if word in sent and not is_true(sent[word]) and tool.owns(word):
             yield word
         if PARAMS in sent:
             params = text_as_object(sent[PARAMS], self.dispatcher.contract.limits)

@@ -19,6 +19,7 @@ from toolbooth.server.controls import (
     HELP_KEY,
     accepting,
     is_free,
+    is_true,
     publishing,
 )
 from toolbooth.server.dispatch.help import help_of_one
@@ -48,8 +49,7 @@ def help_variant(
 
     def variant(sent: Any) -> Tool | None:
         found = text_as_object(sent, DEFAULT_LIMITS)
-        asked = None if found is None else found.get(name)
-        if asked is not True and asked != "true":
+        if found is None or not is_true(found.get(name)):
             return None
         return help_of_one(name, tool, find, access_check)
 
