@@ -10,16 +10,19 @@ are part of their function.
 
     python scripts/trace_call.py [gateway] [http] [--verbose]
 
-The exit status is 1 if a call is over its limits.
+The exit status is 1 if a call is over its limits, or if a function on its way only passes its
+arguments on.
 """
 
 import argparse
+import ast
 import asyncio
 import base64
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
@@ -68,6 +71,48 @@ class Trace:
         """The files in order, equal neighbours as one, each with the functions entered there."""
         groups = groupby(self.entered, file_of)
         return [(file, [code.co_qualname for code in inside]) for file, inside in groups]
+
+    @property
+    def handing_on(self) -> list[str]:
+        """The functions that do nothing but pass their arguments on to another one."""
+        codes = {(code.co_filename, code.co_firstlineno): code for code in self.entered}
+        return sorted(
+            f"{file_of(code)} {code.co_qualname}" for code in codes.values() if hands_on(code)
+        )
+
+
+def hands_on(code: CodeType) -> bool:
+    """Whether a function is one call with the function's own parameters, all and in order."""
+    node = definition_of(code)
+    if node is None:
+        return False
+    parameters = [each.arg for each in [*node.args.posonlyargs, *node.args.args]]
+    if parameters[:1] == ["self"]:
+        parameters = parameters[1:]
+    has_docstring = ast.get_docstring(node) is not None
+    statements = node.body[1:] if has_docstring else node.body
+    only = statements[0] if len(statements) == 1 else None
+    call = only.value if isinstance(only, ast.Return | ast.Expr) else None
+    call = call.value if isinstance(call, ast.Await) else call
+    if not isinstance(call, ast.Call) or not parameters:
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [each.id if isinstance(each, ast.Name) else None for each in given] == parameters
+
+
+def definition_of(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The definition of a function; None for a lambda or a generated one."""
+    for node in ast.walk(tree_of(code.co_filename)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return node
+    return None
+
+
+@cache
+def tree_of(file: str) -> ast.Module:
+    return ast.parse(Path(file).read_text(encoding="utf-8"))
 
 
 def file_of(code: CodeType) -> str:
@@ -183,16 +228,18 @@ CALLS: dict[str, tuple[Callable[[], Trace], Limits]] = {
 
 def report(name: str, found: Trace, limits: Limits, *, verbose: bool) -> bool:
     """Print the figures of a trace; whether they are within the limits."""
-    is_within = found.files <= limits.files and found.changes <= limits.changes
+    is_short = found.files <= limits.files and found.changes <= limits.changes
     print(
         f"{name}: {found.files} files (at most {limits.files}), "
         f"{found.changes} changes of file (at most {limits.changes}), "
         f"{found.functions} functions"
     )
+    for function in found.handing_on:
+        print(f"  only passes its arguments on: {function}")
     if verbose:
         for file, functions in found.stages:
             print(f"  {file:34} {', '.join(functions)}")
-    return is_within
+    return is_short and not found.handing_on
 
 
 def main(arguments: list[str]) -> int:
