@@ -19,6 +19,7 @@ ENGINE = (
     "src/toolbooth/*.py",
     "src/toolbooth/boundary/**/*.py",
     "src/toolbooth/compile/**/*.py",
+    "src/toolbooth/publish/**/*.py",
 )
 
 
