@@ -2,6 +2,7 @@
 validation.
 """
 
+import json
 from typing import Any
 
 import pytest
@@ -117,3 +118,26 @@ def test_a_decimal_keeps_every_digit(schema):
     handle_bytes(contract, b'{"p": 12345678901234567890.5}')
     handle_bytes(contract, b'{"p": 12.50}')
     assert [repr(each["p"]) for each in sent] == ["Decimal('12345678901234567890.5')", "12.5"]
+
+
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [OBJECT, INTEGERS]},
+        {"oneOf": [INTEGERS, {"type": "boolean"}]},
+        {"anyOf": [{"$ref": "#/$defs/list"}, OBJECT]},
+        {"allOf": [INTEGERS]},
+        {"allOf": [{"type": "array"}, INTEGERS]},
+        {"type": "array", "anyOf": [INTEGERS]},
+        {"type": "array", "prefixItems": [{"type": "integer"}], "allOf": [{"type": "array"}]},
+        {"type": "array", "items": True, "allOf": [INTEGERS]},
+    ],
+    ids=json.dumps,
+)
+def test_items_are_repaired_in_arrays_that_are_alternatives_or_parts(schema: Any):
+    whole = of(schema, **{"$defs": {"list": INTEGERS}})
+    assert outcome(whole, b'{"p": ["5"]}') == ({"p": [5]}, [("scalar-text", "$.p[0]")])

@@ -113,6 +113,22 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
     shape.json_text = any(choice.json_text for choice in choices)
 
 
+def _arrays_of_both(
+    mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
+) -> tuple[ArrayShape, ...]:
+    """The array forms that say something about their items. A node with nothing but `anyOf` may be
+    an array of anything; its alternatives say more.
+    """
+    if theirs and not any(_says_more(form) for form in mine):
+        return theirs
+    return mine
+
+
+def _says_more(form: ArrayShape) -> bool:
+    """Whether an array form restricts its items."""
+    return bool(form.prefix) or (form.items is not None and not form.items.opaque)
+
+
 def _fill_both(shape: Shape, parts: list[Shape]) -> None:
     checked = [part for part in parts if not part.opaque] or parts[:1]
     first, *others = checked
@@ -127,7 +143,7 @@ def _fill_both(shape: Shape, parts: list[Shape]) -> None:
                 _with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects
             )
         shape.objects = shape.objects or other.objects
-        shape.arrays = shape.arrays or other.arrays
+        shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
         shape.constants = shape.constants or other.constants
     if "object" not in shape.types:
         shape.objects = ()
