@@ -1,13 +1,16 @@
 """The corrected call: what can be derived from the declared names alone, and where derivation ends."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, SecretStr
 
 from toolbooth import compile_function, compile_json_schema, handle_bytes
+from toolbooth.boundary.correct import correct
+from toolbooth.boundary.examine import examine
+from toolbooth.boundary.mend import is_beyond_correction
 
 
 class Line(BaseModel):
@@ -278,3 +281,29 @@ def test_long_numbers_in_the_text_of_a_wrapper_are_corrected_too(number: str):
     found = handle_bytes(compile_function(add), sent)["_meta"]["toolbooth"]
     assert [each["code"] for each in found["problems"]] == ["nested-wrapper"]
     assert found["corrected"] == {"amounts": [float(number)]}
+
+
+def typos() -> Iterator[Any]:
+    """Calls of `order` with one key that is declared nowhere, at every level."""
+    for key in ("nme", "adress", "sku2", "x"):
+        yield {**SENT, key: "Ann"}
+        yield {"name": "Ann", "address": {"city": "Bern", key: 1}}
+        yield {**SENT, "lines": [{"sku": "a"}, {"sku": "b", key: [1]}]}
+        yield {**SENT, key: '["text"]'}
+
+
+@pytest.mark.parametrize("sent", list(typos()), ids=json.dumps)
+def test_a_call_that_is_said_to_be_beyond_correction_is(sent: Any):
+    contract = compile_function(order)
+    _, exam = examine(contract.shape, sent, contract.limits, thorough=False)
+    assert exam.only_slips
+    assert is_beyond_correction(contract.shape, exam.slips, contract.limits)
+    assert correct(contract.shape, sent, contract.limits) == (None, [])
+
+
+@pytest.mark.parametrize("key", ["City", "address.zip", "lines[0]", "SKU", "wrap"])
+def test_a_key_that_may_have_a_place_is_looked_for(key: str):
+    contract = compile_function(order)
+    sent = {**SENT, key: {"sku": "a"} if key == "wrap" else "a"}
+    _, exam = examine(contract.shape, sent, contract.limits, thorough=False)
+    assert not is_beyond_correction(contract.shape, exam.slips, contract.limits)

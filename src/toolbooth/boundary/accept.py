@@ -13,7 +13,7 @@ from toolbooth.boundary import messages
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.integers import whole_integers
-from toolbooth.boundary.mend import mend
+from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import holds_secret
@@ -171,9 +171,12 @@ def _correction(
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
     if not exam.declared:  # no key is out of place, so there is nothing that could be derived
         return None, []
-    mended = mend(exam.slips, contract.limits) if exam.only_slips else None
-    if mended is not None:
-        return decoded, mended
+    if exam.only_slips:
+        mended = mend(exam.slips, contract.limits)
+        if mended is not None:
+            return decoded, mended
+        if is_beyond_correction(contract.shape, exam.slips, contract.limits):
+            return None, []
     corrected, edits = correct(contract.shape, arguments, contract.limits)
     if corrected is None:
         return None, edits

@@ -8,6 +8,7 @@ else, and must agree with this module where both apply.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from toolbooth.boundary import refusals
@@ -15,8 +16,8 @@ from toolbooth.boundary.correct import MOST_EDITS
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap
-from toolbooth.jsonvalue import Json, JsonPath, is_object
-from toolbooth.shape import ObjectShape, fits, plain_types
+from toolbooth.jsonvalue import Json, JsonPath, is_object, recased
+from toolbooth.shape import ObjectShape, Shape, fits, plain_types, walk
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
 """An undeclared key: the object it was left out of, that object's form, the key and its value, the
@@ -43,6 +44,29 @@ def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
         slip[0].update(fields)
     listed = zip(slips[:MOST_EDITS], meant, strict=False)
     return [_edit(slip, fields) for slip, fields in listed]
+
+
+def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) -> bool:
+    """Whether no slip can be a wrapper, a path, or any declared name at any depth in another case.
+    Then `correct` would find nothing.
+
+    Nothing else may be wrong with the call.
+    """
+    names = _recased_names(shape)
+    return all(_has_no_place(names, key, value, limits) for _, _, key, value, _ in slips)
+
+
+def _has_no_place(names: frozenset[str], key: str, value: Any, limits: Limits) -> bool:
+    if "." in key or "[" in key or recased(key) in names:
+        return False
+    return text_as_object(value, limits) is None
+
+
+@lru_cache(maxsize=1024)
+def _recased_names(root: Shape) -> frozenset[str]:
+    """Every declared name at any depth, without case and separators."""
+    forms = [form for shape in walk(root) for form in shape.objects]
+    return frozenset(recased(name) for form in forms for name in form.fields)
 
 
 def _edit(slip: Slip, fields: Json) -> Edit:

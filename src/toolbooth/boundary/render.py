@@ -123,24 +123,25 @@ def refusal_text(error: ToolInputError, most: int) -> str:
 
 def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     """A refusal for the agent and for programs."""
+    # As data first, because its paths are written once and used for the text too.
+    problems = [_problem_data(each) for each in error.problems]
     if error.corrected is None:
-        return _refusal_text(error, b"", most), _refusal_data(error, None)
+        return _refusal_text(error, problems, b"", most), _refusal_data(error, problems, None)
     try:
         # Almost always nothing but JSON as it was read, however much of it.
         corrected, call = error.corrected, orjson.dumps(error.corrected)
     except TypeError:
         corrected, call = to_jsonable_python(error.corrected), json_of(error.corrected)
-    return _refusal_text(error, call, most), _refusal_data(error, corrected)
+    text = _refusal_text(error, problems, call, most)
+    return text, _refusal_data(error, problems, corrected)
 
 
-def _refusal_data(error: ToolInputError, corrected: Any) -> Json:
-    made: Json = {
-        "code": INVALID_PARAMS,
-        "problems": [
-            {"code": each.code, "path": each.where, "message": each.message}
-            for each in error.problems
-        ],
-    }
+def _problem_data(problem: Problem) -> dict[str, str]:
+    return {"code": problem.code, "path": problem.where, "message": problem.message}
+
+
+def _refusal_data(error: ToolInputError, problems: list[dict[str, str]], corrected: Any) -> Json:
+    made: Json = {"code": INVALID_PARAMS, "problems": problems}
     if error.edits:
         made["edits"] = [messages.edit_text(edit) for edit in error.edits]
     if corrected is not None:
@@ -148,18 +149,20 @@ def _refusal_data(error: ToolInputError, corrected: Any) -> Json:
     return made
 
 
-def _refusal_text(error: ToolInputError, call: bytes, most: int) -> str:
-    count = len(error.problems) + error.more
+def _refusal_text(
+    error: ToolInputError, problems: list[dict[str, str]], call: bytes, most: int
+) -> str:
+    count = len(problems) + error.more
     head = messages.head(count, error.tool, untouched=error.untouched)
     tail = "\n".join(_field_lines(error) + _remedy(error, call, most // 2))
-    lines = [_line(each) for each in error.problems]
+    lines = [_line(each["path"], each["message"]) for each in problems]
     shown = _lines_that_fit(lines, most - len(head) - len(tail) - 40, error.more)
     whole = [head, *shown, tail] if tail else [head, *shown]
     return shorten("\n".join(whole), most)
 
 
-def _line(problem: Problem) -> str:
-    return shorten(f"- {shorten(problem.where, 160)}: {problem.message}", _LINE)
+def _line(path: str, message: str) -> str:
+    return shorten(f"- {shorten(path, 160)}: {message}", _LINE)
 
 
 def _lines_that_fit(lines: list[str], room: int, more: int) -> Iterable[str]:
