@@ -246,15 +246,14 @@ def test_past_a_number_of_trials_no_corrected_call_is_sought(many, one):
     assert len(edits) == 20
 
 
-def test_very_many_strange_keys_are_not_sought_one_by_one():
+@pytest.mark.parametrize("name", ["strange_{}_{}", "strange.{}.{}"], ids=["plain", "a path"])
+def test_very_many_strange_keys_are_not_sought_one_by_one(name: str):
     def tool(lines: list[Line]): ...
 
-    sent = {
-        "lines": [
-            {"sku": "a", **{f"strange_{index}_{n}": 1 for n in range(10)}} for index in range(30)
-        ]
-    }
-    assert refused(tool, sent) == (None, [])
+    def line(index: int) -> dict[str, Any]:
+        return {"sku": "a", **{name.format(index, n): 1 for n in range(10)}}
+
+    assert refused(tool, {"lines": [line(index) for index in range(30)]}) == (None, [])
 
 
 def test_wrappers_deeper_than_anybody_slips_into_are_refused_without_a_correction():
