@@ -39,9 +39,18 @@ Checks = dict[str, dict[str, str]]
 
 def main() -> int:
     node_home.set_up()
+    if run_once(workers=os.cpu_count()):
+        return 0
+    # Some scenarios wait for events within a time, and a busy machine misses it.
+    print("Trying once more, one server at a time.")
+    return 0 if run_once(workers=1) else 1
+
+
+def run_once(workers: int | None) -> bool:
+    """Run the suite against every server; whether all did well."""
     shutil.rmtree(OUT, ignore_errors=True)
     servers = [OWN, *BEFORE.values(), *AFTER.values()]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         found = dict(zip(servers, pool.map(run_all, servers), strict=True))
     print(f"{'passed':32} {'scenarios':>15} {'checks':>14}")
     sound = [
@@ -50,7 +59,7 @@ def main() -> int:
     ]
     if all(sound):
         print("What fails on toolbooth is listed, with its reason; nothing is worse after protect.")
-    return 0 if all(sound) else 1
+    return all(sound)
 
 
 # --- running the suite --------------------------------------------------------------------------
