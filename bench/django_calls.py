@@ -31,6 +31,7 @@ CALL_GOAL = 1.25
 LISTS = {
     "open": ("unfiltered", 0.005, MANY),
     "of models": ("filtered for the caller", 0.060, MANY - 1),
+    "of models, own token": ("filtered, with an authenticator of one's own", 0.300, MANY - 1),
 }
 """By the permissions of the views: what the list is called, what it may take, how many tools it
 has.

@@ -11,6 +11,7 @@ PERMISSIONS = {
     "watched": (WatchedPermission,),
     "open": (permissions.AllowAny,),
     "of models": (permissions.DjangoModelPermissions,),
+    "of models, own token": (permissions.DjangoModelPermissions,),
 }[os.environ.get("BENCH_PERMISSIONS", "watched")]
 
 
