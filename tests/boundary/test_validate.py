@@ -230,6 +230,22 @@ def test_a_field_is_missing_if_the_wrapper_beside_it_does_not_contain_it():
     ]
 
 
+class Unwrapped(BaseModel):
+    size: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def unwrap(cls, given: Any) -> Any:
+        return given["data"]
+
+
+def test_an_authors_code_that_fails_on_the_corrected_call_does_not_hide_the_refusal():
+    def tool(it: Annotated[Unwrapped, Unpack()]): ...
+
+    problems = outcome(tool, b'{"data": {"size": 1}}')
+    assert [each[:2] for each in problems] == [("nested-wrapper", "$.data")]
+
+
 @pytest.mark.parametrize("step", [0, -1])
 @pytest.mark.parametrize("sent", ['{"names": []}', '{"names": null}', "{}"])
 def test_what_an_alias_path_does_not_find_is_missing_and_nothing_else(step: int, sent: str):
