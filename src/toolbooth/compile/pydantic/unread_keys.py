@@ -1,156 +1,264 @@
-"""An author's before or wrap validator in front of a model that ignores undeclared keys.
+"""An author's before or wrap validator in front of a model that does not take undeclared keys.
 
-The author's code may read any key by name. A key that it does not read and that no field declares
-would be dropped in silence, so it is left for the closed model to refuse.
+The rule looks at what the author's code hands on. An undeclared key that is still there under the
+same name would be dropped by the fields, so it is refused, unless the code has read it by name. A
+key that was removed, or handed on under another name, is the author's business; one that the code
+never looked at is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic_core import InitErrorDetails, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
     FIELD_LISTS,
     Config,
     CoreNode,
+    below,
     extra_of,
     fields_of,
     first_keys,
+    is_authors,
+    marker_of,
 )
-from toolbooth.jsonvalue import is_object
+from toolbooth.compile.pydantic.key_log import History, KeyLog, logged, plain_copy
+from toolbooth.jsonvalue import is_mapping, is_object, recased
 
-
-class _KeyLog(dict[str, Any]):
-    """A dict that remembers which keys the author's code read by name.
-
-    A key that it did not read, and that the model does not declare, would be dropped in silence,
-    even if it was copied along on the way.
-    """
-
-    __slots__ = ("seen", "walked")
-
-    def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
-        super().__init__(_plain_copy(items))
-        self.seen: set[str] = set() if seen is None else seen
-        self.walked = False
-
-    def unread(self, made: dict[str, Any]) -> dict[str, Any]:
-        """The keys that were not read: copied into the dict that the author `made`, or left behind
-        without a look at all.
-        """
-        return {
-            key: value
-            for key, value in _plain_copy(self).items()
-            if key not in self.seen and (key in made or not self.walked)
-        }
-
-    def __iter__(self) -> Iterator[str]:
-        self.walked = True
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        self.walked = True
-        return super().keys()
-
-    def items(self) -> Any:
-        self.walked = True
-        return super().items()
-
-    def values(self) -> Any:
-        self.walked = True
-        return super().values()
-
-    def __getitem__(self, key: str) -> Any:
-        self.seen.add(key)
-        return super().__getitem__(key)
-
-    def __contains__(self, key: Any) -> bool:
-        self.seen.add(key)
-        return super().__contains__(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self.seen.add(key)
-        return super().get(key, default)
-
-    def pop(self, key: str, *default: Any) -> Any:
-        self.seen.add(key)
-        return super().pop(key, *default)
-
-    def copy(self) -> dict[str, Any]:
-        self.walked = True
-        return _KeyLog(self, self.seen)
-
-
-def _plain_copy(items: dict[str, Any]) -> dict[str, Any]:
-    """A plain copy, made without leaving a trace."""
-    return dict(_DICT.items(items))
-
-
-_DICT: Any = dict
+_TRANSPARENT = frozenset(("model", "dataclass", "default", "nullable", "function-after", *AUTHORED))
+_NEVER_OBJECTS = frozenset(("none", "bool", "int", "float", "str", "literal", "list", "date"))
 
 
 def watch_keys(node: CoreNode, config: Config) -> CoreNode:
     """The author's validator, called with a dict that notes which keys it reads. The list of fields
     behind it is closed now.
     """
-    declared = _ignoring_keys(node, config)
-    if declared is None:
+    fields = _fields_behind(node["schema"], config)
+    if fields is None:
         return node["function"]
-    function = node["function"]["function"]
+    watched = _before if node["type"] == "function-before" else _wrap
+    return {**node["function"], "function": watched(node["function"]["function"], fields)}
 
-    def settle(before: Any, after: Any) -> tuple[Any, dict[str, Any]]:
-        """The values that the author made for the fields, and the undeclared keys that were not
-        read.
-        """
-        if not (isinstance(before, _KeyLog) and is_object(after)):
-            return after, {}
-        made = _plain_copy(after)
-        lost = {key: value for key, value in before.unread(made).items() if key not in declared}
-        return {key: value for key, value in made.items() if key in declared}, lost
 
-    def watch(value: Any) -> Any:
-        return _KeyLog(value) if is_object(value) and type(value) is dict else value
-
+def _before(function: Callable[..., Any], fields: _FieldsBehind) -> Callable[..., Any]:
     def before(value: Any, *info: Any) -> Any:
-        logged = watch(value)
-        made, lost = settle(logged, function(logged, *info))
-        # The closed list of fields refuses them, together with all other problems.
-        return {**made, **lost} if lost else made
-
-    def wrap(value: Any, handler: Any, *info: Any) -> Any:
-        logged = watch(value)
-        lost: dict[str, Any] = {}
-
-        def settled(inner: Any, *outer: Any) -> Any:
-            made, found = settle(logged, inner)
-            lost.update(found)
-            return handler(made, *outer)
-
-        made = function(logged, settled, *info)
-        if lost:  # raised here, where the author's code can no longer catch it
-            raise _forbidden(lost)
+        if not is_object(value):
+            return function(value, *info)
+        history = fields.history_of(value)
+        if history is None:
+            return fields.kept(function(dict(value), *info))
+        made = fields.pass_on(history, function(logged(plain_copy(value), history), *info))
+        if history.lost and fields.report_extra and is_object(made):
+            # The closed list of fields refuses them, together with all other problems.
+            return {**made, **history.lost}
+        if history.lost:
+            raise _forbidden(history.lost)
         return made
 
-    return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
+    return before
 
 
-def _forbidden(keys: dict[str, Any]) -> ValidationError:
+def _wrap(function: Callable[..., Any], fields: _FieldsBehind) -> Callable[..., Any]:
+    def wrap(value: Any, handler: Any, *info: Any) -> Any:
+        if not is_object(value):
+            return function(value, handler, *info)
+        history = fields.history_of(value)
+        if history is None:
+            return function(dict(value), lambda inner, *at: handler(fields.kept(inner), *at), *info)
+        handed_on = False
+
+        def hand_on(inner: Any, *at: Any) -> Any:
+            nonlocal handed_on
+            handed_on = True
+            return handler(fields.pass_on(history, inner), *at)
+
+        try:
+            made = function(logged(plain_copy(value), history), hand_on, *info)
+        except ValidationError as error:
+            if not history.lost:
+                raise
+            raise _forbidden(history.lost, error) from None
+        if not handed_on:
+            fields.pass_on(history, made)
+        # Raised here, where the author's code can no longer catch it.
+        if history.lost:
+            raise _forbidden(history.lost)
+        return made
+
+    return wrap
+
+
+def _forbidden(keys: dict[str, Any], further: ValidationError | None = None) -> ValidationError:
+    """The error for undeclared keys, with the errors that were found beside them."""
     errors: list[InitErrorDetails] = []
+    others = further.errors(include_url=False) if further is not None else []
+    for each in others:
+        if each["type"] != "extra_forbidden" or len(each["loc"]) > 1:
+            said = PydanticCustomError(each["type"], "{said}", {"said": each["msg"]})
+            errors.append({"type": said, "loc": each["loc"], "input": each["input"]})
     for key, value in keys.items():
         errors.append({"type": "extra_forbidden", "loc": (key,), "input": value})
     return ValidationError.from_exception_data("", errors)
 
 
-def _ignoring_keys(node: CoreNode, config: Config) -> frozenset[str] | None:
-    """The keys of the list of fields right below an author's validator, if it ignores others."""
-    inner = node["schema"]
-    config = Config.of(inner, config)
-    while inner["type"] in ("model", "dataclass", "default", "function-after", *AUTHORED):
-        inner = inner["schema"]
-        config = Config.of(inner, config)
-    if inner["type"] not in FIELD_LISTS or extra_of(inner, config) != "ignore":
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FieldsBehind:
+    """The fields right behind an author's validator, and what becomes of undeclared keys there."""
+
+    declared: frozenset[str]
+    keep_extra: bool
+    """The author's model forbids undeclared keys itself, also those that a validator adds."""
+    report_extra: bool
+    """There is one list of fields, which reports undeclared keys together with other problems."""
+    last: bool
+    """There is no further validator of the author in between."""
+
+    def history_of(self, value: dict[str, Any]) -> History | None:
+        """The history of the object that a validator gets; None if no history is needed."""
+        if isinstance(value, KeyLog):
+            return value.history
+        if self.last and value.keys() <= self.declared:
+            return None
+        return History(value)
+
+    def kept(self, made: Any) -> Any:
+        """What the fields get of the data that the author's code hands on."""
+        if self.keep_extra or not is_mapping(made):
+            return made
+        return {key: value for key, value in plain_copy(made).items() if key in self.declared}
+
+    def pass_on(self, history: History, made: Any) -> Any:
+        """What the fields, or the author's next validator, get of the data that the author's code
+        hands on. Sets `history.lost`.
+        """
+        if not is_mapping(made):
+            history.lost = self._not_in(history, made)
+            return made
+        read = set(history.read)
+        content = plain_copy(made)
+        history.read = read  # a mapping of the author's own may have read keys to give them
+        if not self.last:
+            return logged(content, history)
+        new = {name: content[name] for name in self._new_names(history) if name in content}
+        history.lost = {
+            key: value
+            for key, value in self._unread(history).items()
+            if (key in content or not history.walked) and not _is_handed_on(key, value, new)
+        }
+        return self.kept(content)
+
+    def _unread(self, history: History) -> dict[str, Any]:
+        known = self.declared | history.read
+        return {key: value for key, value in history.sent.items() if key not in known}
+
+    def _new_names(self, history: History) -> frozenset[str]:
+        return self.declared - history.sent.keys()
+
+    def _not_in(self, history: History, made: Any) -> dict[str, Any]:
+        """The unread keys whose values are not in an instance that the author's code has made. A
+        model drops the keys that it does not declare without a trace.
+        """
+        new = {name: getattr(made, name, None) for name in self._new_names(history)}
+        unread = self._unread(history).items()
+        return {key: value for key, value in unread if not _is_handed_on(key, value, new)}
+
+
+def _is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
+    """Whether the value of an undeclared key was handed on in one of the `new` fields.
+
+    The author's code may have worked on a copy, where a read by name leaves no trace.
+    """
+    if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
+        return True  # a wrapper, unwrapped
+    told = isinstance(value, str | list | dict) and len(value) > 1
+    return any(
+        _holds(each, value) and (told or _are_similar(key, name)) for name, each in new.items()
+    )
+
+
+def _holds(place: Any, value: Any) -> bool:
+    """Whether a value is, or contains, another one."""
+    if type(place) is type(value) and place == value:
+        return True
+    if isinstance(place, dict):
+        return any(_holds(each, value) for each in plain_copy(place).values())
+    return isinstance(place, list | tuple) and any(_holds(each, value) for each in tuple(place))
+
+
+def _are_similar(name: str, other: str) -> bool:
+    one, two = recased(name), recased(other)
+    return one in two or two in one
+
+
+# --- finding the fields -------------------------------------------------------------------------
+
+
+def _fields_behind(node: CoreNode, config: Config) -> _FieldsBehind | None:
+    """The fields right below an author's validator; None if undeclared keys may be taken there, or
+    there are no fields.
+    """
+    search = _Search()
+    search.look(node, config)
+    extras = {extra_of(*each) for each in search.lists}
+    if search.is_open or not extras or "allow" in extras:
         return None
-    return frozenset(key for name, field in fields_of(inner) for key in (name, *first_keys(field)))
+    names = (
+        key
+        for fields, _ in search.lists
+        for name, each in fields_of(fields)
+        for key in (name, *first_keys(each))
+    )
+    return _FieldsBehind(
+        declared=frozenset((*names, *search.init_keys)),
+        keep_extra=extras == {"forbid"},
+        report_extra=not search.in_union and not search.has_own_init,
+        last=not search.is_authored,
+    )
+
+
+@dataclass(slots=True)
+class _Search:
+    """The search for the lists of fields that an object may reach right behind a validator."""
+
+    lists: list[tuple[CoreNode, Config]] = field(default_factory=list[tuple[CoreNode, Config]])
+    init_keys: set[str] = field(default_factory=set[str])
+    """The keys that overridden `__init__` methods take."""
+    has_own_init: bool = False
+    in_union: bool = False
+    is_authored: bool = False
+    is_open: bool = False
+
+    def look(self, node: CoreNode, config: Config) -> None:
+        """Look at a node and the ones behind it."""
+        config = Config.of(node, config)
+        kind = node["type"]
+        if kind in FIELD_LISTS:
+            self.lists.append((node, config))
+        elif kind == "definition-ref":
+            self.look(config.definitions[node["schema_ref"]], config)
+        elif kind in ("union", "tagged-union"):
+            self.in_union = True
+            for each in below({"choices": node["choices"]}):
+                self.look(each, config)
+        elif marker_of(node):
+            self.look(node["steps"][0], config)
+        elif kind in _TRANSPARENT:
+            self._note(node)
+            self.look(node["schema"], config)
+        elif kind not in _NEVER_OBJECTS:
+            self.is_open = True
+
+    def _note(self, node: CoreNode) -> None:
+        if node.get("custom_init"):
+            self.has_own_init = True
+            params = inspect.signature(node["cls"].__init__).parameters.values()
+            self.init_keys |= {each.name for each in params if each.kind is each.KEYWORD_ONLY}
+        if node["type"] in AUTHORED and is_authors(node):
+            self.is_authored = True
+            # Which branch is taken is not known, nor is what its own validator reads.
+            self.is_open = self.is_open or self.in_union

@@ -8,8 +8,8 @@ In: the core schema that Pydantic generates for an annotation. Out: one that
 - takes the JSON branch of every node that has one, and text for dates and the like even in strict
   models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
-Below an author's before or wrap validator the values are the author's: there, only keys that nobody
-read are refused.
+Below an author's before or wrap validator the values are the author's: there, only undeclared keys
+that would be dropped are refused (`unread_keys.py`).
 """
 
 from __future__ import annotations
@@ -93,7 +93,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     inner = Config.of(node, config)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
-    behind = authored or (kind in AUTHORED and is_authors(node))
+    if kind == "definitions":
+        inner = replace(inner, definitions={each["ref"]: each for each in node["definitions"]})
+    is_validator = kind in AUTHORED and is_authors(node)
+    behind = authored or is_validator
     made = each_child(node, lambda child: for_wire(child, inner, behind))
     if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
         # A JSON key is text, whatever it stands for; and two texts may stand for the same.
@@ -103,10 +106,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
+    if is_validator:
+        made["function"] = watch_keys(node, inner)
     if authored:
         return made
-    if behind:
-        made["function"] = watch_keys(node, inner)
     made.pop("strict", None)
     if "config" in made:
         made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
