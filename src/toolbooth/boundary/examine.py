@@ -340,17 +340,10 @@ def _undeclared_key(
     if form.additional is not None and not refusals.wraps_declared(form, inner):
         return _value(form.additional, value, (*path, key), exam)
     exam.declared[path] = form.names
-    if inner is None:
-        near = refusals.nearest(key, form)
-        exam.refuse("unknown-key", (*path, key), messages.unknown_field(key, near))
-        return NOT_SENT
-    exam.wrapped_names |= refusals.names_inside(inner)
-    near = refusals.misspelt_object(form, key)
-    if near is not None:
-        message = messages.misspelt_object(key, near)
-    else:
-        message = messages.wrapper(key, value, refusals.innermost(form, inner), path)
-    exam.refuse("nested-wrapper", (*path, key), message)
+    if inner is not None:
+        exam.wrapped_names |= refusals.names_inside(inner)
+    code, message = refusals.undeclared_key(form, key, value, inner, path)
+    exam.refuse(code, (*path, key), message)
     return NOT_SENT
 
 

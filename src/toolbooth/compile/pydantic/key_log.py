@@ -1,8 +1,8 @@
 """The dict that an author's before or wrap validator gets: it notes which keys are read by name.
 
-A walk over a dict (a loop, `dict(d)`, `{**d}`, `sorted(d)`, a comprehension) gives keys of a type of
-their own. Whoever reads with such a key copies the dict; whoever reads with plain text knows the
-name.
+A walk over a dict (a loop, `dict(d)`, `{**d}`, `sorted(d)`, a comprehension) gives keys of a type
+of their own. Code that reads with such a key copies the dict; code that reads with plain text knows
+the name.
 """
 
 from __future__ import annotations
