@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from typing_extensions import TypeIs
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -28,7 +29,7 @@ from toolbooth.compile.pydantic.core_schema import (
     marker_of,
 )
 from toolbooth.compile.pydantic.key_log import History, KeyLog, logged, plain_copy
-from toolbooth.jsonvalue import is_mapping, is_object, recased
+from toolbooth.jsonvalue import is_array, is_mapping, is_object, recased
 
 _TRANSPARENT = frozenset(("model", "dataclass", "default", "nullable", "function-after", *AUTHORED))
 _NEVER_OBJECTS = frozenset(("none", "bool", "int", "float", "str", "literal", "list", "date"))
@@ -69,7 +70,7 @@ def _wrap(function: Callable[..., Any], fields: _FieldsBehind) -> Callable[..., 
             return function(value, handler, *info)
         history = fields.history_of(value)
         if history is None:
-            return function(dict(value), lambda inner, *at: handler(fields.kept(inner), *at), *info)
+            return function(dict(value), _keeping(fields, handler), *info)
         handed_on = False
 
         def hand_on(inner: Any, *at: Any) -> Any:
@@ -93,13 +94,23 @@ def _wrap(function: Callable[..., Any], fields: _FieldsBehind) -> Callable[..., 
     return wrap
 
 
+def _keeping(fields: _FieldsBehind, handler: Any) -> Callable[..., Any]:
+    """The handler, called with the keys that the fields take."""
+
+    def hand_on(inner: Any, *at: Any) -> Any:
+        return handler(fields.kept(inner), *at)
+
+    return hand_on
+
+
 def _forbidden(keys: dict[str, Any], further: ValidationError | None = None) -> ValidationError:
     """The error for undeclared keys, with the errors that were found beside them."""
     errors: list[InitErrorDetails] = []
     others = further.errors(include_url=False) if further is not None else []
     for each in others:
         if each["type"] != "extra_forbidden" or len(each["loc"]) > 1:
-            said = PydanticCustomError(each["type"], "{said}", {"said": each["msg"]})
+            kind: Any = each["type"]
+            said = PydanticCustomError(kind, "{said}", {"said": each["msg"]})
             errors.append({"type": said, "loc": each["loc"], "input": each["input"]})
     for key, value in keys.items():
         errors.append({"type": "extra_forbidden", "loc": (key,), "input": value})
@@ -175,19 +186,24 @@ def _is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
     """
     if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
         return True  # a wrapper, unwrapped
-    told = isinstance(value, str | list | dict) and len(value) > 1
+    is_telling = _is_collection(value) and len(value) > 1
     return any(
-        _holds(each, value) and (told or _are_similar(key, name)) for name, each in new.items()
+        _holds(each, value) and (is_telling or _are_similar(key, name))
+        for name, each in new.items()
     )
+
+
+def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
+    return isinstance(value, str | list | dict)
 
 
 def _holds(place: Any, value: Any) -> bool:
     """Whether a value is, or contains, another one."""
     if type(place) is type(value) and place == value:
         return True
-    if isinstance(place, dict):
-        return any(_holds(each, value) for each in plain_copy(place).values())
-    return isinstance(place, list | tuple) and any(_holds(each, value) for each in tuple(place))
+    if is_object(place):
+        return any(_holds(each, value) for each in place.values())
+    return is_array(place) and any(_holds(each, value) for each in place)
 
 
 def _are_similar(name: str, other: str) -> bool:
