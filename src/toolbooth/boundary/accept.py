@@ -27,10 +27,16 @@ from toolbooth.shape import fits
 Accepted = tuple[Any, list[Repair]]
 
 
-def accept_bytes(contract: Contract, body: bytes) -> Accepted:
-    """The function's values and the repairs made. Raises ToolInputError."""
+def accept_bytes(contract: Contract, body: bytes, *, from_floats: bool = False) -> Accepted:
+    """The function's values and the repairs made. Raises ToolInputError.
+
+    `from_floats`: the bytes were written from values that a host has read.
+    """
+    reading = NOTHING
     try:
-        reading = read_json(body, contract.limits, exact=contract.has_decimals) if body else NOTHING
+        if body:
+            exact = contract.has_decimals
+            reading = read_json(body, contract.limits, exact=exact, from_floats=from_floats)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)

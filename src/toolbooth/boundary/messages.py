@@ -39,6 +39,10 @@ MISSING = "is required, but was not sent"
 NOT_AN_OBJECT = "the arguments must be one JSON object"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"
+INEXACT_INTEGER = (
+    "arrived as a floating-point number, which does not hold every integer of this size; "
+    "send its digits without a point and without an exponent"
+)
 LOSSY_TEXT = "holds a number with more digits than can be read"
 
 DUPLICATE_KEY = "the same key is sent twice"

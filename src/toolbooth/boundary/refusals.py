@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -159,7 +158,8 @@ def is_lossy(number: float, literal: Any) -> bool:
     """Whether a float has become infinite, or zero though it was not."""
     if number in (float("inf"), float("-inf")):
         return True
-    return number == 0 and Decimal(str(literal)) != 0
+    digits = str(literal).lower().partition("e")[0]
+    return number == 0 and any(digit in digits for digit in "123456789")
 
 
 # --- secrets ------------------------------------------------------------------------------------

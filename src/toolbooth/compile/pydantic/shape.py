@@ -290,7 +290,7 @@ class ShapeBuilder:
 
     def _free(self, shape: Shape) -> Shape:
         """The shape behind an author's validator: anything may be sent, but a secret stays one."""
-        return self.shapes.either((free_shape(), shape))
+        return self.shapes.behind_validator(shape)
 
     def _model(self, node: CoreNode, config: Config) -> Shape:
         shape = self.build(node["schema"], config)

@@ -45,7 +45,7 @@ from toolbooth.compile.pydantic.core_schema import (
     marker_of,
 )
 from toolbooth.compile.pydantic.unread_keys import watch_keys
-from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
@@ -160,10 +160,15 @@ def _as_floats(value: Any) -> Any:
         return [_as_floats(each) for each in value]
     if not isinstance(value, LosslessFloat):
         return value
-    number = float(value)
-    if not isfinite(number) or (number == 0 and value.as_decimal() != 0):
+    number, exact = float(value), exact_decimal(value)
+    if exact is None or not isfinite(number) or (number == 0 and exact != 0):
         raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
-    return number
+    if not number.is_integer():
+        return number
+    # An integer may be declared: it gets all digits, and no number that was not whole.
+    if exact != exact.to_integral_value():
+        raise PydanticCustomError("lossy_number", "holds a number with too many digits")
+    return int(exact) if abs(number) >= 2**53 else number
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
