@@ -218,9 +218,7 @@ def _numbers_in(shape: Shape | None, value: Any, path: JsonPath, exam: Examinati
     where an integer is declared: the author's code gets it with all digits.
     """
     if isinstance(value, float | jiter.LosslessFloat):
-        if shape is not None and _is_large_integer(shape, value):
-            return _integer(value, path, exam)
-        return value if isinstance(value, float) else _float(value, path, exam)
+        return _number_behind(shape, value, path, exam)
     if is_object(value):
         return {
             key: _numbers_in(_shape_under(shape, key), each, (*path, key), exam)
@@ -235,9 +233,15 @@ def _numbers_in(shape: Shape | None, value: Any, path: JsonPath, exam: Examinati
     return value
 
 
-def _is_large_integer(shape: Shape, value: Any) -> bool:
-    declared = shape.integral or is_integer_only(shape)
-    return declared and abs(float(value)) >= INEXACT and is_whole(value)
+def _number_behind(shape: Shape | None, value: Any, path: JsonPath, exam: Examination) -> Any:
+    number = value if isinstance(value, float) else _float(value, path, exam)
+    is_integral = shape is not None and (shape.integral or is_integer_only(shape))
+    if not is_integral or not number.is_integer():
+        return number
+    if not is_whole(value):
+        exam.refuse("lossy-number", path, messages.LOST_FRACTION)
+        return number
+    return _integer(value, path, exam) if abs(number) >= INEXACT else number
 
 
 def _shape_under(shape: Shape | None, key: str) -> Shape | None:

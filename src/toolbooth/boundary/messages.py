@@ -43,6 +43,7 @@ INEXACT_INTEGER = (
     "arrived as a floating-point number, which does not hold every integer of this size; "
     "send its digits without a point and without an exponent"
 )
+LOST_FRACTION = "is not a whole number, but has more digits than can be held"
 LOSSY_TEXT = "holds a number with more digits than can be read"
 
 DUPLICATE_KEY = "the same key is sent twice"
