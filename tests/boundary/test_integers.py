@@ -204,6 +204,25 @@ def test_a_number_that_is_not_whole_never_becomes_an_integer(
         assert isinstance(got, set), (text, got)
 
 
+@pytest.mark.parametrize("place", PLACES)
+def test_digits_are_neither_lost_nor_made_up(place: str):
+    contract = PLACES[place][0]
+    for text, number in (
+        ("5.0", 5),
+        ("123456789012345678.0", 123456789012345678),
+        ("1.2345678901234567890e19", 12345678901234567890),
+    ):
+        assert received(handle_bytes(contract, body_of(place, text)), place) == number
+    for text in (
+        "1.00000000000000000001",
+        "12345678901234567.5",
+        "1e400",
+        "0e-99999999999999999999",
+    ):
+        got = received(handle_bytes(contract, body_of(place, text)), place)
+        assert got == 0 if text[0] == "0" and got == 0 else isinstance(got, set)
+
+
 @given(spelling=spellings())
 def test_a_float_or_an_integer_keeps_the_digits(spelling: tuple[int, str]):
     number, text = spelling

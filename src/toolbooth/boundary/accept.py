@@ -18,6 +18,7 @@ from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
+from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
@@ -112,9 +113,10 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     if missing:
         declared = {(): tuple(names), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
-    return ToolInputError(
+    refusal = ToolInputError(
         problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
     )
+    return hide_secrets(refusal, contract.shape, arguments)
 
 
 def _declared_beside(
@@ -158,7 +160,7 @@ def _refusal(
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
-    return ToolInputError(
+    refusal = ToolInputError(
         exam.problems + found,
         tool=contract.name,
         declared={**exam.declared, **_declared_beside(contract, found, arguments)},
@@ -166,6 +168,7 @@ def _refusal(
         edits=edits,
         more=exam.more,
     )
+    return hide_secrets(refusal, contract.shape, arguments)
 
 
 def _validation_problems(

@@ -37,6 +37,7 @@ _TYPES = {
 
 MISSING = "is required, but was not sent"
 NOT_AN_OBJECT = "the arguments must be one JSON object"
+SECRET = "is not accepted as it is; nothing of a secret is shown"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"
 INEXACT_INTEGER = (
