@@ -7,41 +7,24 @@ problems found. Parts that pass the compiled check are not walked.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
-from toolbooth.boundary.integers import (
-    INEXACT,
-    digits_are_lost,
-    is_inexact,
-    is_whole,
-)
 from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode
-from toolbooth.jsonvalue import (
-    Json,
-    JsonPath,
-    exact_decimal,
-    is_array,
-    is_object,
-    look_up,
-    path_text,
-)
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.shape import (
-    EVERY_TYPE,
     ArrayShape,
     Field,
     ObjectShape,
     Shape,
     fits,
-    is_integer_only,
-    item_shape,
     plain_types,
 )
 
@@ -132,7 +115,7 @@ def examine(
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
     if shape.opaque:
-        return _numbers_in(shape, value, path, exam) if exam.thorough else value
+        return free_numbers(shape, value, path, exam.refuse) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _value_in_text(shape, value, path, exam)
     if shape.objects and is_object(value):
@@ -141,9 +124,9 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         return _arrays(shape, value, path, exam)
     if not repairs.admits(shape, value):
         exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
-        return _numbers_in(None, value, path, exam.fresh())
+        return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
-        return _number(shape, value, path, exam)
+        return declared_number(shape, value, path, exam.refuse)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(value))
     return value
@@ -167,94 +150,6 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
     made = _value(shape, decoded, path, inner)
     exam.take(inner)
     return made
-
-
-def _number(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A number with a point or an exponent, as the declared type wants it."""
-    if is_integer_only(shape) and is_whole(value):
-        return _integer(value, path, exam)
-    if isinstance(value, float):
-        return value
-    if shape.decimal and refusals.is_delicate(str(value)):
-        return _decimal(value, path, exam)
-    number = _float(value, path, exam)
-    # A float or an integer: the one that keeps the digits.
-    if "integer" in shape.types and isfinite(number) and is_whole(value):
-        return _integer(value, path, exam) if digits_are_lost(number, value) else number
-    return number
-
-
-def _integer(value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A whole number where only an integer is declared."""
-    if isinstance(value, float):
-        if is_inexact(value):
-            exam.refuse("lossy-number", path, messages.INEXACT_INTEGER)
-        return int(value)
-    number = _float(value, path, exam)
-    if not isfinite(number):
-        return number
-    exact = exact_decimal(value)
-    return int(number if exact is None else exact)
-
-
-def _decimal(value: Any, path: JsonPath, exam: Examination) -> Any:
-    exact = exact_decimal(value)
-    if exact is None:
-        exam.refuse("lossy-number", path, messages.LOSSY_NUMBER)
-    return exact
-
-
-def _float(value: Any, path: JsonPath, exam: Examination) -> float:
-    number = float(value)
-    if refusals.is_lossy(number, value):
-        exam.refuse("lossy-number", path, messages.LOSSY_NUMBER)
-    return number
-
-
-def _numbers_in(shape: Shape | None, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A free value: content is never rewritten, but a number that cannot be held is refused.
-
-    `shape` is None if nothing is known of the value. Behind an author's validator the shape says
-    where an integer is declared: the author's code gets it with all digits.
-    """
-    if isinstance(value, float | jiter.LosslessFloat):
-        return _number_behind(shape, value, path, exam)
-    if is_object(value):
-        return {
-            key: _numbers_in(_shape_under(shape, key), each, (*path, key), exam)
-            for key, each in value.items()
-        }
-    if is_array(value):
-        form = shape.arrays[0] if shape is not None and shape.arrays else ArrayShape()
-        return [
-            _numbers_in(item_shape(form, index), each, (*path, index), exam)
-            for index, each in enumerate(value)
-        ]
-    return value
-
-
-def _number_behind(shape: Shape | None, value: Any, path: JsonPath, exam: Examination) -> Any:
-    number = value if isinstance(value, float) else _float(value, path, exam)
-    is_integral = shape is not None and (shape.integral or is_integer_only(shape))
-    if not is_integral or not number.is_integer():
-        return number
-    if not is_whole(value):
-        exam.refuse("lossy-number", path, messages.LOST_FRACTION)
-        return number
-    return _integer(value, path, exam) if abs(number) >= INEXACT else number
-
-
-def _shape_under(shape: Shape | None, key: str) -> Shape | None:
-    """The shape of a key behind an author's validator. What the author's code makes of an
-    undeclared one is not known, so it gets all digits.
-    """
-    if shape is None or not shape.objects:
-        return None
-    declared = (form.fields[key].shape for form in shape.objects if key in form.fields)
-    return next(declared, _UNDECLARED)
-
-
-_UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:

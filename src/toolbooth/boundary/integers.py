@@ -1,10 +1,9 @@
-"""Whole numbers that are written with a point or an exponent: 5.0 is the same JSON number as 5, and
-becomes 5 before the validation, with every digit that was sent.
+"""Integers that are written with a point: 5.0 is the same JSON number as 5, and becomes 5 before
+the validation. Larger ones are in `numbers.py`.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
 from operator import is_
 from typing import Any
 
@@ -19,9 +18,6 @@ from toolbooth.shape import (
     item_shape,
 )
 
-INEXACT = 2**53
-"""From here on, a float may stand for another integer than the one that was sent."""
-
 
 def is_whole(value: Any) -> bool:
     """Whether a number has no fraction, however it is written."""
@@ -30,17 +26,6 @@ def is_whole(value: Any) -> bool:
     exact = exact_decimal(value)
     # A number that no Decimal holds overflows or vanishes, which is reported as such.
     return exact is None or exact == exact.to_integral_value()
-
-
-def is_inexact(value: float) -> bool:
-    """Whether a host's float may stand for another integer than the one that was sent."""
-    return value.is_integer() and abs(value) >= INEXACT
-
-
-def digits_are_lost(number: float, literal: Any) -> bool:
-    """Whether a float, written out, is another number than the one that was sent."""
-    exact = exact_decimal(literal)
-    return exact is not None and Decimal(repr(number)) != exact
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:

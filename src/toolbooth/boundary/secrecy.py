@@ -9,7 +9,7 @@ from typing import Any
 from toolbooth.boundary import messages
 from toolbooth.errors import Edit, Problem, Rename, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
-from toolbooth.shape import Shape, item_shape
+from toolbooth.shape import ObjectShape, Shape, item_shape
 
 _SHORTEST = 3
 """A shorter value is in many a sentence by chance."""
@@ -23,7 +23,7 @@ def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInp
     declared = {
         path: names for path, names in error.declared.items() if not _is_inside(shape, path)
     }
-    edits = [each for each in error.edits if not any(_is_inside(shape, to) for to in _ends(each))]
+    edits = [each for each in error.edits if not _edits_inside(shape, each)]
     return error.replaced(problems=dict.fromkeys(problems), declared=declared, edits=edits)
 
 
@@ -40,31 +40,38 @@ def _is_inside(shape: Shape, path: JsonPath) -> bool:
     return _secret_on(shape, path) not in (None, path)
 
 
-def _ends(edit: Edit) -> tuple[JsonPath, ...]:
+def _edits_inside(shape: Shape, edit: Edit) -> bool:
     if isinstance(edit, Rename):
-        return (edit.source,)
-    return (edit.target,) if isinstance(edit, Split) else (edit.source, edit.target)
+        return _is_inside(shape, edit.source)
+    if isinstance(edit, Split):
+        return _is_inside(shape, edit.target)
+    return _is_inside(shape, edit.source) or _is_inside(shape, edit.target)
 
 
 def _secret_on(shape: Shape, path: JsonPath) -> JsonPath | None:
     """The path of the secret that a path leads to or into; None if there is none."""
     shapes = [shape]
     for end, step in enumerate(path):
-        if any(each.secret for each in shapes):
+        if _has_secret(shapes):
             return path[:end]
         shapes = [part for each in shapes for part in _parts_at(each, step)]
-    return path if any(each.secret for each in shapes) else None
+    return path if _has_secret(shapes) else None
+
+
+def _has_secret(shapes: list[Shape]) -> bool:
+    return any(each.secret for each in shapes)
 
 
 def _parts_at(shape: Shape, step: str | int) -> Iterator[Shape]:
     if isinstance(step, int):
         parts = [item_shape(form, step) for form in shape.arrays]
     else:
-        parts = [
-            form.fields[step].shape if step in form.fields else form.additional
-            for form in shape.objects
-        ]
+        parts = [_part_under(form, step) for form in shape.objects]
     yield from (part for part in parts if part is not None)
+
+
+def _part_under(form: ObjectShape, key: str) -> Shape | None:
+    return form.fields[key].shape if key in form.fields else form.additional
 
 
 def _repeats(message: str, value: Any) -> bool:
