@@ -78,13 +78,18 @@ PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
         '{"it": [%s]}',
         "$.it[0]",
     ),
+    "items": lambda mode, way: (
+        Annotated[list[Plain], on_field(mode, lambda items: list(map(way, items))).__metadata__[0]],
+        '{"it": [%s]}',
+        "$.it[0]",
+    ),
     "unpacked": lambda mode, way: (
         Annotated[with_validator(mode, way), Unpack()],
         "%s",
         "$",
     ),
 }
-PLACES_OF_INSTANCES = ("field", "optional field")
+PLACES_OF_INSTANCES = ("field", "optional field", "items")
 """Where Pydantic takes an instance from a before validator."""
 
 EVERYWHERE = pytest.mark.parametrize(
@@ -470,3 +475,46 @@ def test_an_undeclared_key_where_only_text_is_declared_is_refused_without_advice
     result, _ = call(hint, f'{{"it": {sent}}}')
     assert refusal(result) == [("unknown-key", path)]
     assert "Declared fields" not in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("way", "sent", "expected"),
+    [
+        pytest.param(
+            lambda items: [dict(each) for each in items[1:]],
+            '[{"mail": "a@x"}, {"mail": "b@x"}]',
+            [("unknown-key", "$.it[0].mail")],
+            id="fewer",
+        ),
+        pytest.param(
+            lambda items: items[::-1],
+            '[{"mail": "a@x"}, {"email": "b@x"}]',
+            [("unknown-key", "$.it[0].mail")],
+            id="another-order",
+        ),
+        pytest.param(
+            lambda items: [json.loads(each) if isinstance(each, str) else each for each in items],
+            r'["{\"mail\": \"a@x\"}", {"mail": "b@x"}]',
+            [("unknown-key", "$.it[1].mail")],
+            id="text",
+        ),
+        pytest.param(lambda items: None, '[{"mail": "a@x"}]', [("invalid", "$.it")], id="no-list"),
+        pytest.param(
+            lambda items: [Plain(email=each.get("mail")) for each in items if each.get("mail")],
+            '[{"mail": "a@x"}, {"age": 5}]',
+            [Plain(email="a@x")],
+            id="instances",
+        ),
+        pytest.param(lambda items: items, "5", [("invalid", "$.it")], id="sent-no-list"),
+    ],
+)
+def test_items_of_a_list_are_watched_each_by_itself(way: Way, sent: str, expected: Any):
+    result, received = call(Annotated[list[Plain], BeforeValidator(way)], f'{{"it": {sent}}}')
+    assert (refusal(result) if result["isError"] else received[0]) == expected
+
+
+def test_a_list_without_fields_is_left_to_its_validator():
+    for hint, sent in ((list[int], "[1]"), (list[dict[str, int]], '[{"a": 1}]')):
+        for listed in (hint, hint | None):
+            marked = Annotated[listed, BeforeValidator(lambda value: value)]
+            assert call(marked, f'{{"it": {sent}}}')[1] == [json.loads(sent)]
