@@ -208,6 +208,7 @@ class Popped(BaseModel):
         refused(
             '{"name": "Ann", "nickname": "A"}',
             ("unknown-key", "$.nickname", 'there is no field "nickname"'),
+            declared=["name"],
         )
     ),
 )

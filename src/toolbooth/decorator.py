@@ -273,7 +273,7 @@ class _FlatSignature:
             except TypeError:  # Python values, from a direct call: they have never been JSON
                 values = values_of(contract, flat)
             else:
-                values, _ = accept_bytes(contract, body)
+                values, _ = accept_bytes(contract, body, from_floats=True)
         except InvalidValues as error:
             raise _visible(invalid_values(contract, error, flat), contract) from None
         except ToolInputError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
@@ -43,6 +44,15 @@ def json_bytes(value: Any) -> bytes:
     except RecursionError:
         # Deeper than Python itself goes: the reader refuses these brackets as nested too deep.
         return b"[" * 300
+
+
+def exact_decimal(literal: Any) -> Decimal | None:
+    """A number as it was written (jiter's `LosslessFloat`); None if no Decimal holds it."""
+    try:
+        exact = literal.as_decimal()
+    except InvalidOperation:
+        return None
+    return exact if exact.is_finite() else None
 
 
 # --- types --------------------------------------------------------------------------------------

@@ -60,6 +60,8 @@ class Shape:
     """There is a secret here or below, so no value from here is echoed."""
     decimal: bool = False
     """A Decimal: every digit counts."""
+    integral: bool = False
+    """Behind an author's validator: an integer is declared there, and no other number."""
     temporal: bool = False
     """Text of a date or time: a bare number is a guess even as text."""
     json_text: bool = False

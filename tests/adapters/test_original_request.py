@@ -32,6 +32,13 @@ from toolbooth.adapters.sdk.exact_stdin import exact_stdin
 from toolbooth.adapters.sdk.original_request import readable_line
 
 PRICE = "0.1000000000000000055511151231257827"
+WHOLE_NUMBERS = {
+    "123456789012345678.0": "123456789012345678",
+    "1.2345678901234567890e19": "12345678901234567890",
+    "-9007199254740993.00": "-9007199254740993",
+    "90071992547409930E-1": "9007199254740993",
+    "5.0": "5",
+}
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
@@ -152,6 +159,18 @@ def test_bytes_are_read_exactly_in_a_session_that_answers_by_a_stream(host: str)
             called(connection, f'{{"price": 1, "tags": {{"a": {2**64}}}}}', **headers)
             == f"1  {{'a': {2**64}}}"
         )
+
+
+def count(n: int, note: str = "", tags: dict[str, int] | None = None) -> str:
+    return str(n)
+
+
+@HOSTS
+def test_whole_numbers_are_read_exactly_however_they_are_written(host: str):
+    with listening(app_of(server_of(host, count))) as connection:
+        headers = session(connection)
+        for written, number in WHOLE_NUMBERS.items():
+            assert called(connection, f'{{"n": {written}}}', "count", **headers) == number
 
 
 @HOSTS
@@ -331,7 +350,7 @@ async def renoting(ctx: Any, call_next: Any) -> Any:
 @HOSTS
 def test_what_a_middleware_hands_over_is_what_counts(host: str):
     how: Any = {"middleware": [Renoting() if host == "fastmcp" else renoting]}
-    with listening(app_of(server_of(host, pay, **how))) as connection:
+    with listening(app_of(server_of(host, pay, count, **how))) as connection:
         headers = session(connection)
         changed = '{"price": 2.5, "note": "change", "tags": {"a": 1}}'
         assert called(connection, changed, **headers) == "2.5 change {'a': 7}"
@@ -340,6 +359,10 @@ def test_what_a_middleware_hands_over_is_what_counts(host: str):
         # Nothing that is done to them makes two keys out of one.
         twice = '{"price": 1, "price": 2, "note": "change", "tags": {"a": 1}}'
         assert called(connection, twice, **headers) == ["duplicate-key"]
+        # A float is all that is known of a number then.
+        for number, answer in (("123456789012345678.0", ["lossy-number"]), ("5.0", "5")):
+            large = f'{{"n": {number}, "note": "change", "tags": {{"a": 1}}}}'
+            assert called(connection, large, "count", **headers) == answer
 
 
 def test_a_call_that_is_tried_again_is_read_exactly_again():

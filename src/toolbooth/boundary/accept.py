@@ -16,21 +16,28 @@ from toolbooth.boundary.integers import whole_integers
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
-from toolbooth.boundary.refusals import holds_secret
+from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
+from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape import fits
 
 Accepted = tuple[Any, list[Repair]]
 
 
-def accept_bytes(contract: Contract, body: bytes) -> Accepted:
-    """The function's values and the repairs made. Raises ToolInputError."""
+def accept_bytes(contract: Contract, body: bytes, *, from_floats: bool = False) -> Accepted:
+    """The function's values and the repairs made. Raises ToolInputError.
+
+    `from_floats`: the bytes were written from values that a host has read.
+    """
+    reading = NOTHING
     try:
-        reading = read_json(body, contract.limits, exact=contract.has_decimals) if body else NOTHING
+        if body:
+            exact = contract.has_decimals
+            reading = read_json(body, contract.limits, exact=exact, from_floats=from_floats)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)
@@ -101,12 +108,28 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     found = problems_of(error, contract.shape, arguments)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
     names = dict.fromkeys(name for form in contract.shape.objects for name in form.names)
-    declared = {(): tuple(names)} if missing else {}
     problems = [problem for _, problem in found]
+    declared = _declared_beside(contract, problems, arguments)
+    if missing:
+        declared = {(): tuple(names), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
-    return ToolInputError(
+    refusal = ToolInputError(
         problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
     )
+    return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _declared_beside(
+    contract: Contract, problems: list[Problem], arguments: Any
+) -> dict[JsonPath, tuple[str, ...]]:
+    """The fields of every object in which the author's validation has found an undeclared key."""
+    declared: dict[JsonPath, tuple[str, ...]] = {}
+    for each in problems:
+        if each.code in ("unknown-key", "nested-wrapper"):
+            form = form_at(contract.shape, each.path[:-1], arguments)
+            if form is not None:
+                declared[each.path[:-1]] = form.names
+    return declared
 
 
 def _refusal(
@@ -137,14 +160,15 @@ def _refusal(
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
-    return ToolInputError(
+    refusal = ToolInputError(
         exam.problems + found,
         tool=contract.name,
-        declared=exam.declared,
+        declared={**exam.declared, **_declared_beside(contract, found, arguments)},
         corrected=corrected if shown else None,
         edits=edits,
         more=exam.more,
     )
+    return hide_secrets(refusal, contract.shape, arguments)
 
 
 def _validation_problems(

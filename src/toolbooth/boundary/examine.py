@@ -7,13 +7,13 @@ problems found. Parts that pass the compiled check are not walked.
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
 from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
 from toolbooth.contract import Limits
@@ -25,7 +25,6 @@ from toolbooth.shape import (
     ObjectShape,
     Shape,
     fits,
-    is_integer_only,
     plain_types,
 )
 
@@ -116,7 +115,7 @@ def examine(
 def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """Examine the value at one place."""
     if shape.opaque:
-        return _numbers_in(value, path, exam) if exam.thorough else value
+        return free_numbers(shape, value, path, exam.refuse) if exam.thorough else value
     if isinstance(value, str) and ("string" not in shape.types or shape.json_text):
         return _value_in_text(shape, value, path, exam)
     if shape.objects and is_object(value):
@@ -125,9 +124,9 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         return _arrays(shape, value, path, exam)
     if not repairs.admits(shape, value):
         exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
-        return _numbers_in(value, path, exam.fresh())
+        return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
-        return _number(shape, value, path, exam)
+        return declared_number(shape, value, path, exam.refuse)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(value))
     return value
@@ -151,38 +150,6 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
     made = _value(shape, decoded, path, inner)
     exam.take(inner)
     return made
-
-
-def _number(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A number with a point or an exponent, as the declared type wants it."""
-    if is_integer_only(shape) and repairs.is_whole(value):
-        if isinstance(value, float):
-            return int(value)
-        number = _float(value, path, exam)
-        return int(value.as_decimal()) if isfinite(number) else number
-    if isinstance(value, float):
-        return value
-    if shape.decimal and refusals.is_delicate(str(value)):
-        return value.as_decimal()
-    return _float(value, path, exam)
-
-
-def _float(value: Any, path: JsonPath, exam: Examination) -> float:
-    number = float(value)
-    if refusals.is_lossy(number, value):
-        exam.refuse("lossy-number", path, messages.LOSSY_NUMBER)
-    return number
-
-
-def _numbers_in(value: Any, path: JsonPath, exam: Examination) -> Any:
-    """A free value: content is never rewritten, but a number that cannot be held is refused."""
-    if isinstance(value, jiter.LosslessFloat):
-        return _float(value, path, exam)
-    if is_object(value):
-        return {key: _numbers_in(each, (*path, key), exam) for key, each in value.items()}
-    if is_array(value):
-        return [_numbers_in(each, (*path, index), exam) for index, each in enumerate(value)]
-    return value
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
@@ -340,17 +307,10 @@ def _undeclared_key(
     if form.additional is not None and not refusals.wraps_declared(form, inner):
         return _value(form.additional, value, (*path, key), exam)
     exam.declared[path] = form.names
-    if inner is None:
-        near = refusals.nearest(key, form)
-        exam.refuse("unknown-key", (*path, key), messages.unknown_field(key, near))
-        return NOT_SENT
-    exam.wrapped_names |= refusals.names_inside(inner)
-    near = refusals.misspelt_object(form, key)
-    if near is not None:
-        message = messages.misspelt_object(key, near)
-    else:
-        message = messages.wrapper(key, value, refusals.innermost(form, inner), path)
-    exam.refuse("nested-wrapper", (*path, key), message)
+    if inner is not None:
+        exam.wrapped_names |= refusals.names_inside(inner)
+    code, message = refusals.undeclared_key(form, key, value, inner, path)
+    exam.refuse(code, (*path, key), message)
     return NOT_SENT
 
 

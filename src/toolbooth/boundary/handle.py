@@ -34,11 +34,7 @@ def handle_bytes(
     Raises:
         ToolInputError: only with `errors="protocol"`, for the host to answer as JSON-RPC -32602.
     """
-    try:
-        values, repairs = accept_bytes(contract, body)
-        return render.value_result(run(contract, function, values, context, injected), repairs)
-    except (ToolInputError, ToolError) as error:
-        return _failure_result(contract, error, errors)
+    return _handle(contract, body, function, context, injected, errors)
 
 
 def handle_arguments(
@@ -52,7 +48,24 @@ def handle_arguments(
 ) -> Json:
     """`handle_bytes` for a host that has parsed the arguments already."""
     body = json_bytes(arguments)
-    return handle_bytes(contract, body, function, context=context, injected=injected, errors=errors)
+    return _handle(contract, body, function, context, injected, errors, from_floats=True)
+
+
+def _handle(
+    contract: Contract,
+    body: bytes,
+    function: Callable[..., Any] | None,
+    context: Context | None,
+    injected: Mapping[str, Any] | None,
+    errors: Errors,
+    *,
+    from_floats: bool = False,
+) -> Json:
+    try:
+        values, repairs = accept_bytes(contract, body, from_floats=from_floats)
+        return render.value_result(run(contract, function, values, context, injected), repairs)
+    except (ToolInputError, ToolError) as error:
+        return _failure_result(contract, error, errors)
 
 
 async def handle_bytes_async(
@@ -65,13 +78,7 @@ async def handle_bytes_async(
     errors: Errors = "result",
 ) -> Json:
     """`handle_bytes` for async tools. Sync ones run in a thread."""
-    try:
-        values, repairs = accept_bytes(contract, body)
-        call = bound_call(contract, function, values, context, injected)
-        value = await run_async(call, is_async=is_async(function or contract.function))
-        return render.value_result(value, repairs)
-    except (ToolInputError, ToolError) as error:
-        return _failure_result(contract, error, errors)
+    return await _handle_async(contract, body, function, context, injected, errors)
 
 
 async def handle_arguments_async(
@@ -85,9 +92,28 @@ async def handle_arguments_async(
 ) -> Json:
     """`handle_bytes_async` for a host that has parsed the arguments already."""
     body = json_bytes(arguments)
-    return await handle_bytes_async(
-        contract, body, function, context=context, injected=injected, errors=errors
+    return await _handle_async(
+        contract, body, function, context, injected, errors, from_floats=True
     )
+
+
+async def _handle_async(
+    contract: Contract,
+    body: bytes,
+    function: Callable[..., Any] | None,
+    context: Context | None,
+    injected: Mapping[str, Any] | None,
+    errors: Errors,
+    *,
+    from_floats: bool = False,
+) -> Json:
+    try:
+        values, repairs = accept_bytes(contract, body, from_floats=from_floats)
+        call = bound_call(contract, function, values, context, injected)
+        value = await run_async(call, is_async=is_async(function or contract.function))
+        return render.value_result(value, repairs)
+    except (ToolInputError, ToolError) as error:
+        return _failure_result(contract, error, errors)
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:

@@ -1,5 +1,5 @@
 """Integers that are written with a point: 5.0 is the same JSON number as 5, and becomes 5 before
-the validation.
+the validation. Larger ones are in `numbers.py`.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from operator import is_
 from typing import Any
 
-from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.jsonvalue import Json, exact_decimal, is_array, is_object
 from toolbooth.shape import (
     ArrayShape,
     ObjectShape,
@@ -17,6 +17,15 @@ from toolbooth.shape import (
     is_integer_only,
     item_shape,
 )
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a number has no fraction, however it is written."""
+    if isinstance(value, float):
+        return value.is_integer()
+    exact = exact_decimal(value)
+    # A number that no Decimal holds overflows or vanishes, which is reported as such.
+    return exact is None or exact == exact.to_integral_value()
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:

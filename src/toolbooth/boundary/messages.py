@@ -37,8 +37,14 @@ _TYPES = {
 
 MISSING = "is required, but was not sent"
 NOT_AN_OBJECT = "the arguments must be one JSON object"
+SECRET = "is not accepted as it is; nothing of a secret is shown"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
 LOSSY_NUMBER = "is a number too large or too small to hold"
+INEXACT_INTEGER = (
+    "arrived as a floating-point number, which does not hold every integer of this size; "
+    "send its digits without a point and without an exponent"
+)
+LOST_FRACTION = "is not a whole number, but has more digits than can be held"
 LOSSY_TEXT = "holds a number with more digits than can be read"
 
 DUPLICATE_KEY = "the same key is sent twice"

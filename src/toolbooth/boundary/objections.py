@@ -10,7 +10,7 @@ from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import DEFAULT_LIMITS, InvalidValues, Objection
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import JsonPath, look_up
-from toolbooth.shape import Shape, item_shape
+from toolbooth.shape import ObjectShape, Shape, item_shape
 
 _OUR_CODES: dict[str, ProblemCode] = {
     "conflicting_keys": "conflicting-keys",
@@ -51,7 +51,7 @@ def problems_of(
     for each, objection in _of_nearest_branches(located):
         by_path.setdefault((each.path, each.group), []).append((each, objection))
     found = [
-        (objections[0][0], _problem(objections, arguments))
+        (objections[0][0], _problem(objections, shape, arguments))
         for objections in by_path.values()
         if explained is None or not explained(*objections[0])
     ]
@@ -182,14 +182,16 @@ def _step(
     return 1, step if extra and len(model_path) == 1 else None, shape
 
 
-def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -> Problem:
+def _problem(
+    objections: list[tuple[WireLocation, Objection]], root: Shape, arguments: Any
+) -> Problem:
     found, first = objections[0]
     path, shape = found.path, found.shape
     if first.kind == "missing":
         return Problem(code="missing", path=path, message=messages.MISSING)
     sent = look_up(arguments, path)
     if first.kind == "extra_forbidden":
-        return _undeclared_key(path, sent)
+        return _undeclared_key(path, sent, refusals.form_at(root, path[:-1], arguments))
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.model_path[-1:] == ("[key]",):
@@ -204,11 +206,10 @@ def _problem(objections: list[tuple[WireLocation, Objection]], arguments: Any) -
     return Problem(code="invalid", path=path, message=message)
 
 
-def _undeclared_key(path: JsonPath, sent: Any) -> Problem:
+def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None) -> Problem:
     """A key that the author's model does not declare."""
-    key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
-    if inner is None:
-        return Problem(code="unknown-key", path=path, message=messages.unknown_field(key, None))
-    message = messages.wrapper(key, sent, inner, path[:-1])
-    return Problem(code="nested-wrapper", path=path, message=message)
+    code, message = refusals.undeclared_key(
+        form or ObjectShape(), str(path[-1]), sent, inner, path[:-1]
+    )
+    return Problem(code=code, path=path, message=message)

@@ -3,7 +3,7 @@ lost.
 
 Duplicate keys (also via escapes), bad UTF-8, NaN and over-deep nesting end here. Numbers that a
 float cannot hold exactly are kept as written (`LosslessFloat`), for `examine` to judge by the
-declared type.
+declared type. So a float of 2**53 or more was never read here: a host has made it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,16 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 _BULK = 4096
 """Above this many bytes, caching every string costs more than it saves."""
 
-_TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
+_TO_SIGNS = bytes.maketrans(b"0123456789E", b"0000000000e")
+_POINT = ord(".")
+_POINTS_TO_SIGNS = bytes.maketrans(b".", b"0")
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
 """A number with an exponent, or with more digits and a point than a float keeps."""
+
+_ROUNDED = re.compile(rb"\.(?:0*|9*)(?<=[0-9.]{16})")
+"""The point of a number that may be whole, infinite or zero only because a float rounds it: such a
+number has 15 digits up to the end of the zeros or nines behind its point.
+"""
 
 _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
 """The end of a whole number with a point. It begins with what is rare, so that a search is quick.
@@ -52,15 +59,23 @@ Reading = tuple[Any, bool, bytes]
 NOTHING: Reading = ({}, False, b"")
 
 
-def read_json(body: bytes, limits: Limits, *, exact: bool = True) -> Reading:
-    """Read one JSON value; where it is `exact`, long fractions are kept as written. Raises
-    Unreadable.
+def read_json(
+    body: bytes, limits: Limits, *, exact: bool = True, from_floats: bool = False
+) -> Reading:
+    """Read one JSON value. Numbers that may lose digits as floats are kept as written: all of them
+    if it is `exact`, else only those that may be integers.
+
+    `from_floats`: the JSON was written from values that a host has read. What they were before is
+    not known.
+
+    Raises:
+        Unreadable: if the bytes are not JSON, or exceed a limit.
     """
     if len(body) > limits.max_bytes:
         raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
     delicate = has_delicate_numbers(body, exact=exact)
     try:
-        if delicate:
+        if delicate and not from_floats:
             value = from_json(
                 body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
             )
@@ -137,8 +152,16 @@ def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
     call.
     """
     signs = body.translate(_TO_SIGNS)
-    suspicious = signs.find(b"0e") >= 0 or (exact and signs.find(b"0000000000000000") >= 0)
-    return suspicious and _DELICATE.search(body) is not None
+    if signs.find(b"0e") >= 0 and _DELICATE.search(body) is not None:
+        return True
+    if _POINT not in signs:
+        return False
+    if exact:
+        is_long = b"0000000000000000" in signs.translate(_POINTS_TO_SIGNS)
+        return is_long and _DELICATE.search(body) is not None
+    # Of 15 digits, at least nine are before the point or seven behind it.
+    suspicious = b"000000000." in signs or b".0000000" in body or b".9999999" in body
+    return suspicious and _ROUNDED.search(body) is not None
 
 
 def _unreadable(reason: str) -> Unreadable:

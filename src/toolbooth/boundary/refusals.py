@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from toolbooth.jsonvalue import Json, is_array, is_object, near_name, same_name
-from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape
+from toolbooth.boundary import messages
+from toolbooth.errors import ProblemCode
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, near_name, same_name
+from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape
 
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
@@ -54,6 +55,40 @@ def misspelt_object(form: ObjectShape, key: str) -> str | None:
 
 
 # --- wrappers -----------------------------------------------------------------------------------
+
+
+def undeclared_key(
+    form: ObjectShape, key: str, value: Any, inner: Json | None, path: JsonPath
+) -> tuple[ProblemCode, str]:
+    """The problem with an undeclared key of the object at `path`; `inner` is the object that its
+    value is, or holds as JSON text.
+    """
+    if inner is None:
+        return "unknown-key", messages.unknown_field(key, nearest(key, form))
+    near = misspelt_object(form, key)
+    if near is not None:
+        return "nested-wrapper", messages.misspelt_object(key, near)
+    return "nested-wrapper", messages.wrapper(key, value, innermost(form, inner), path)
+
+
+def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
+    """The form of the object at a path, also behind an author's validator; None if unknown."""
+    for end, step in enumerate(path):
+        if shape is None:
+            return None
+        if isinstance(step, int):
+            shape = item_shape(shape.arrays[0], step) if shape.arrays else None
+        else:
+            form = _likely_form(shape, look_up(arguments, path[:end]))
+            declared = None if form is None else form.fields.get(step)
+            shape = None if declared is None else declared.shape
+    return None if shape is None else _likely_form(shape, look_up(arguments, path))
+
+
+def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
+    if not shape.objects:
+        return None
+    return possible_forms(shape.objects, value if is_object(value) else {})[0]
 
 
 def innermost(form: ObjectShape, inner: Json) -> Json:
@@ -123,7 +158,8 @@ def is_lossy(number: float, literal: Any) -> bool:
     """Whether a float has become infinite, or zero though it was not."""
     if number in (float("inf"), float("-inf")):
         return True
-    return number == 0 and Decimal(str(literal)) != 0
+    digits = str(literal).lower().partition("e")[0]
+    return number == 0 and any(digit in digits for digit in "123456789")
 
 
 # --- secrets ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.integers import is_whole
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.contract import Limits
 from toolbooth.errors import ProblemCode
@@ -66,14 +67,6 @@ def admits(shape: Shape, value: Any) -> bool:
     if kind == "integer":
         return "number" in shape.types
     return kind == "number" and "integer" in shape.types and is_whole(value)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a number has no fraction, however it is written."""
-    if isinstance(value, float):
-        return value.is_integer()
-    exact = value.as_decimal()
-    return bool(exact.is_finite()) and exact == exact.to_integral_value()
 
 
 def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | Unrepairable:

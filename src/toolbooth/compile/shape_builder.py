@@ -11,6 +11,7 @@ from toolbooth.shape import (
     JsonType,
     ObjectShape,
     Shape,
+    is_integer_only,
     shapes_above,
     walk,
 )
@@ -61,6 +62,10 @@ class Shapes:
         """A shape that fits where any of `choices` does."""
         return self._later(Shape(), _fill_either, choices)
 
+    def behind_validator(self, shape: Shape) -> Shape:
+        """A shape in front of which an author's validator runs: anything may be sent."""
+        return self._later(Shape(), _fill_behind_validator, (shape,))
+
     def both(self, parts: Iterable[Shape]) -> Shape:
         """A shape that fits where all of `parts` do, and that knows the keys of each."""
         return self._later(Shape(), _fill_both, parts)
@@ -109,8 +114,14 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
     shape.strict = any(choice.strict for choice in choices)
     shape.secret = any(choice.secret for choice in choices)
     shape.decimal = any(choice.decimal for choice in choices)
+    shape.integral = any(choice.integral for choice in choices)
     shape.temporal = bool(texts) and all(choice.temporal for choice in texts)
     shape.json_text = any(choice.json_text for choice in choices)
+
+
+def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
+    _fill_either(shape, [free_shape(), *parts])
+    shape.integral = shape.integral or any(map(is_integer_only, parts))
 
 
 def _arrays_of_both(

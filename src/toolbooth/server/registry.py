@@ -256,15 +256,20 @@ class ToolRegistry:
             UnknownTool: there is no such tool.
             ToolInputError: the arguments were refused, and `errors` is "protocol".
         """
-        return self.call_bytes(name, json_bytes(arguments), context=context)
+        return self._call(name, json_bytes(arguments), context, from_floats=True)
 
     def call_bytes(
         self, name: str, body: bytes, *, context: Context | None = None
     ) -> dict[str, Any]:
         """`call` for arguments that are still JSON text."""
+        return self._call(name, body, context, from_floats=False)
+
+    def _call(
+        self, name: str, body: bytes, context: Context | None, *, from_floats: bool
+    ) -> dict[str, Any]:
         tool = self.find(name)
         try:
-            reading = read_json(body, tool.contract.limits)
+            reading = read_json(body, tool.contract.limits, from_floats=from_floats)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return call_sync(self, tool, reading, context or Context(), plain=True)
@@ -275,7 +280,8 @@ class ToolRegistry:
         """`call` for async tools; sync ones run off the event loop."""
         tool = self.find(name)
         try:
-            reading = read_json(json_bytes(arguments), tool.contract.limits)
+            body = json_bytes(arguments)
+            reading = read_json(body, tool.contract.limits, from_floats=True)
         except Unreadable as error:
             return refuse(self, tool, context or Context(), error.problem)
         return await call(self, tool, reading, context or Context(), plain=True)

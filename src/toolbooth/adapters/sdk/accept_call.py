@@ -88,7 +88,8 @@ def _read(contract: Contract, arguments: Json, original: OriginalRequest) -> Rea
             body = _encode(arguments)
             if body is None:
                 return None
-            return read_json(body, contract.limits, exact=contract.has_decimals)
+            exact = contract.has_decimals
+            return read_json(body, contract.limits, exact=exact, from_floats=True)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     if isinstance(reading[0], str) and _headers_repeat_arguments(contract):

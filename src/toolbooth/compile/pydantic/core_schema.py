@@ -4,8 +4,8 @@ nodes below one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from typing_extensions import TypeIs
@@ -52,6 +52,8 @@ class Config:
     """Whether validation takes an integer only as such; else it also takes 5.0, which is an integer
     in JSON Schema.
     """
+    definitions: Mapping[str, CoreNode] = field(default_factory=dict[str, CoreNode], compare=False)
+    """The nodes that `definition-ref` may name."""
 
     @staticmethod
     def of(node: CoreNode, outer: Config) -> Config:

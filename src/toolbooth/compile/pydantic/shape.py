@@ -273,9 +273,10 @@ class ShapeBuilder:
         return self.knots[ref]
 
     def _inner(self, node: CoreNode, config: Config) -> Shape:
+        shape = self.build(node["schema"], config)
         if node["type"] == "function-after" and _is_secret(node["function"]["function"]):
-            return Shape(types=frozenset(("string",)), secret=True)
-        return self.build(node["schema"], config)
+            return self.shapes.either((shape, Shape(secret=True)))
+        return shape
 
     def _function(self, node: CoreNode, config: Config) -> Shape:
         if "schema" in node:
@@ -290,7 +291,7 @@ class ShapeBuilder:
 
     def _free(self, shape: Shape) -> Shape:
         """The shape behind an author's validator: anything may be sent, but a secret stays one."""
-        return self.shapes.either((free_shape(), shape))
+        return self.shapes.behind_validator(shape)
 
     def _model(self, node: CoreNode, config: Config) -> Shape:
         shape = self.build(node["schema"], config)

@@ -1,156 +1,112 @@
-"""An author's before or wrap validator in front of a model that ignores undeclared keys.
+"""An author's before or wrap validator in front of a model that does not take undeclared keys.
 
-The author's code may read any key by name. A key that it does not read and that no field declares
-would be dropped in silence, so it is left for the closed model to refuse.
+The rule looks at what the author's code hands on. An undeclared key that is still there under the
+same name would be dropped by the fields, so it is refused, unless the code has read it by name. A
+key that was removed, or handed on under another name, is the author's business; one that the code
+never looked at is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
-from pydantic_core import InitErrorDetails, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
-from toolbooth.compile.pydantic.core_schema import (
-    AUTHORED,
-    FIELD_LISTS,
-    Config,
-    CoreNode,
-    extra_of,
-    fields_of,
-    first_keys,
-)
-from toolbooth.jsonvalue import is_object
-
-
-class _KeyLog(dict[str, Any]):
-    """A dict that remembers which keys the author's code read by name.
-
-    A key that it did not read, and that the model does not declare, would be dropped in silence,
-    even if it was copied along on the way.
-    """
-
-    __slots__ = ("seen", "walked")
-
-    def __init__(self, items: dict[str, Any], seen: set[str] | None = None) -> None:
-        super().__init__(_plain_copy(items))
-        self.seen: set[str] = set() if seen is None else seen
-        self.walked = False
-
-    def unread(self, made: dict[str, Any]) -> dict[str, Any]:
-        """The keys that were not read: copied into the dict that the author `made`, or left behind
-        without a look at all.
-        """
-        return {
-            key: value
-            for key, value in _plain_copy(self).items()
-            if key not in self.seen and (key in made or not self.walked)
-        }
-
-    def __iter__(self) -> Iterator[str]:
-        self.walked = True
-        return super().__iter__()
-
-    def keys(self) -> Any:
-        self.walked = True
-        return super().keys()
-
-    def items(self) -> Any:
-        self.walked = True
-        return super().items()
-
-    def values(self) -> Any:
-        self.walked = True
-        return super().values()
-
-    def __getitem__(self, key: str) -> Any:
-        self.seen.add(key)
-        return super().__getitem__(key)
-
-    def __contains__(self, key: Any) -> bool:
-        self.seen.add(key)
-        return super().__contains__(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self.seen.add(key)
-        return super().get(key, default)
-
-    def pop(self, key: str, *default: Any) -> Any:
-        self.seen.add(key)
-        return super().pop(key, *default)
-
-    def copy(self) -> dict[str, Any]:
-        self.walked = True
-        return _KeyLog(self, self.seen)
-
-
-def _plain_copy(items: dict[str, Any]) -> dict[str, Any]:
-    """A plain copy, made without leaving a trace."""
-    return dict(_DICT.items(items))
-
-
-_DICT: Any = dict
+from toolbooth.compile.pydantic.core_schema import Config, CoreNode
+from toolbooth.compile.pydantic.handed_on import Histories, Watch
+from toolbooth.compile.pydantic.watched_fields import fields_behind, items_behind
+from toolbooth.jsonvalue import JsonPath, is_object
 
 
 def watch_keys(node: CoreNode, config: Config) -> CoreNode:
-    """The author's validator, called with a dict that notes which keys it reads. The list of fields
+    """The author's validator, called with dicts that note which keys it reads. The list of fields
     behind it is closed now.
     """
-    declared = _ignoring_keys(node, config)
-    if declared is None:
+    watch: Watch | None = fields_behind(node["schema"], config)
+    if watch is None:
+        watch = items_behind(node["schema"], config)
+    if watch is None:
         return node["function"]
-    function = node["function"]["function"]
+    watched = _before if node["type"] == "function-before" else _wrap
+    return {**node["function"], "function": watched(node["function"]["function"], watch)}
 
-    def settle(before: Any, after: Any) -> tuple[Any, dict[str, Any]]:
-        """The values that the author made for the fields, and the undeclared keys that were not
-        read.
-        """
-        if not (isinstance(before, _KeyLog) and is_object(after)):
-            return after, {}
-        made = _plain_copy(after)
-        lost = {key: value for key, value in before.unread(made).items() if key not in declared}
-        return {key: value for key, value in made.items() if key in declared}, lost
 
-    def watch(value: Any) -> Any:
-        return _KeyLog(value) if is_object(value) and type(value) is dict else value
-
+def _before(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     def before(value: Any, *info: Any) -> Any:
-        logged = watch(value)
-        made, lost = settle(logged, function(logged, *info))
+        histories = watch.histories_of(value)
+        if histories is None:
+            return watch.kept(value, function(_own_copy(value), *info))
+        made = watch.pass_on(histories, function(watch.logged(value, histories), *info))
+        lost = _lost_in(histories)
+        if not lost:
+            return made
         # The closed list of fields refuses them, together with all other problems.
-        return {**made, **lost} if lost else made
+        with_lost = watch.with_lost(histories, made)
+        if with_lost is None:
+            raise _forbidden(lost)
+        return with_lost
 
+    return before
+
+
+def _wrap(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
-        logged = watch(value)
-        lost: dict[str, Any] = {}
+        histories = watch.histories_of(value)
+        handed_on = False
 
-        def settled(inner: Any, *outer: Any) -> Any:
-            made, found = settle(logged, inner)
-            lost.update(found)
-            return handler(made, *outer)
+        def hand_on(inner: Any, *at: Any) -> Any:
+            nonlocal handed_on
+            handed_on = True
+            if histories is None:
+                return handler(watch.kept(value, inner), *at)
+            return handler(watch.pass_on(histories, inner), *at)
 
-        made = function(logged, settled, *info)
-        if lost:  # raised here, where the author's code can no longer catch it
+        if histories is None:
+            return function(_own_copy(value), hand_on, *info)
+        try:
+            made = function(watch.logged(value, histories), hand_on, *info)
+        except ValidationError as error:
+            lost = _lost_in(histories)
+            if not lost:
+                raise
+            raise _forbidden(lost, error) from None
+        if not handed_on:
+            watch.pass_on(histories, made)
+        # Raised here, where the author's code can no longer catch it.
+        lost = _lost_in(histories)
+        if lost:
             raise _forbidden(lost)
         return made
 
-    return {**node["function"], "function": before if node["type"] == "function-before" else wrap}
+    return wrap
 
 
-def _forbidden(keys: dict[str, Any]) -> ValidationError:
+def _own_copy(value: Any) -> Any:
+    """What the author's code gets, and may change."""
+    return dict(value) if is_object(value) else value
+
+
+def _lost_in(histories: Histories) -> dict[JsonPath, Any]:
+    """The keys that would be dropped, by their paths."""
+    return {
+        (*place, key): value
+        for place, history in histories.items()
+        for key, value in history.lost.items()
+    }
+
+
+def _forbidden(
+    keys: dict[JsonPath, Any], further: ValidationError | None = None
+) -> ValidationError:
+    """The error for undeclared keys, with the errors that were found beside them."""
     errors: list[InitErrorDetails] = []
-    for key, value in keys.items():
-        errors.append({"type": "extra_forbidden", "loc": (key,), "input": value})
+    others = further.errors(include_url=False) if further is not None else []
+    for each in others:
+        if each["loc"] not in keys:
+            kind: Any = each["type"]
+            said = PydanticCustomError(kind, "{said}", {"said": each["msg"]})
+            errors.append({"type": said, "loc": each["loc"], "input": each["input"]})
+    for path, value in keys.items():
+        errors.append({"type": "extra_forbidden", "loc": path, "input": value})
     return ValidationError.from_exception_data("", errors)
-
-
-def _ignoring_keys(node: CoreNode, config: Config) -> frozenset[str] | None:
-    """The keys of the list of fields right below an author's validator, if it ignores others."""
-    inner = node["schema"]
-    config = Config.of(inner, config)
-    while inner["type"] in ("model", "dataclass", "default", "function-after", *AUTHORED):
-        inner = inner["schema"]
-        config = Config.of(inner, config)
-    if inner["type"] not in FIELD_LISTS or extra_of(inner, config) != "ignore":
-        return None
-    return frozenset(key for name, field in fields_of(inner) for key in (name, *first_keys(field)))

@@ -8,8 +8,8 @@ In: the core schema that Pydantic generates for an annotation. Out: one that
 - takes the JSON branch of every node that has one, and text for dates and the like even in strict
   models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
-Below an author's before or wrap validator the values are the author's: there, only keys that nobody
-read are refused.
+Below an author's before or wrap validator the values are the author's: there, only undeclared keys
+that would be dropped are refused (`unread_keys.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from toolbooth.compile.pydantic.core_schema import (
     marker_of,
 )
 from toolbooth.compile.pydantic.unread_keys import watch_keys
-from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
@@ -93,7 +93,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     inner = Config.of(node, config)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
-    behind = authored or (kind in AUTHORED and is_authors(node))
+    if kind == "definitions":
+        inner = replace(inner, definitions={each["ref"]: each for each in node["definitions"]})
+    is_validator = kind in AUTHORED and is_authors(node)
+    behind = authored or is_validator
     made = each_child(node, lambda child: for_wire(child, inner, behind))
     if kind in DICTS and _may_merge_keys(node.get("keys_schema", _ANY), inner):
         # A JSON key is text, whatever it stands for; and two texts may stand for the same.
@@ -103,10 +106,10 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         return _in_place_of(node, _without_loss(made))
     if kind in FIELD_LISTS and extra_of(node, config) == "ignore":
         made["extra_behavior"] = "forbid"
+    if is_validator:
+        made["function"] = watch_keys(node, inner)
     if authored:
         return made
-    if behind:
-        made["function"] = watch_keys(node, inner)
     made.pop("strict", None)
     if "config" in made:
         made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
@@ -157,10 +160,15 @@ def _as_floats(value: Any) -> Any:
         return [_as_floats(each) for each in value]
     if not isinstance(value, LosslessFloat):
         return value
-    number = float(value)
-    if not isfinite(number) or (number == 0 and value.as_decimal() != 0):
+    number, exact = float(value), exact_decimal(value)
+    if exact is None or not isfinite(number) or (number == 0 and exact != 0):
         raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
-    return number
+    if not number.is_integer():
+        return number
+    # An integer may be declared: it gets all digits, and no number that was not whole.
+    if exact != exact.to_integral_value():
+        raise PydanticCustomError("lossy_number", "holds a number with too many digits")
+    return int(exact) if abs(number) >= 2**53 else number
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:

@@ -1,0 +1,119 @@
+"""Numbers with a point or an exponent, as the declared type wants them: with every digit that was
+sent, or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from jiter import LosslessFloat
+
+from toolbooth.boundary import messages, refusals
+from toolbooth.boundary.integers import is_whole
+from toolbooth.errors import ProblemCode
+from toolbooth.jsonvalue import JsonPath, exact_decimal, is_array, is_object
+from toolbooth.shape import EVERY_TYPE, ArrayShape, Shape, is_integer_only, item_shape
+
+Refuse = Callable[[ProblemCode, JsonPath, str], None]
+
+_INEXACT = 2**53
+"""From here on, a float may stand for another integer than the one that was sent."""
+
+_UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
+
+
+def declared_number(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    """A number where the shape declares one."""
+    if is_integer_only(shape) and is_whole(value):
+        return _integer(value, path, refuse)
+    if isinstance(value, float):
+        return value
+    if shape.decimal and refusals.is_delicate(str(value)):
+        return _decimal(value, path, refuse)
+    number = _float(value, path, refuse)
+    # A float or an integer: the one that keeps the digits.
+    if "integer" in shape.types and isfinite(number) and _loses_digits(number, value):
+        return _integer(value, path, refuse)
+    return number
+
+
+def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    """The numbers in a free value: content is never rewritten, but a number that cannot be held is
+    refused.
+
+    `shape` is None if nothing is known of the value. Behind an author's validator the shape says
+    where an integer is declared: the author's code gets it with all digits.
+    """
+    if isinstance(value, float | LosslessFloat):
+        return _free_number(shape, value, path, refuse)
+    if is_object(value):
+        return {
+            key: free_numbers(_shape_under(shape, key), each, (*path, key), refuse)
+            for key, each in value.items()
+        }
+    if is_array(value):
+        forms = shape.arrays if shape is not None else ()
+        form = forms[0] if forms else ArrayShape()
+        return [
+            free_numbers(item_shape(form, index), each, (*path, index), refuse)
+            for index, each in enumerate(value)
+        ]
+    return value
+
+
+def _free_number(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    number = value if isinstance(value, float) else _float(value, path, refuse)
+    is_integral = shape is not None and (shape.integral or is_integer_only(shape))
+    if not is_integral or not number.is_integer():
+        return number
+    if not is_whole(value):
+        refuse("lossy-number", path, messages.LOST_FRACTION)
+        return number
+    return _integer(value, path, refuse) if abs(number) >= _INEXACT else number
+
+
+def _shape_under(shape: Shape | None, key: str) -> Shape | None:
+    """The shape of a key behind an author's validator. What the author's code makes of an
+    undeclared one is not known, so it gets all digits.
+    """
+    if shape is None or not shape.objects:
+        return None
+    declared = (form.fields[key].shape for form in shape.objects if key in form.fields)
+    return next(declared, _UNDECLARED)
+
+
+def _integer(value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    """A whole number as an integer."""
+    if isinstance(value, float):
+        # A host has read it: what was sent is not known.
+        if abs(value) >= _INEXACT:
+            refuse("lossy-number", path, messages.INEXACT_INTEGER)
+        return int(value)
+    number = _float(value, path, refuse)
+    if not isfinite(number):
+        return number
+    exact = exact_decimal(value)
+    return int(number if exact is None else exact)
+
+
+def _decimal(value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    exact = exact_decimal(value)
+    if exact is None:
+        refuse("lossy-number", path, messages.LOSSY_NUMBER)
+    return exact
+
+
+def _float(value: Any, path: JsonPath, refuse: Refuse) -> float:
+    number = float(value)
+    if refusals.is_lossy(number, value):
+        refuse("lossy-number", path, messages.LOSSY_NUMBER)
+    return number
+
+
+def _loses_digits(number: float, literal: Any) -> bool:
+    """Whether a float, written out, is another whole number than the one that was sent."""
+    exact = exact_decimal(literal)
+    return exact is not None and is_whole(literal) and Decimal(repr(number)) != exact
