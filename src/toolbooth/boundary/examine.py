@@ -49,9 +49,11 @@ class Examination:
     are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
     arguments themselves, not those in a branch of a union or in JSON text.
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
+    `as_sent`: the branch of a union is not known, so neither is the type of a number.
     """
 
     __slots__ = (
+        "as_sent",
         "declared",
         "limits",
         "more",
@@ -63,9 +65,10 @@ class Examination:
         "wrapped_names",
     )
 
-    def __init__(self, limits: Limits, *, thorough: bool) -> None:
+    def __init__(self, limits: Limits, *, thorough: bool, as_sent: bool = False) -> None:
         self.limits = limits
         self.thorough = thorough
+        self.as_sent = as_sent
         self.repairs: list[Repair] = []
         self.problems: list[Problem] = []
         self.problem_paths: list[JsonPath] = []
@@ -80,9 +83,10 @@ class Examination:
         all_slips = len(self.slips) == len(self.problems) + self.more
         return all_slips and not self.repairs and not self.thorough
 
-    def fresh(self) -> Examination:
-        """An empty one, to try a branch of a union."""
-        return Examination(self.limits, thorough=self.thorough)
+    def fresh(self, shape: Shape | None = None) -> Examination:
+        """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
+        as_sent = self.as_sent or (shape is not None and shape.ambiguous)
+        return Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
 
     def take(self, other: Examination) -> None:
         """Add what a trial found."""
@@ -155,14 +159,15 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
 
 def _number(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     """A number with a point or an exponent, as the declared type wants it."""
-    if is_integer_only(shape) and repairs.is_whole(value):
+    as_sent = exam.as_sent or shape.ambiguous
+    if is_integer_only(shape) and repairs.is_whole(value) and not as_sent:
         if isinstance(value, float):
             return int(value)
         number = _float(value, path, exam)
         return int(value.as_decimal()) if isfinite(number) else number
     if isinstance(value, float):
         return value
-    if shape.decimal and refusals.is_delicate(str(value)):
+    if (shape.decimal or as_sent) and refusals.is_delicate(str(value)):
         return value.as_decimal()
     return _float(value, path, exam)
 
@@ -190,7 +195,7 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
     trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
-    return _best(trials, value, path, exam)
+    return _best(shape, trials, value, path, exam)
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
@@ -198,14 +203,16 @@ def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -
         return value
     if len(shape.arrays) == 1:
         return _array(shape.arrays[0], value, path, exam)
-    return _best([(form, _array) for form in shape.arrays], value, path, exam)
+    return _best(shape, [(form, _array) for form in shape.arrays], value, path, exam)
 
 
-def _best(trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination) -> Any:
+def _best(
+    shape: Shape, trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination
+) -> Any:
     """Try every form. A repair counts only if it is the only reading."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
-        own = exam.fresh()
+        own = exam.fresh(shape)
         made = walk(form, value, path, own)
         if not own.problems and not own.repairs:
             return made

@@ -6,16 +6,20 @@ A served call takes the same stages in `server/call.py`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_bytes
+from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, json_bytes
+
+logger = logging.getLogger("toolbooth")
 
 Errors = Literal["result", "protocol"]
 
@@ -36,7 +40,8 @@ def handle_bytes(
     """
     try:
         values, repairs = accept_bytes(contract, body)
-        return render.value_result(run(contract, function, values, context, injected), repairs)
+        value = run(contract, function, values, context, injected)
+        return _value_result(contract, value, repairs)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
 
@@ -69,7 +74,7 @@ async def handle_bytes_async(
         values, repairs = accept_bytes(contract, body)
         call = bound_call(contract, function, values, context, injected)
         value = await run_async(call, is_async=is_async(function or contract.function))
-        return render.value_result(value, repairs)
+        return _value_result(contract, value, repairs)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
 
@@ -88,6 +93,15 @@ async def handle_arguments_async(
     return await handle_bytes_async(
         contract, body, function, context=context, injected=injected, errors=errors
     )
+
+
+def _value_result(contract: Contract, value: Any, repairs: list[Repair]) -> Json:
+    """The result for what the tool returned, also if that cannot be sent: the tool has run."""
+    try:
+        return render.value_result(value, repairs)
+    except Exception as error:
+        logger.exception("tool %r returned what cannot be sent", contract.name)
+        return render.unsendable_result(error)
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:

@@ -52,6 +52,8 @@ class Config:
     """Whether validation takes an integer only as such; else it also takes 5.0, which is an integer
     in JSON Schema.
     """
+    as_json: bool = False
+    """Whether the validation reads JSON itself, instead of values that were read before."""
 
     @staticmethod
     def of(node: CoreNode, outer: Config) -> Config:
@@ -72,6 +74,7 @@ class Config:
 
 DEFAULTS = Config()
 LENIENT = Config(exact_types=False)
+AS_JSON = Config(as_json=True)
 
 
 def marker_of(node: CoreNode) -> Marker | None:

@@ -25,6 +25,7 @@ from toolbooth.compile.pydantic.core_schema import (
     FIELD_LISTS,
     Config,
     CoreNode,
+    below,
     extra_of,
     fields_of,
     is_authors,
@@ -125,6 +126,7 @@ class ShapeBuilder:
             case "named-tuple":
                 return self._named_tuple(node, config)
             case "dict" | "ordered-dict" | "counter":
+                self._part(node.get("keys_schema"), config)  # it may be a union
                 values = self._part(node.get("values_schema"), config)
                 return object_shape(ObjectShape(additional=values or free_shape()))
             case "json-or-python":
@@ -151,9 +153,9 @@ class ShapeBuilder:
                 self._unpack(made, owner, each, str(paths[0][0]), config)
             else:
                 self._declare(made, owner, name, each, paths, routes, config)
-        for key, below in routes.items():
+        for key, inner in routes.items():
             made.fields.setdefault(
-                key, Field(name=key, shape=shape_of_routes(below), required=False)
+                key, Field(name=key, shape=shape_of_routes(inner), required=False)
             )
         made.names = tuple(dict.fromkeys(each.name for each in made.fields.values()))
         return made
@@ -313,7 +315,22 @@ class ShapeBuilder:
         for each in nodes:
             choice = each[0] if is_labelled(each) else each
             shapes.append(self.build(choice, config))
-        return self.shapes.either(shapes)
+        if node["type"] == "tagged-union":  # a tag names the branch
+            return self.shapes.either(shapes)
+        by_type = node.get("mode") != "left_to_right" and not self._converts(node, set())
+        return self.shapes.union(shapes, by_type=by_type)
+
+    def _converts(self, node: CoreNode, seen: set[str]) -> bool:
+        """Whether a function of Pydantic's own, at this node or below, takes other JSON than its
+        type says: an address may be made of an integer.
+        """
+        if node["type"] in ("lax-or-strict", "function-plain"):
+            return True
+        ref = node.get("schema_ref", "")
+        if ref and ref not in seen:
+            seen.add(ref)
+            return self._converts(self.definitions[ref], seen)
+        return any(self._converts(child, seen) for child in below(node))
 
     def _tuple(self, node: CoreNode, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]

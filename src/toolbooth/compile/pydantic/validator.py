@@ -8,26 +8,25 @@ In: the core schema that Pydantic generates for an annotation. Out: one that
 - takes the JSON branch of every node that has one, and text for dates and the like even in strict
   models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
+If a union has branches that take the same JSON type, the run is `validate_json`, because Pydantic
+ranks the branches otherwise for Python values (`AS_JSON`, `json_run`).
+
 Below an author's before or wrap validator the values are the author's: there, only keys that nobody
 read are refused.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from math import isfinite
 from typing import Any
 
+import orjson
 from jiter import LosslessFloat, from_json
 from pydantic import BaseModel
-from pydantic_core import (
-    CoreSchema,
-    PydanticCustomError,
-    SchemaValidator,
-    ValidationError,
-    core_schema,
-)
+from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, core_schema
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -44,11 +43,21 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
+from toolbooth.compile.pydantic.numbers import (
+    DIGITS,
+    NUMBERS,
+    as_float,
+    number_node,
+    stand_ins,
+)
 from toolbooth.compile.pydantic.unread_keys import watch_keys
 from toolbooth.jsonvalue import is_array, is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
+
+CONFLICTING_KEYS = "conflicting_keys"
+"""The kind of an error about two keys of a dict that mean the same."""
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
@@ -85,12 +94,15 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     kind = node["type"]
     if marker_of(node):
         return for_wire(node["steps"][0], config, authored)
-    if kind == "lax-or-strict" and not authored:
+    as_python = not (authored or config.as_json)
+    if kind == "lax-or-strict" and as_python:
         branch = node["strict_schema" if config.strict else "lax_schema"]
         return _in_place_of(node, for_wire(branch, config, authored))
-    if kind == "json-or-python" and not authored:
+    if kind == "json-or-python" and as_python:
         return _in_place_of(node, for_wire(node["json_schema"], config, authored))
     inner = Config.of(node, config)
+    if kind == "json":
+        inner = replace(inner, as_json=True)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
     behind = authored or (kind in AUTHORED and is_authors(node))
@@ -107,9 +119,11 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         return made
     if behind:
         made["function"] = watch_keys(node, inner)
-    made.pop("strict", None)
-    if "config" in made:
-        made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
+    if as_python:
+        made.pop("strict", None)
+        if "config" in made:
+            own = made["config"].items()
+            made["config"] = {key: value for key, value in own if key != "strict"}
     if kind in _STRICT_SCALARS and (config.exact_types or kind != "int"):
         made["strict"] = True
     if kind == "generator":  # read lazily, it would refuse in the middle of the tool
@@ -123,18 +137,41 @@ def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
     return {**inner, **kept}
 
 
-def for_values(core: Any) -> Any:
-    """A schema made by `for_wire`, ready to validate with: JSON text (`Json[T]`) is read as
-    strictly as all else.
+def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
+    """A schema made by `for_wire`, ready to validate with. `as_json`: by `validate_json`; `digits`:
+    with stand-ins for Decimals.
     """
-    made = each_child(core, for_values)
-    if core["type"] != "json":
-        return made
-    inner = made.get("schema", _ANY)
-    return core_schema.no_info_before_validator_function(_read_text, inner)
+    kind = core["type"]
+    is_text = kind == "json"
+
+    def child(node: Any) -> Any:
+        return for_values(node, as_json=as_json or is_text, digits=digits and not is_text)
+
+    made = each_child(core, child)
+    if is_text:
+        return _in_place_of(core, _checked_text(made))
+    if as_json and kind in NUMBERS:
+        return _in_place_of(core, number_node(made, digits=digits))
+    return made
 
 
-def _read_text(value: Any) -> Any:
+def _checked_text(node: CoreNode) -> CoreNode:
+    """JSON text (`Json[T]`) that is read as strictly as all else."""
+    refusal = core_schema.no_info_plain_validator_function(_read_text)
+    choices = {"readable": node, "unreadable": refusal}
+    return {"type": "tagged-union", "discriminator": _readable, "choices": choices}
+
+
+def _readable(value: Any) -> str:
+    try:
+        _read_text(value)
+    except PydanticCustomError:
+        return "unreadable"
+    return "readable"
+
+
+def _read_text(value: Any) -> None:
+    """Raises PydanticCustomError if the value is not JSON text that can be taken as it stands."""
     if not isinstance(value, str | bytes):
         raise PydanticCustomError("json_type", "must be JSON text")
     body = value.encode() if isinstance(value, str) else value
@@ -147,20 +184,43 @@ def _read_text(value: Any) -> Any:
         raise PydanticCustomError(
             kind, "must be valid JSON: {reason}", {"reason": str(error)}
         ) from None
-    return _as_floats(found)
+    _check_floats(found)
 
 
-def _as_floats(value: Any) -> Any:
+def _check_floats(value: Any) -> None:
     if is_object(value):
-        return {key: _as_floats(each) for key, each in value.items()}
-    if is_array(value):
-        return [_as_floats(each) for each in value]
-    if not isinstance(value, LosslessFloat):
-        return value
-    number = float(value)
-    if not isfinite(number) or (number == 0 and value.as_decimal() != 0):
-        raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
-    return number
+        for each in value.values():
+            _check_floats(each)
+    elif is_array(value):
+        for each in value:
+            _check_floats(each)
+    elif isinstance(value, LosslessFloat):
+        as_float(value.as_decimal())
+
+
+def json_run(core: CoreNode) -> Callable[[Any], Any]:
+    """Validates values as `validate_json` would validate their JSON. `core` is made by `for_wire`
+    with `AS_JSON`.
+    """
+    run = validator(for_values(core, as_json=True)).validate_json
+
+    @cache
+    def run_with_digits() -> Callable[[bytes], Any]:
+        return validator(for_values(core, as_json=True, digits=True)).validate_json
+
+    def validate(values: Any) -> Any:
+        try:
+            body = orjson.dumps(values)
+        except TypeError:  # an integer beyond 64 bits, or a Decimal
+            plain, digits = stand_ins(values)
+            token = DIGITS.set(digits)
+            try:
+                return run_with_digits()(json.dumps(plain).encode())
+            finally:
+                DIGITS.reset(token)
+        return run(body)
+
+    return validate
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
@@ -170,32 +230,38 @@ def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
     return keys["type"] != "any"
 
 
+class _Key:
+    """A key of a dict, equal to no other: two keys that mean the same are both kept."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def _without_loss(node: CoreNode) -> CoreNode:
     """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
-    would be lost.
+    would be lost. The error has the places of both keys; its input has the keys themselves.
     """
-    keys = validator(node["keys_schema"])
 
-    def check(value: Any, handler: Any) -> Any:
-        made: Any = handler(value)
-        if not is_object(value) or len(made) == len(value):
-            return made
-        seen: dict[Any, str] = {}
-        for key in value:
-            first = seen.setdefault(keys.validate_python(key), key)
-            if first is not key:
-                error = PydanticCustomError(
-                    "conflicting_keys",
-                    "{one} and {other} mean the same",
-                    {"one": first, "other": key},
+    def check(kept: Any) -> Any:
+        made: dict[Any, Any] = {}
+        places: dict[Any, int] = {}
+        for place, (key, value) in enumerate(kept.items()):
+            first = places.setdefault(key.value, place)
+            if first != place:
+                raise PydanticCustomError(
+                    CONFLICTING_KEYS, "two keys mean the same", {"one": first, "other": place}
                 )
-                raise ValidationError.from_exception_data(
-                    "", [{"type": error, "loc": (key,), "input": None}]
-                )
-        return made
+            made[key.value] = value
+        return made if type(kept) is dict else type(kept)(made)
 
-    function = {"type": "no-info", "function": check}
-    return {"type": "function-wrap", "function": function, "schema": node}
+    keys = _after(_Key, node["keys_schema"])
+    return _after(check, {**node, "keys_schema": keys})
+
+
+def _after(function: Callable[[Any], Any], node: Any) -> Any:
+    return core_schema.no_info_after_validator_function(function, node)
 
 
 _PROVING = FIELD_LISTS | {
