@@ -369,7 +369,9 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
             made.append(_value(form.prefix[index], each, (*path, index), exam))
         elif form.closed and index < len(value) - form.last:
             exam.refuse("unknown-key", (*path, index), messages.never_read(form))
-        elif items is None or (not thorough and fits(items, each)):
+        elif items is None:
+            made.append(_numbers_in(each, (*path, index), exam) if thorough else each)
+        elif not thorough and fits(items, each):
             made.append(each)
         else:
             made.append(_value(items, each, (*path, index), exam))

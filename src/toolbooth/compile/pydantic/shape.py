@@ -321,10 +321,10 @@ class ShapeBuilder:
         return self.shapes.union(shapes, by_type=by_type)
 
     def _converts(self, node: CoreNode, seen: set[str]) -> bool:
-        """Whether a function of Pydantic's own, at this node or below, takes other JSON than its
-        type says: an address may be made of an integer.
+        """Whether something at this node or below takes other JSON than its type says, or ranks
+        otherwise in JSON: an address may be made of an integer, a member of IntEnum of text.
         """
-        if node["type"] in ("lax-or-strict", "function-plain"):
+        if node["type"] in ("lax-or-strict", "function-plain", "enum", "json"):
             return True
         ref = node.get("schema_ref", "")
         if ref and ref not in seen:
