@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_bytes
-from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
@@ -41,7 +40,10 @@ def handle_bytes(
     try:
         values, repairs = accept_bytes(contract, body)
         value = run(contract, function, values, context, injected)
-        return _value_result(contract, value, repairs)
+        try:
+            return render.value_result(value, repairs)
+        except Exception as error:
+            return _unsendable(contract, error)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
 
@@ -74,7 +76,10 @@ async def handle_bytes_async(
         values, repairs = accept_bytes(contract, body)
         call = bound_call(contract, function, values, context, injected)
         value = await run_async(call, is_async=is_async(function or contract.function))
-        return _value_result(contract, value, repairs)
+        try:
+            return render.value_result(value, repairs)
+        except Exception as error:
+            return _unsendable(contract, error)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
 
@@ -95,13 +100,10 @@ async def handle_arguments_async(
     )
 
 
-def _value_result(contract: Contract, value: Any, repairs: list[Repair]) -> Json:
-    """The result for what the tool returned, also if that cannot be sent: the tool has run."""
-    try:
-        return render.value_result(value, repairs)
-    except Exception as error:
-        logger.exception("tool %r returned what cannot be sent", contract.name)
-        return render.unsendable_result(error)
+def _unsendable(contract: Contract, error: Exception) -> Json:
+    """The result of a tool that ran, and returned what cannot be sent."""
+    logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
+    return render.unsendable_result(error)
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:

@@ -5,17 +5,18 @@ reader would keep only one of their values.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import jiter
 import orjson
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
-from toolbooth.jsonvalue import is_mapping
+from toolbooth.jsonvalue import is_array, is_mapping, is_object
 
 
 class SameKey(ValueError):
@@ -30,19 +31,85 @@ def json_of(value: Any) -> bytes:
         SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
     """
     try:
-        return orjson.dumps(value, default=_fragment)
+        return orjson.dumps(value, default=_as_json)
     except TypeError:  # integers beyond 64 bits, keys that are not text, or an error below
-        return _by_pydantic(value)
+        return _checked(value)
 
 
-def _fragment(value: Any) -> Any:
-    return orjson.Fragment(_by_pydantic(value))
+def _as_json(value: Any) -> Any:
+    """A value that is not JSON by itself, as JSON. Raises SameKey."""
+    write = _writer(type(value))
+    if write is not None:
+        return write(value, mode="json")
+    made = to_jsonable_python(value)
+    if is_object(made) or is_array(made):  # two keys may have become one
+        _checked(value)
+    return made
 
 
-def _by_pydantic(value: Any) -> bytes:
+def _checked(value: Any) -> bytes:
     text = to_json(value, inf_nan_mode="null")
     check_keys(text, value)
     return text
+
+
+@lru_cache(1024)
+def _writer(kind: type) -> Callable[..., Any] | None:
+    """Writes the instances of a model whose fields cannot be a dict, nor hold one: then no two keys
+    can be the same. Most models that tools return are like this.
+    """
+    if issubclass(kind, BaseModel) and _is_plain(kind.__pydantic_core_schema__):
+        return kind.__pydantic_serializer__.to_python
+    return None
+
+
+def _is_plain(node: Any) -> bool:
+    if isinstance(node, list | tuple):
+        return all(map(_is_plain, node))
+    kind = node.get("type")
+    if not isinstance(kind, str):  # a table of nodes
+        return all(map(_is_plain, node.values()))
+    own = node.get("config", {})
+    is_open = "allow" in (node.get("extra_behavior"), own.get("extra_fields_behavior"))
+    has_code = "serialization" in node or node.get("computed_fields")
+    if kind not in _PLAIN or is_open or has_code or "serialization_alias" in node:
+        return False
+    return all(_is_plain(node[key]) for key in _BELOW if key in node)
+
+
+_BELOW = ("schema", "fields", "items_schema", "choices", "definitions")
+_PLAIN = frozenset(
+    (
+        "model",
+        "model-fields",
+        "model-field",
+        "definitions",
+        "definition-ref",
+        "default",
+        "nullable",
+        "union",
+        "tagged-union",
+        "list",
+        "set",
+        "none",
+        "bool",
+        "int",
+        "float",
+        "str",
+        "literal",
+        "enum",
+        "decimal",
+        "uuid",
+        "date",
+        "time",
+        "datetime",
+        "timedelta",
+        "function-after",
+        "function-before",
+        "function-wrap",
+    )
+)
+"""Nodes of Pydantic's core schema that write what their type says, and nothing else."""
 
 
 def check_keys(text: bytes, value: Any) -> None:
