@@ -151,6 +151,7 @@ class Making:
             dict[str, Decimal],
             dict[int, str],
             dict[date | str, whole],
+            dict[int | bytes, str],
             dict[UUID, datetime | date],
             count,
             ratio,

@@ -339,7 +339,7 @@ def _objections(error: ValidationError) -> Iterable[Objection]:
 def _objection(error: ErrorDetails) -> Objection:
     path, message = error["loc"], error["msg"]
     if error["type"] == CONFLICTING_KEYS:
-        keys, places = list(error["input"]), error.get("ctx", {})
-        one, other = keys[places["one"]], keys[places["other"]]
-        path, message = (*path, other), f"{one} and {other} mean the same"
+        same: list[str] = error.get("ctx", {})["find"](error["input"])
+        if same:
+            path, message = (*path, same[1]), f"{same[0]} and {same[1]} mean the same"
     return Objection(model_path=path, kind=error["type"], message=message)

@@ -55,6 +55,10 @@ _TIME = ("date", "time", "datetime", "timedelta")
 _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
+_CONVERTING = ("lax-or-strict", "function-plain", "enum", "json")
+"""What takes other JSON than its type says, or ranks otherwise in JSON: an address may be made of
+an integer, a member of IntEnum of text.
+"""
 _SECRETS = (SecretStr, SecretBytes)
 
 
@@ -126,7 +130,9 @@ class ShapeBuilder:
             case "named-tuple":
                 return self._named_tuple(node, config)
             case "dict" | "ordered-dict" | "counter":
-                self._part(node.get("keys_schema"), config)  # it may be a union
+                # Every key is text, so its type tells nothing about a branch.
+                if self._holds(("union",), node.get("keys_schema", {"type": "any"}), set()):
+                    self.shapes.ambiguous = True
                 values = self._part(node.get("values_schema"), config)
                 return object_shape(ObjectShape(additional=values or free_shape()))
             case "json-or-python":
@@ -317,20 +323,19 @@ class ShapeBuilder:
             shapes.append(self.build(choice, config))
         if node["type"] == "tagged-union":  # a tag names the branch
             return self.shapes.either(shapes)
-        by_type = node.get("mode") != "left_to_right" and not self._converts(node, set())
+        is_ordered = node.get("mode") == "left_to_right"
+        by_type = not is_ordered and not self._holds(_CONVERTING, node, set())
         return self.shapes.union(shapes, by_type=by_type)
 
-    def _converts(self, node: CoreNode, seen: set[str]) -> bool:
-        """Whether something at this node or below takes other JSON than its type says, or ranks
-        otherwise in JSON: an address may be made of an integer, a member of IntEnum of text.
-        """
-        if node["type"] in ("lax-or-strict", "function-plain", "enum", "json"):
+    def _holds(self, kinds: tuple[str, ...], node: CoreNode, seen: set[str]) -> bool:
+        """Whether this node is of one of these kinds, or has such a node below it."""
+        if node["type"] in kinds:
             return True
         ref = node.get("schema_ref", "")
         if ref and ref not in seen:
             seen.add(ref)
-            return self._converts(self.definitions[ref], seen)
-        return any(self._converts(child, seen) for child in below(node))
+            return self._holds(kinds, self.definitions[ref], seen)
+        return any(self._holds(kinds, child, seen) for child in below(node))
 
     def _tuple(self, node: CoreNode, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]

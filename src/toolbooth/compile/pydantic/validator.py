@@ -20,13 +20,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import orjson
 from jiter import LosslessFloat, from_json
 from pydantic import BaseModel
-from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, core_schema
+from pydantic_core import (
+    CoreSchema,
+    PydanticCustomError,
+    SchemaError,
+    SchemaValidator,
+    core_schema,
+)
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -241,23 +247,31 @@ class _Key:
 
 def _without_loss(node: CoreNode) -> CoreNode:
     """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
-    would be lost. The error has the places of both keys; its input has the keys themselves.
+    would be lost.
     """
+    keys = node["keys_schema"]
 
     def check(kept: Any) -> Any:
         made: dict[Any, Any] = {}
-        places: dict[Any, int] = {}
-        for place, (key, value) in enumerate(kept.items()):
-            first = places.setdefault(key.value, place)
-            if first != place:
-                raise PydanticCustomError(
-                    CONFLICTING_KEYS, "two keys mean the same", {"one": first, "other": place}
-                )
+        for key, value in kept.items():
+            if key.value in made:
+                find = partial(_keys_that_mean, key.value, keys)
+                raise PydanticCustomError(CONFLICTING_KEYS, "two keys mean the same", {"find": find})
             made[key.value] = value
         return made if type(kept) is dict else type(kept)(made)
 
-    keys = _after(_Key, node["keys_schema"])
-    return _after(check, {**node, "keys_schema": keys})
+    return _after(check, {**node, "keys_schema": _after(_Key, keys)})
+
+
+def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
+    """The keys of what was sent that are validated to the same. Empty if `keys` cannot be used by
+    itself, because it refers to a definition.
+    """
+    try:
+        run = _built(core_schema.dict_schema(keys)).validate_json
+    except SchemaError:
+        return []
+    return [key for key in sent if run(orjson.dumps({key: None})) == {meaning: None}]
 
 
 def _after(function: Callable[[Any], Any], node: Any) -> Any:
