@@ -5,18 +5,33 @@ Every difference from that is of one of the kinds below, each of which the law d
 
 import json
 import re
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cached_property
+from ipaddress import IPv4Address
 from typing import Annotated, Any
+from uuid import UUID
 
 import jsonschema_rs
 import pytest
-from pydantic import BaseModel, Field, SecretStr, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    Json,
+    OnErrorOmit,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+)
+from typing_extensions import TypeAliasType, TypedDict
+from union_kinds import VALUES, WRAPPED, Level, Making, UnionKind, unions
 
 from toolbooth import Contract, compile_function, handle_bytes
-from union_kinds import VALUES, WRAPPED, Making, UnionKind, unions
 
 TYPES, CLOSED, STRICT = (
     Making(extra="ignore").types(),
@@ -67,7 +82,9 @@ class Case:
     @cached_property
     def codes(self) -> set[str]:
         """The codes of the problems or repairs."""
-        return {each["code"] for part in ("problems", "repairs") for each in self.notes.get(part, ())}
+        return {
+            each["code"] for part in ("problems", "repairs") for each in self.notes.get(part, ())
+        }
 
 
 def is_repaired(case: Case) -> bool:
@@ -171,7 +188,169 @@ def test_the_branch_of_a_union_is_the_one_that_validate_json_chooses():
             compared += 1
             if case.ours != case.theirs:
                 found = kind_of_difference(case)
-                assert found is not None, (kind.annotation(TYPES), case.body, case.ours, case.theirs)
+                assert found is not None, (
+                    kind.annotation(TYPES),
+                    case.body,
+                    case.ours,
+                    case.theirs,
+                )
                 differences[found] += 1
     assert compared >= 10_000
     assert len(KINDS) <= 10
+
+
+# --- single rules -----------------------------------------------------------------------------------------------
+
+
+def outcome(annotation: Any, body: str) -> Any:
+    """What the tool received, or the problems."""
+    contract, received = compiled(annotation)
+    result = handle_bytes(contract, b'{"v": %b}' % body.encode())
+    if received:
+        return received[0]
+    return [(each["code"], each["path"]) for each in result["_meta"]["toolbooth"]["problems"]]
+
+
+class Count(BaseModel):
+    x: int
+
+
+class Price(BaseModel):
+    x: Decimal
+    day: date | str = ""
+
+
+UUID_TEXT = "12345678-1234-5678-1234-567812345678"
+EXAMPLES: list[tuple[Any, str, Any]] = [
+    (datetime | date, '"2026-01-01"', date(2026, 1, 1)),
+    (UUID | str, f'"{UUID_TEXT}"', UUID(UUID_TEXT)),
+    (str | UUID, f'"{UUID_TEXT}"', UUID(UUID_TEXT)),
+    (date | str, '"2026-01-01"', date(2026, 1, 1)),
+    (str | date, '"2026-01-01"', "2026-01-01"),
+    (Decimal | str, '"1.50"', Decimal("1.50")),
+    (timedelta | str, '"P1D"', timedelta(days=1)),
+    (IPv4Address | int, "5", 5),
+    (IPv4Address | bool, "true", True),
+    (Count | dict[str, int], '{"x": 1}', Count(x=1)),
+    (dict[str, int] | Count, '{"x": 1}', {"x": 1}),
+    (Count | dict[str, int], '{"x": 1, "z": 2}', {"x": 1, "z": 2}),
+    (set[str] | list[str], '["a"]', {"a"}),
+    (dict[str | UUID, int], f'{{"{UUID_TEXT}": 1}}', {UUID(UUID_TEXT): 1}),
+    (Json[date | str] | int, '"\\"2026-01-01\\""', date(2026, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "body", "value"), EXAMPLES, ids=[f"{each[0]}-{each[1]}" for each in EXAMPLES]
+)
+def test_a_value_that_fits_several_branches_gets_the_one_of_pydantics_json_mode(
+    annotation, body, value
+):
+    received = outcome(annotation, body)
+    assert (received, type(received)) == (value, type(value))
+
+
+LONG = "0.12345678901234567890123"
+DIGITS: list[tuple[Any, str, Any]] = [
+    (Decimal | str, LONG, Decimal(LONG)),
+    (Decimal | str, "1e400", Decimal("1e400")),
+    (list[Decimal | str], f"[{LONG}1, {LONG}2, 0.12345678901234568]", None),
+    (list[Decimal | str], "[1e400, 1e401, 1e-400, 1e-401, -1e400]", None),
+    (Price | dict[str, Decimal], f'{{"x": {LONG}}}', Price(x=Decimal(LONG))),
+    (dict[str, Decimal] | Count, f'{{"y": {LONG}}}', {"y": Decimal(LONG)}),
+    (float | Decimal, LONG, float(LONG)),
+    (float | Decimal, "1e400", Decimal("1e400")),
+    (list[int] | list[str], "[12345678901234567890.0, 1e0]", [12345678901234567890, 1]),
+    (list[int] | set[str], "[123456789012345678901234567890]", [123456789012345678901234567890]),
+    (list[int] | list[str], "[1e400]", [("lossy-number", "$.v[0]")]),
+    (Annotated[Decimal, Field(gt=Decimal(LONG))] | str, LONG, [("invalid", "$.v")]),
+    (Annotated[str, Field(coerce_numbers_to_str=True)] | list[int], LONG, LONG),
+]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "body", "value"), DIGITS, ids=[f"{each[0]}-{each[1]}" for each in DIGITS]
+)
+def test_every_digit_of_a_decimal_and_of_an_integer_is_kept_in_a_union(annotation, body, value):
+    expected = json.loads(body, parse_float=Decimal) if value is None else value
+    received = outcome(annotation, body)
+    assert (received, type(received)) == (expected, type(expected))
+
+
+def test_a_decimal_in_a_union_with_code_of_the_author_is_still_validated_once():
+    calls: list[Any] = []
+
+    def note(value: Any) -> Any:
+        calls.append(value)
+        return value
+
+    annotation = Annotated[Decimal | str, AfterValidator(note)]
+    assert outcome(list[annotation] | set[annotation], f"[{LONG}]") == [Decimal(LONG)]
+    # Pydantic tries every branch; each of the two runs the validator once.
+    assert calls == [Decimal(LONG), Decimal(LONG)]
+    calls.clear()
+    assert outcome(Annotated[UUID | str, BeforeValidator(note)], '"a"') == "a"
+    assert calls == ["a"]
+
+
+def test_a_float_that_the_authors_code_makes_is_no_digits_of_the_call():
+    annotation = Annotated[float | str, BeforeValidator(lambda value: 0.25)]
+    assert outcome(dict[str, Decimal | annotation], f'{{"a": {LONG}, "b": "x"}}')["b"] == 0.25
+
+
+Whole = list[int] | list[float]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "body", "value"),
+    [
+        (Whole, "[5.0]", [5.0]),
+        (Whole, "[5]", [5]),
+        (list[int] | set[str], "[5.0]", [5]),
+        (Level | int, "5.0", Level.HIGH),
+        (Level | int, "5", 5),
+        (Count | list[str], '{"x": 5.0}', Count(x=5)),
+    ],
+    ids=str,
+)
+def test_a_whole_number_with_a_point_does_not_choose_the_branch_for_integers(
+    annotation, body, value
+):
+    received = outcome(annotation, body)
+    assert repr(received) == repr(value)
+
+
+def test_keys_that_mean_the_same_are_named_also_if_a_value_before_them_is_left_out():
+    annotation = dict[int, OnErrorOmit[Annotated[int, Field(gt=0)]]]
+    assert outcome(annotation, '{"9": -5, "1": 5, "01": 6}') == [("conflicting-keys", '$.v["01"]')]
+    assert outcome(annotation, '{"1": -5, "01": 6}') == {1: 6}
+
+
+def test_keys_of_a_named_type_that_mean_the_same_are_refused_without_their_names():
+    number = TypeAliasType("number", int)
+    annotation = tuple[dict[number, int], number]
+    assert outcome(annotation, '[{"1": 5, "01": 6}, 5]') == [("conflicting-keys", "$.v[0]")]
+
+
+def test_a_dict_of_another_class_keeps_its_class():
+    received = outcome(Counter[int], '{"1": 5}')
+    assert (received, type(received)) == (Counter({1: 5}), Counter)
+    received = outcome(OrderedDict[int, str], '{"1": "a"}')
+    assert (received, type(received)) == (OrderedDict({1: "a"}), OrderedDict)
+
+
+Nested = TypeAliasType("Nested", "list[Nested] | IPv4Address | int")
+
+
+def test_a_union_that_holds_itself_is_read_as_any_other():
+    assert outcome(Nested, '[5, ["127.0.0.1"]]') == [5, [IPv4Address("127.0.0.1")]]
+
+
+def test_a_typed_dict_in_two_places_is_published():
+    class Table(TypedDict):
+        x: int
+
+    schema = compiled(list[Table] | Table)[0].schema
+    assert schema["properties"]["v"] == {
+        "anyOf": [{"items": {"$ref": "#/$defs/Table"}, "type": "array"}, {"$ref": "#/$defs/Table"}]
+    }

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, StrEnum
 from ipaddress import IPv4Address, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, Union
 from uuid import UUID
 
 from pydantic import (
     AnyUrl,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -33,7 +32,7 @@ from pydantic import (
     with_config,
 )
 from pydantic.dataclasses import dataclass as pydantic_dataclass
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 Extra = Literal["ignore", "forbid"]
 
@@ -43,7 +42,7 @@ class Level(IntEnum):
     HIGH = 5
 
 
-class Colour(str, Enum):
+class Colour(StrEnum):
     RED = "red"
     DAY = "2026-01-01"
 
@@ -175,11 +174,11 @@ PLACES: list[Callable[[Any], Any]] = [
     lambda union: union,
     lambda union: list[union],
     lambda union: dict[str, union],
-    lambda union: Optional[union],  # noqa: UP045
+    lambda union: Optional[union],
     lambda union: tuple[union, int],
     lambda union: Annotated[union, Field(union_mode="left_to_right")],
     lambda union: Annotated[union, BeforeValidator(lambda value: value)],
-    lambda union: Union[list[union], union],  # noqa: UP007
+    lambda union: Union[list[union], union],
 ]
 WRAPPED: list[Callable[[str], str]] = [
     lambda value: value,
@@ -196,7 +195,7 @@ WRAPPED: list[Callable[[str], str]] = [
 
 @dataclass(frozen=True)
 class UnionKind:
-    """Some types, by their index, and where their union stands."""
+    """Some types, by their index, and the place of their union."""
 
     members: tuple[int, ...]
     place: int
@@ -204,7 +203,7 @@ class UnionKind:
     def annotation(self, types: list[Any]) -> Any:
         union: Any = types[self.members[0]]
         for index in self.members[1:]:
-            union = Union[union, types[index]]  # noqa: UP007
+            union = Union[union, types[index]]
         return PLACES[self.place](union)
 
 
@@ -246,7 +245,7 @@ VALUES = [
     '"127.0.0.1"',
     '"2001:db8::/32"',
     '"https://example.com"',
-    '"/tmp/x"',
+    '"notes/x.txt"',
     "[]",
     "[1, 2]",
     "[1.0, 2]",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import jiter
 import orjson
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.repairs import Repair
@@ -17,6 +18,8 @@ from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, is_array, shorten
+
+logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
 """The key of `_meta` under which programs find repairs, problems and the corrected call."""
@@ -104,10 +107,15 @@ def _base64(data: bytes) -> str:
 
 
 def tool_error_result(error: ToolError) -> Json:
-    """The tool's own failure, in its own words."""
-    made: Json = {"content": [{"type": "text", "text": str(error)}], "isError": True}
-    if error.details is not None:
-        made["structuredContent"] = {"details": jiter.from_json(json_of(error.details))}
+    """The tool's own failure, in its own words; without its details if they cannot be sent."""
+    made = text_result(str(error), is_error=True)
+    try:
+        if error.details is not None:
+            made["structuredContent"] = {"details": jiter.from_json(json_of(error.details))}
+        to_json(made)
+    except Exception:
+        logger.exception("tool %r failed with details that cannot be sent", error.tool)
+        return text_result(str(error).encode(errors="replace").decode(), is_error=True)
     return made
 
 

@@ -5,7 +5,7 @@ reader would keep only one of their values.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,7 +38,7 @@ def json_of(value: Any) -> bytes:
 
 def _as_json(value: Any) -> Any:
     """A value that is not JSON by itself, as JSON. Raises SameKey."""
-    write = _writer(type(value))
+    write = _writer(value.__class__)
     if write is not None:
         return write(value, mode="json")
     made = to_jsonable_python(value)
@@ -64,8 +64,13 @@ def _writer(kind: type) -> Callable[..., Any] | None:
 
 
 def _is_plain(node: Any) -> bool:
-    if isinstance(node, list | tuple):
+    """Whether a node of a core schema, a list of nodes or a table of nodes has nothing else than
+    `_PLAIN`.
+    """
+    if is_array(node):
         return all(map(_is_plain, node))
+    if not is_object(node):  # a node with a label
+        return False
     kind = node.get("type")
     if not isinstance(kind, str):  # a table of nodes
         return all(map(_is_plain, node.values()))
@@ -148,14 +153,18 @@ def _written(key: Any) -> str:
     return next(iter(json.loads(to_json({key: None}))))
 
 
+_SEQUENCES: Any = (list, tuple, set, frozenset)
+
+
 def _below(value: Any) -> Iterable[Any]:
     """The values that are written below a value."""
-    if isinstance(value, Mapping):
-        return value.values()
-    if isinstance(value, list | tuple | set | frozenset):
-        return value
-    if isinstance(value, BaseModel):
-        return {**value.__dict__, **(value.model_extra or {})}.values()
-    if is_dataclass(value):
-        return vars(value).values()
-    return ()
+    held: Any = ()
+    if is_mapping(value):
+        held = value.values()
+    elif isinstance(value, _SEQUENCES):
+        held = value
+    elif isinstance(value, BaseModel):
+        held = {**value.__dict__, **(value.model_extra or {})}.values()
+    elif is_dataclass(value):
+        held = vars(value).values()
+    return held

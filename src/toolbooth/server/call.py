@@ -11,8 +11,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, Protocol
 
-from pydantic_core import to_json
-
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
@@ -249,7 +247,7 @@ class _Watch:
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
         if isinstance(error, ToolError):
-            return _tool_error_result(error)
+            return render.tool_error_result(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
 
@@ -284,14 +282,3 @@ def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if tool.table is not None and tool.has_secret:
         return as_text(HIDDEN)
     return as_text(without_secrets(tool.contract.shape, value))
-
-
-def _tool_error_result(error: ToolError) -> Result:
-    """Return the result of a ToolError; as text alone if its details cannot be sent."""
-    try:
-        result = render.tool_error_result(error)
-        to_json(result)
-    except Exception:
-        logger.exception("tool %r failed with details that cannot be sent", error.tool)
-        return render.text_result(str(error).encode(errors="replace").decode(), is_error=True)
-    return result

@@ -1,7 +1,7 @@
 """Numbers in JSON that Pydantic reads itself: 5.0 for an integer, and digits beyond a float.
 
 Pydantic's reader makes a float of every number with a point. So a `Decimal` is written as a float,
-its stand-in, and the nodes for numbers put the Decimal back.
+its placeholder, and the nodes for numbers put the Decimal back.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toolbooth.compile.pydantic.core_schema import CoreNode
 from toolbooth.jsonvalue import is_array, is_object
 
 Digits = dict[float, float | Decimal]
-"""Stand-in -> Decimal. A float of the call stands for itself, so that no Decimal takes its place.
+"""Placeholder -> Decimal. The floats of the call are in it too, so that no placeholder equals one.
 """
 
 DIGITS: ContextVar[Digits] = ContextVar("digits")
-"""The stand-ins in the call that is being validated."""
+"""The placeholders in the call that is being validated."""
 
 
 def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
@@ -44,7 +44,7 @@ def _whole_number(node: CoreNode) -> CoreNode:
 
 
 def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
-    """A node that validates the Decimal behind a stand-in with `node`, all else with `as_sent`."""
+    """A node that validates the Decimal of a placeholder with `node`, all else with `as_sent`."""
     substitute = _SUBSTITUTES[node["type"]]
 
     def put_back(value: Any, handler: Callable[[Any], Any]) -> Any:
@@ -57,7 +57,7 @@ def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
 
 
 def _digits_or_not(value: Any) -> str:
-    # Not for an integer, which may be equal to a stand-in.
+    # Not for an integer, which may be equal to a placeholder.
     known = isinstance(value, float) and isinstance(DIGITS.get().get(value), Decimal)
     return "decimal-digits" if known else "as-sent"
 
@@ -87,14 +87,14 @@ _SUBSTITUTES: dict[str, Callable[[Any], Any]] = {
     "int": _as_whole,
     "str": Decimal,
 }
-"""What Pydantic validates instead of a stand-in, by the type of the node."""
+"""What Pydantic validates instead of a placeholder, by the type of the node."""
 
 NUMBERS = frozenset(_SUBSTITUTES)
 """Nodes that may take a number; `str` does if it is set to."""
 
 
-def stand_ins(value: Any) -> tuple[Any, Digits]:
-    """A value with floats for its Decimals, and what they stand for."""
+def placeholders(value: Any) -> tuple[Any, Digits]:
+    """A value with placeholders for its Decimals, and the Decimals."""
     digits: Digits = {number: number for number in _floats(value)}
     return _replaced(value, digits), digits
 
@@ -112,7 +112,7 @@ def _floats(value: Any) -> Iterator[float]:
 
 def _replaced(value: Any, digits: Digits) -> Any:
     if isinstance(value, Decimal):
-        return _stand_in(value, digits)
+        return _placeholder(value, digits)
     if is_object(value):
         return {key: _replaced(each, digits) for key, each in value.items()}
     if is_array(value):
@@ -120,8 +120,8 @@ def _replaced(value: Any, digits: Digits) -> Any:
     return value
 
 
-def _stand_in(exact: Decimal, digits: Digits) -> float:
-    """The nearest float that stands for nothing else."""
+def _placeholder(exact: Decimal, digits: Digits) -> float:
+    """The nearest float that is not taken."""
     number = float(exact)
     towards = 0.0 if abs(number) > 1 else inf
     while repr(digits.setdefault(number, exact)) != repr(exact):

@@ -54,7 +54,7 @@ from toolbooth.compile.pydantic.numbers import (
     NUMBERS,
     as_float,
     number_node,
-    stand_ins,
+    placeholders,
 )
 from toolbooth.compile.pydantic.unread_keys import watch_keys
 from toolbooth.jsonvalue import is_array, is_object
@@ -145,7 +145,7 @@ def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
 
 def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
     """A schema made by `for_wire`, ready to validate with. `as_json`: by `validate_json`; `digits`:
-    with stand-ins for Decimals.
+    with placeholders for Decimals.
     """
     kind = core["type"]
     is_text = kind == "json"
@@ -218,7 +218,7 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
         try:
             body = orjson.dumps(values)
         except TypeError:  # an integer beyond 64 bits, or a Decimal
-            plain, digits = stand_ins(values)
+            plain, digits = placeholders(values)
             token = DIGITS.set(digits)
             try:
                 return run_with_digits()(json.dumps(plain).encode())
@@ -256,7 +256,9 @@ def _without_loss(node: CoreNode) -> CoreNode:
         for key, value in kept.items():
             if key.value in made:
                 find = partial(_keys_that_mean, key.value, keys)
-                raise PydanticCustomError(CONFLICTING_KEYS, "two keys mean the same", {"find": find})
+                raise PydanticCustomError(
+                    CONFLICTING_KEYS, "two keys mean the same", {"find": find}
+                )
             made[key.value] = value
         return made if type(kept) is dict else type(kept)(made)
 
