@@ -255,6 +255,7 @@ DIGITS: list[tuple[Any, str, Any]] = [
     (Decimal | str, LONG, Decimal(LONG)),
     (Decimal | str, "1e400", Decimal("1e400")),
     (list[Decimal | str], f"[{LONG}1, {LONG}2, 0.12345678901234568]", None),
+    (list[Decimal | str], f"[{LONG}, 0.25, 0.1, 0.1000000000000000000000001]", None),
     (list[Decimal | str], "[1e400, 1e401, 1e-400, 1e-401, -1e400]", None),
     (Price | dict[str, Decimal], f'{{"x": {LONG}}}', Price(x=Decimal(LONG))),
     (dict[str, Decimal] | Count, f'{{"y": {LONG}}}', {"y": Decimal(LONG)}),

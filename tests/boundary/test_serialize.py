@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, RootModel, Tag, computed_field, field_serializer
 
 from toolbooth import ToolError, ToolRegistry, compile_function, handle_bytes
 from toolbooth.boundary.render import tool_error_result
@@ -159,6 +159,10 @@ def test_keys_of_models_are_looked_at_whatever_their_types_say():
             json_of(value)
 
 
+class Tagged(BaseModel):
+    value: Annotated[int, Tag("number")] | str
+
+
 class Plain(BaseModel):
     name: str
     price: Decimal
@@ -175,6 +179,7 @@ class Plain(BaseModel):
         ({"a": Decimal("1.50"), "b": b"x"}, '{"a":"1.50","b":"x"}'),
         ({1: float("nan"), "b": 2**70}, '{"1":null,"b":1180591620717411303424}'),
         (Untyped(counts=float("inf")), '{"counts":null}'),
+        (Tagged(value=1), '{"value":1}'),
         (Typed(counts={1: 1, "2": 2}), '{"counts":{"1":1,"2":2}}'),
         (
             Plain(name="a", price=Decimal("1.5"), parts=[Plain(name="b", price=Decimal(2))]),
