@@ -66,6 +66,10 @@ class Shape:
     """Text of a date or time: a bare number is a guess even as text."""
     json_text: bool = False
     """JSON text is declared here, so reading it is not a repair."""
+    ambiguous: bool = False
+    """Branches of a union take the same JSON type, and the author's validation chooses among them:
+    a number is left as it was sent.
+    """
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)

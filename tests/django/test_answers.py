@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from rest_framework.response import Response
 
 from odd.models import Log
 
@@ -164,3 +165,26 @@ def test_what_can_be_chosen_is_told_where_the_view_only_says_that_it_was_not(mcp
     assert {each["path"]: each["message"] for each in told}["$.kind"] == (
         '"LARGE" is not a valid choice; it takes "small", "large"'
     )
+
+
+TWINS = [
+    ({1: "a", "1": "b"}, "1 and '1' are the same key in JSON: \"1\""),
+    ({"rows": [{1: "a", "1": "b"}], "big": 2**70}, "1 and '1' are the same key in JSON: \"1\""),
+]
+
+
+@pytest.mark.parametrize(("value", "words"), TWINS, ids=["orjson", "big"])
+def test_two_keys_that_are_one_key_in_json_are_not_sent(mcp, monkeypatch, value, words):
+    monkeypatch.setattr("odd.views.Response", lambda _: Response(value))
+    result = mcp("answers__unsendable")
+    assert result == {
+        "content": [
+            {
+                "type": "text",
+                "text": "Tool 'answers__unsendable' failed: it ran to its end, but what it returned "
+                f"cannot be sent ({words}); look at what it did before calling it again",
+            }
+        ],
+        "isError": True,
+    }
+    assert [each.line for each in Log.objects.all()] == ["kept"]

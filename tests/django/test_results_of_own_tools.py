@@ -129,3 +129,25 @@ def test_what_cannot_be_sent_is_told_as_before(serve):
         return {"what": object()}
 
     assert serve()("broken").is_error
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("\ud800" * 20_000, ""),
+        ({"rows": ["\ud800"] * 20_000}, ""),
+        ({"rows": [{1: 1, "1": 2}] * 2_000}, ": 1 and '1' are the same key in JSON: \"1\""),
+    ],
+    ids=["text", "rows", "keys"],
+)
+def test_a_long_result_that_cannot_be_sent_says_that_the_tool_ran(serve, value, why):
+    @mcp_tool
+    def odd():
+        Log.objects.create(line="ran")
+        return value
+
+    result = serve()("odd")
+    assert result.is_error is True
+    assert "ran to its end, but what it returned cannot be sent" in result.text
+    assert why in result.text
+    assert Log.objects.count() == 1

@@ -48,9 +48,11 @@ class Examination:
     are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
     arguments themselves, not those in a branch of a union or in JSON text.
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
+    `as_sent`: the branch of a union is not known, so neither is the type of a number.
     """
 
     __slots__ = (
+        "as_sent",
         "declared",
         "limits",
         "more",
@@ -62,9 +64,10 @@ class Examination:
         "wrapped_names",
     )
 
-    def __init__(self, limits: Limits, *, thorough: bool) -> None:
+    def __init__(self, limits: Limits, *, thorough: bool, as_sent: bool = False) -> None:
         self.limits = limits
         self.thorough = thorough
+        self.as_sent = as_sent
         self.repairs: list[Repair] = []
         self.problems: list[Problem] = []
         self.problem_paths: list[JsonPath] = []
@@ -79,9 +82,10 @@ class Examination:
         all_slips = len(self.slips) == len(self.problems) + self.more
         return all_slips and not self.repairs and not self.thorough
 
-    def fresh(self) -> Examination:
-        """An empty one, to try a branch of a union."""
-        return Examination(self.limits, thorough=self.thorough)
+    def fresh(self, shape: Shape | None = None) -> Examination:
+        """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
+        as_sent = self.as_sent or (shape is not None and shape.ambiguous)
+        return Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
 
     def take(self, other: Examination) -> None:
         """Add what a trial found."""
@@ -126,7 +130,7 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
         return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
-        return declared_number(shape, value, path, exam.refuse)
+        return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(value))
     return value
@@ -157,7 +161,7 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
     trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
-    return _best(trials, value, path, exam)
+    return _best(shape, trials, value, path, exam)
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
@@ -165,14 +169,16 @@ def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -
         return value
     if len(shape.arrays) == 1:
         return _array(shape.arrays[0], value, path, exam)
-    return _best([(form, _array) for form in shape.arrays], value, path, exam)
+    return _best(shape, [(form, _array) for form in shape.arrays], value, path, exam)
 
 
-def _best(trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination) -> Any:
+def _best(
+    shape: Shape, trials: list[tuple[Any, Any]], value: Any, path: JsonPath, exam: Examination
+) -> Any:
     """Try every form. A repair counts only if it is the only reading."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
-        own = exam.fresh()
+        own = exam.fresh(shape)
         made = walk(form, value, path, own)
         if not own.problems and not own.repairs:
             return made
@@ -322,7 +328,10 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
             made.append(_value(form.prefix[index], each, (*path, index), exam))
         elif form.closed and index < len(value) - form.last:
             exam.refuse("unknown-key", (*path, index), messages.never_read(form))
-        elif items is None or (not thorough and fits(items, each)):
+        elif items is None:
+            free = free_numbers(None, each, (*path, index), exam.refuse) if thorough else each
+            made.append(free)
+        elif not thorough and fits(items, each):
             made.append(each)
         else:
             made.append(_value(items, each, (*path, index), exam))

@@ -6,16 +6,20 @@ A served call takes the same stages in `server/call.py`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_bytes
+from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, json_bytes
+
+logger = logging.getLogger("toolbooth")
 
 Errors = Literal["result", "protocol"]
 
@@ -63,9 +67,10 @@ def _handle(
 ) -> Json:
     try:
         values, repairs = accept_bytes(contract, body, from_floats=from_floats)
-        return render.value_result(run(contract, function, values, context, injected), repairs)
+        value = run(contract, function, values, context, injected)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
+    return _value_result(contract, value, repairs)
 
 
 async def handle_bytes_async(
@@ -111,9 +116,18 @@ async def _handle_async(
         values, repairs = accept_bytes(contract, body, from_floats=from_floats)
         call = bound_call(contract, function, values, context, injected)
         value = await run_async(call, is_async=is_async(function or contract.function))
-        return render.value_result(value, repairs)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
+    return _value_result(contract, value, repairs)
+
+
+def _value_result(contract: Contract, value: Any, repairs: list[Repair]) -> Json:
+    """The result of a tool that ran, also if what it returned cannot be sent."""
+    try:
+        return render.value_result(value, repairs)
+    except Exception as error:
+        logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
+        return render.unsendable_result(error)
 
 
 def _failure_result(contract: Contract, error: ToolInputError | ToolError, errors: Errors) -> Json:

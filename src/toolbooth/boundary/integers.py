@@ -32,7 +32,7 @@ def whole_integers(shape: Shape | None, value: Any) -> Any:
     """A value with 5 for every 5.0 where only an integer is declared; the value itself if there is
     none.
     """
-    if shape is None or shape.opaque:
+    if shape is None or shape.opaque or shape.ambiguous:
         return value
     if isinstance(value, float):
         return int(value) if is_integer_only(shape) and value.is_integer() else value

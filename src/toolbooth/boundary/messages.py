@@ -1,8 +1,11 @@
-"""Every sentence of a refusal: each is written for the agent that must send the call again."""
+"""Every sentence of a refusal, written for the agent that must send the call again; and of a result
+that cannot be sent.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -320,3 +323,25 @@ def is_an_async_tool(name: str) -> str:
 def has_no_function(name: str) -> str:
     """A contract that was compiled without a function."""
     return f"{name!r} was compiled without a function: pass one to call"
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def same_key(name: str, keys: Iterable[Any]) -> str:
+    """Two keys of a result that are one key in JSON; `keys` is empty if they are not known."""
+    shown = " and ".join(shorten(repr(key), ECHO) for key in keys) or "two keys"
+    return f"{shown} are the same key in JSON: {quoted(name)}"
+
+
+def result_unsendable(reason: str) -> str:
+    """A result that cannot be written; `reason` may be empty."""
+    return f"cannot be sent: {reason}" if reason else "cannot be sent"
+
+
+def result_unusable(why: str) -> str:
+    """A tool that ran, and whose result cannot be returned."""
+    return (
+        f"The tool ran to its end, but what it returned {why}."
+        " Do not call it again without looking at what it did."
+    )

@@ -25,8 +25,14 @@ _INEXACT = 2**53
 _UNDECLARED = Shape(types=EVERY_TYPE, opaque=True, integral=True)
 
 
-def declared_number(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) -> Any:
-    """A number where the shape declares one."""
+def declared_number(
+    shape: Shape, value: Any, path: JsonPath, refuse: Refuse, *, as_sent: bool
+) -> Any:
+    """A number where the shape declares one. `as_sent`: in a branch of a union that is not known
+    yet.
+    """
+    if as_sent or shape.ambiguous:
+        return _number_of_any_branch(shape, value, path, refuse)
     if is_integer_only(shape) and is_whole(value):
         return _integer(value, path, refuse)
     if isinstance(value, float):
@@ -38,6 +44,17 @@ def declared_number(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) ->
     if "integer" in shape.types and isfinite(number) and _loses_digits(number, value):
         return _integer(value, path, refuse)
     return number
+
+
+def _number_of_any_branch(shape: Shape, value: Any, path: JsonPath, refuse: Refuse) -> Any:
+    """A number whose type the author's validation chooses: it keeps every digit until then."""
+    if isinstance(value, float):
+        if is_integer_only(shape) and is_whole(value):
+            _integer(value, path, refuse)
+        return value
+    if refusals.is_delicate(str(value)):
+        return _decimal(value, path, refuse)
+    return _float(value, path, refuse)
 
 
 def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse) -> Any:

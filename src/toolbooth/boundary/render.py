@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,10 +13,13 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.serialize import SameKey, json_of
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, is_array, shorten
+
+logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
 """The key of `_meta` under which programs find repairs, problems and the corrected call."""
@@ -37,12 +41,15 @@ def value_result(
     value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json
 ) -> Json:
     """The value that the tool returned. An object is also sent as structured content, made from its
-    JSON by `structured`.
+    JSON by `structured`. Raises any exception if the value cannot be sent.
     """
     if type(value) is str:
+        if not value.isascii():
+            value.encode()  # half a surrogate pair is text for Python alone
         made: Json = {"content": [{"type": "text", "text": value}], "isError": False}
     elif type(value) is not dict and (pieces := pieces_of(value)) is not None:
         made = {"content": [_piece(each) for each in pieces], "isError": False}
+        orjson.dumps(made)
     else:
         text = json_of(value)
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
@@ -53,6 +60,19 @@ def value_result(
             META_KEY: {"repairs": [{"code": each.code, "path": each.where} for each in repairs]}
         }
     return made
+
+
+def unusable_result(why: str) -> Json:
+    """The result of a tool that ran: what was done stays done, so the call must not simply be made
+    again.
+    """
+    return text_result(messages.result_unusable(why), is_error=True)
+
+
+def unsendable_result(error: BaseException) -> Json:
+    """`unusable_result` for a value that `value_result` could not write."""
+    reason = str(error) if isinstance(error, SameKey) else ""
+    return unusable_result(messages.result_unsendable(reason))
 
 
 _CONTENT = (Text, Image, Audio, Resource)
@@ -86,21 +106,16 @@ def _base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def json_of(value: Any) -> bytes:
-    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
-    can read.
-    """
-    try:
-        return orjson.dumps(value, default=to_jsonable_python)
-    except TypeError:  # integers beyond 64 bits, keys that are not text
-        return to_json(value, inf_nan_mode="null")
-
-
 def tool_error_result(error: ToolError) -> Json:
-    """The tool's own failure, in its own words."""
-    made: Json = {"content": [{"type": "text", "text": str(error)}], "isError": True}
-    if error.details is not None:
-        made["structuredContent"] = {"details": to_jsonable_python(error.details)}
+    """The tool's own failure, in its own words; without its details if they cannot be sent."""
+    made = text_result(str(error), is_error=True)
+    try:
+        if error.details is not None:
+            made["structuredContent"] = {"details": jiter.from_json(json_of(error.details))}
+        to_json(made)
+    except Exception:
+        logger.exception("tool %r failed with details that cannot be sent", error.tool)
+        return text_result(str(error).encode(errors="replace").decode(), is_error=True)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import combinations
 from typing import Any
 
 from toolbooth.shape import (
@@ -57,6 +58,8 @@ class Shapes:
 
     def __init__(self) -> None:
         self._open: list[tuple[Shape, Fill, tuple[Shape, ...]]] = []
+        self.ambiguous = False
+        """Whether a union has branches that take the same JSON type; known after `finish`."""
 
     def either(self, choices: Iterable[Shape]) -> Shape:
         """A shape that fits where any of `choices` does."""
@@ -65,6 +68,15 @@ class Shapes:
     def behind_validator(self, shape: Shape) -> Shape:
         """A shape in front of which an author's validator runs: anything may be sent."""
         return self._later(Shape(), _fill_behind_validator, (shape,))
+
+    def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
+        """`either` of branches that the author's validation chooses from; `by_type`: by the JSON
+        type of the value, if that tells them apart.
+        """
+        if not by_type:
+            self.ambiguous = True
+            return self._later(Shape(), _fill_ambiguous, choices)
+        return self._later(Shape(), self._fill_union, choices)
 
     def both(self, parts: Iterable[Shape]) -> Shape:
         """A shape that fits where all of `parts` do, and that knows the keys of each."""
@@ -88,6 +100,13 @@ class Shapes:
             settle(shape)
         self._open.clear()
         _mark_secrets(root)
+
+    def _fill_union(self, shape: Shape, choices: list[Shape]) -> None:
+        if any(_overlap(one, other) for one, other in combinations(choices, 2)):
+            self.ambiguous = True
+            _fill_ambiguous(shape, choices)
+        else:
+            _fill_either(shape, choices)
 
     def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
         self._open.append((shape, fill, tuple(parts)))
@@ -117,6 +136,21 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
     shape.integral = any(choice.integral for choice in choices)
     shape.temporal = bool(texts) and all(choice.temporal for choice in texts)
     shape.json_text = any(choice.json_text for choice in choices)
+    shape.ambiguous = any(choice.ambiguous for choice in choices)
+
+
+def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
+    _fill_either(shape, choices)
+    shape.ambiguous = True
+
+
+def _overlap(one: Shape, other: Shape) -> bool:
+    """Whether the JSON type of a value may not tell which of two branches it is for. An integer
+    is for `int` rather than for `float`, however it is validated.
+    """
+    types = one.types | other.types
+    is_decimal = one.decimal or other.decimal
+    return bool(one.types & other.types) or (is_decimal and {"integer", "number"} <= types)
 
 
 def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:

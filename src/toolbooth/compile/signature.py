@@ -16,18 +16,26 @@ from pydantic import (
 )
 from pydantic.errors import PydanticErrorMixin, PydanticInvalidForJsonSchema
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_schema
+from pydantic_core import (
+    CoreSchema,
+    ErrorDetails,
+    PydanticUndefined,
+    ValidationError,
+    core_schema,
+)
 
 from toolbooth.compile.flatten import mark_flattened_below
 from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
 from toolbooth.compile.params import Injected, ReadParam, read_params
-from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, CoreNode
+from toolbooth.compile.pydantic.core_schema import AS_JSON, DEFAULTS, LENIENT, CoreNode
 from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import (
+    CONFLICTING_KEYS,
     for_values,
     for_wire,
+    json_run,
     proves_shape,
     validator,
     with_defaults_of,
@@ -269,17 +277,22 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> 
         "definitions": list(builder.definitions.values()),
     }
     describe = partial(exact_schema, core, builder)
-    values = for_wire(core)
+    # Pydantic ranks the branches of a union by whether it reads JSON.
+    as_json = builder.shapes.ambiguous
+    values = for_wire(core, AS_JSON if as_json else DEFAULTS)
     if not is_self_explanatory(core):
         describe = _describe_now(owner, describe, builder)
-        values = for_values(values)
     proves = proves_shape(values) and not anywhere(shape, _needs_a_check)
-    if not proves:  # the compiled check decides, and there 5.0 is an integer
-        values = for_values(for_wire(core, LENIENT))
+    if as_json:
+        run = json_run(values)
+    elif proves:
+        run = validator(values).validate_python
+    else:  # the compiled check decides, and there 5.0 is an integer
+        run = validator(for_values(for_wire(core, LENIENT))).validate_python
     return {
         "shape": shape,
         "describe": describe,
-        "validate": _validate_with(values),
+        "validate": _validate_with(run),
         "validation_proves_shape": proves,
     }
 
@@ -306,9 +319,7 @@ def _needs_a_check(shape: Shape) -> bool:
     )
 
 
-def _validate_with(core: Any) -> Callable[[Any], Any]:
-    run = validator(core).validate_python
-
+def _validate_with(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def validate(arguments: Any) -> Any:
         try:
             return run(arguments)
@@ -319,5 +330,16 @@ def _validate_with(core: Any) -> Callable[[Any], Any]:
 
 
 def _objections(error: ValidationError) -> Iterable[Objection]:
-    for each in error.errors(include_url=False, include_input=False):
-        yield Objection(model_path=each["loc"], kind=each["type"], message=each["msg"])
+    found = error.errors(include_url=False, include_input=False)
+    if any(each["type"] == CONFLICTING_KEYS for each in found):
+        found = error.errors(include_url=False)
+    return map(_objection, found)
+
+
+def _objection(error: ErrorDetails) -> Objection:
+    path, message = error["loc"], error["msg"]
+    if error["type"] == CONFLICTING_KEYS:
+        same: list[str] = error.get("ctx", {})["find"](error["input"])
+        if same:
+            path, message = (*path, same[1]), f"{same[0]} and {same[1]} mean the same"
+    return Objection(model_path=path, kind=error["type"], message=message)

@@ -60,10 +60,15 @@ def no_such_field(key: str, near: str | None) -> str:
 
 REQUIRED = "is required, but was not sent"
 FETCH_CONTENT_OVER_REST = "the content is not sent over MCP; fetch it over REST"
-RESULT_CANNOT_BE_SENT = (
-    "it ran to its end, but what it returned cannot be sent;"
-    " look at what it did before calling it again"
-)
+
+
+def result_cannot_be_sent(reason: str) -> str:
+    """A view ran, and what it answered cannot be written; `reason` may be empty."""
+    why = f" ({reason})" if reason else ""
+    return (
+        f"it ran to its end, but what it returned cannot be sent{why};"
+        " look at what it did before calling it again"
+    )
 
 
 def fetch_rest_over_rest(most: int) -> str:

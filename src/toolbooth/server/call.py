@@ -11,9 +11,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, Protocol
 
-import orjson
-from pydantic_core import to_json
-
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
@@ -196,34 +193,35 @@ class _Watch:
             }
 
     def returned(self, value: Any) -> Result:
-        """Return the result of a tool that returned a value."""
+        """Return the result of a tool that returned a value. Whatever goes wrong here, the tool has
+        run, and the result says so.
+        """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
             result = render.value_result(value, self.repairs, **how_written)
-            if "structuredContent" not in result:
-                orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
-        except Exception:
+            violation = self._violation(result)
+        # A serializer is the author's code, and may raise what a tool may raise.
+        except (Exception, SystemExit) as error:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
-            return self._unusable(messages.RESULT_UNSENDABLE)
-        if self.tool.output_check is not None:
-            # A client holds the result to the published schema, and would show the agent nothing
-            # but that it failed.
-            violation = _violation(result, self.tool.output_check)
-            if violation is not None:
-                logger.error(
-                    "tool %r returned what it does not declare: %s", self.tool.name, violation
-                )
-                return self._unusable(messages.RESULT_UNDECLARED)
+            result, violation = render.unsendable_result(error), None
+        if violation is not None:
+            logger.error("tool %r returned what it does not declare: %s", self.tool.name, violation)
+            result = render.unusable_result(messages.RESULT_UNDECLARED)
         if self.registry.observers:
-            self._record("repaired" if self.repairs else "passed", ())
+            completed = "repaired" if self.repairs else "passed"
+            self._record("failed" if result["isError"] else completed, ())
         return result
 
-    def _unusable(self, why: str) -> Result:
-        """The answer of a tool that ran: what was done stays done, so the call must not simply be
-        made again.
+    def _violation(self, result: Result) -> str | None:
+        """How a result breaks the output schema of its tool. A client holds it to the schema, and
+        would show the agent nothing but that it failed.
         """
-        self._record("failed", ())
-        return render.text_result(messages.result_unusable(why), is_error=True)
+        check = self.tool.output_check
+        if check is None:
+            return None
+        if "structuredContent" not in result:
+            return messages.RESULT_NOT_AN_OBJECT
+        return check(result["content"][0]["text"])
 
     def cancelled(self, error: asyncio.CancelledError) -> Result:
         """Return the result of a tool that was cancelled; raise if the call itself was."""
@@ -249,7 +247,7 @@ class _Watch:
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
         if isinstance(error, ToolError):
-            return _tool_error_result(error)
+            return render.tool_error_result(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
 
@@ -270,15 +268,11 @@ class _Watch:
         for observer, arguments in self.registry.observers:
             try:
                 observer(replace(record, arguments=self.arguments.get(arguments)))
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            # The tool may have run: nothing that an observer does may hide its result.
+            except BaseException:
                 logger.exception("an observer failed")
-
-
-def _violation(result: Result, check: Callable[[str], str | None]) -> str | None:
-    """How a result breaks the output schema of its tool."""
-    if "structuredContent" not in result:
-        return messages.RESULT_NOT_AN_OBJECT
-    return check(result["content"][0]["text"])
 
 
 def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
@@ -288,14 +282,3 @@ def _kept(tool: Tool, value: Any, arguments: Arguments) -> str:
     if tool.table is not None and tool.has_secret:
         return as_text(HIDDEN)
     return as_text(without_secrets(tool.contract.shape, value))
-
-
-def _tool_error_result(error: ToolError) -> Result:
-    """Return the result of a ToolError; as text alone if its details cannot be sent."""
-    try:
-        result = render.tool_error_result(error)
-        to_json(result)
-    except Exception:
-        logger.exception("tool %r failed with details that cannot be sent", error.tool)
-        return render.text_result(str(error).encode(errors="replace").decode(), is_error=True)
-    return result

@@ -90,7 +90,6 @@ def other_argument_in_header(token: str, name: str) -> str:
 
 # --- one call -----------------------------------------------------------------------------------
 
-RESULT_UNSENDABLE = "cannot be sent"
 RESULT_UNDECLARED = "is not what it declares"
 RESULT_NOT_AN_OBJECT = "it is no object"
 
@@ -109,14 +108,6 @@ def timed_out(seconds: float, *, stopped: bool) -> str:
 def tool_failed(tool: str) -> str:
     """A tool that raised an exception of its own."""
     return f"Tool {tool!r} failed unexpectedly."
-
-
-def result_unusable(why: str) -> str:
-    """A tool that ran, and whose result cannot be returned."""
-    return (
-        f"The tool ran to its end, but what it returned {why}."
-        " Do not call it again without looking at what it did."
-    )
 
 
 # --- registration -------------------------------------------------------------------------------

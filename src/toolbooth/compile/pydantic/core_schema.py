@@ -54,6 +54,8 @@ class Config:
     """
     definitions: Mapping[str, CoreNode] = field(default_factory=dict[str, CoreNode], compare=False)
     """The nodes that `definition-ref` may name."""
+    as_json: bool = False
+    """Whether the validation reads JSON itself, instead of values that were read before."""
 
     @staticmethod
     def of(node: CoreNode, outer: Config) -> Config:
@@ -74,6 +76,7 @@ class Config:
 
 DEFAULTS = Config()
 LENIENT = Config(exact_types=False)
+AS_JSON = Config(as_json=True)
 
 
 def marker_of(node: CoreNode) -> Marker | None:

@@ -161,10 +161,12 @@ class _Wire:
         if marker is not None:
             return self.node(node["steps"][0], config)
         if node["type"] in FIELD_LISTS:
-            return self.fields(node, config)
-        made = each_child(node, lambda child: self.node(child, config))
-        if made.get("ref") not in self.builder.definitions:
-            made.pop("ref", None)  # nothing refers to it: it is described in place
+            made = self.fields(node, config)
+        else:
+            made = each_child(node, lambda child: self.node(child, config))
+        if node.get("ref") in self.builder.definitions:
+            return {**made, "ref": node["ref"]}
+        made.pop("ref", None)  # nothing refers to it: it is described in place
         return made
 
     def fields(self, node: CoreNode, config: Config) -> CoreNode:

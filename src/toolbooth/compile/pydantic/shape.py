@@ -25,6 +25,7 @@ from toolbooth.compile.pydantic.core_schema import (
     FIELD_LISTS,
     Config,
     CoreNode,
+    below,
     extra_of,
     fields_of,
     is_authors,
@@ -54,6 +55,10 @@ _TIME = ("date", "time", "datetime", "timedelta")
 _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
+_CONVERTING = ("lax-or-strict", "function-plain", "enum", "json")
+"""What takes other JSON than its type says, or ranks otherwise in JSON: an address may be made of
+an integer, a member of IntEnum of text.
+"""
 _SECRETS = (SecretStr, SecretBytes)
 
 
@@ -125,6 +130,9 @@ class ShapeBuilder:
             case "named-tuple":
                 return self._named_tuple(node, config)
             case "dict" | "ordered-dict" | "counter":
+                # Every key is text, so its type tells nothing about a branch.
+                if self._holds(("union",), node.get("keys_schema", {"type": "any"}), set()):
+                    self.shapes.ambiguous = True
                 values = self._part(node.get("values_schema"), config)
                 return object_shape(ObjectShape(additional=values or free_shape()))
             case "json-or-python":
@@ -151,9 +159,9 @@ class ShapeBuilder:
                 self._unpack(made, owner, each, str(paths[0][0]), config)
             else:
                 self._declare(made, owner, name, each, paths, routes, config)
-        for key, below in routes.items():
+        for key, inner in routes.items():
             made.fields.setdefault(
-                key, Field(name=key, shape=shape_of_routes(below), required=False)
+                key, Field(name=key, shape=shape_of_routes(inner), required=False)
             )
         made.names = tuple(dict.fromkeys(each.name for each in made.fields.values()))
         return made
@@ -314,7 +322,21 @@ class ShapeBuilder:
         for each in nodes:
             choice = each[0] if is_labelled(each) else each
             shapes.append(self.build(choice, config))
-        return self.shapes.either(shapes)
+        if node["type"] == "tagged-union":  # a tag names the branch
+            return self.shapes.either(shapes)
+        is_ordered = node.get("mode") == "left_to_right"
+        by_type = not is_ordered and not self._holds(_CONVERTING, node, set())
+        return self.shapes.union(shapes, by_type=by_type)
+
+    def _holds(self, kinds: tuple[str, ...], node: CoreNode, seen: set[str]) -> bool:
+        """Whether this node is of one of these kinds, or has such a node below it."""
+        if node["type"] in kinds:
+            return True
+        ref = node.get("schema_ref", "")
+        if ref and ref not in seen:
+            seen.add(ref)
+            return self._holds(kinds, self.definitions[ref], seen)
+        return any(self._holds(kinds, child, seen) for child in below(node))
 
     def _tuple(self, node: CoreNode, config: Config) -> Shape:
         shapes = [self.build(each, config) for each in node["items_schema"]]

@@ -8,24 +8,28 @@ In: the core schema that Pydantic generates for an annotation. Out: one that
 - takes the JSON branch of every node that has one, and text for dates and the like even in strict
   models, as `validate_json` would: the run itself is `validate_python`, on JSON that was read once.
 
+If a union has branches that take the same JSON type, the run is `validate_json`, because Pydantic
+ranks the branches otherwise for Python values (`AS_JSON`, `json_run`).
+
 Below an author's before or wrap validator the values are the author's: there, only undeclared keys
 that would be dropped are refused (`unread_keys.py`).
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
-from math import isfinite
+from functools import cache, partial
 from typing import Any
 
-from jiter import LosslessFloat, from_json
+import orjson
 from pydantic import BaseModel
 from pydantic_core import (
     CoreSchema,
     PydanticCustomError,
+    SchemaError,
     SchemaValidator,
-    ValidationError,
     core_schema,
 )
 
@@ -44,11 +48,21 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
+from toolbooth.compile.pydantic.json_text import checked_text
+from toolbooth.compile.pydantic.numbers import (
+    DIGITS,
+    NUMBERS,
+    number_node,
+    placeholders,
+)
 from toolbooth.compile.pydantic.unread_keys import watch_keys
-from toolbooth.jsonvalue import exact_decimal, is_array, is_object
+from toolbooth.jsonvalue import is_object
 
 _STRICT_SCALARS = frozenset(("int", "float", "bool"))
 _ANY: CoreNode = {"type": "any"}
+
+CONFLICTING_KEYS = "conflicting_keys"
+"""The kind of an error about two keys of a dict that mean the same."""
 
 
 def validator(schema: CoreSchema) -> SchemaValidator:
@@ -85,12 +99,15 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     kind = node["type"]
     if marker_of(node):
         return for_wire(node["steps"][0], config, authored)
-    if kind == "lax-or-strict" and not authored:
+    as_python = not (authored or config.as_json)
+    if kind == "lax-or-strict" and as_python:
         branch = node["strict_schema" if config.strict else "lax_schema"]
         return _in_place_of(node, for_wire(branch, config, authored))
-    if kind == "json-or-python" and not authored:
+    if kind == "json-or-python" and as_python:
         return _in_place_of(node, for_wire(node["json_schema"], config, authored))
     inner = Config.of(node, config)
+    if kind == "json":
+        inner = replace(inner, as_json=True)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
     if kind == "definitions":
@@ -110,9 +127,11 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         made["function"] = watch_keys(node, inner)
     if authored:
         return made
-    made.pop("strict", None)
-    if "config" in made:
-        made["config"] = {key: value for key, value in made["config"].items() if key != "strict"}
+    if as_python:
+        made.pop("strict", None)
+        if "config" in made:
+            own = made["config"].items()
+            made["config"] = {key: value for key, value in own if key != "strict"}
     if kind in _STRICT_SCALARS and (config.exact_types or kind != "int"):
         made["strict"] = True
     if kind == "generator":  # read lazily, it would refuse in the middle of the tool
@@ -126,49 +145,47 @@ def _in_place_of(outer: CoreNode, inner: CoreNode) -> CoreNode:
     return {**inner, **kept}
 
 
-def for_values(core: Any) -> Any:
-    """A schema made by `for_wire`, ready to validate with: JSON text (`Json[T]`) is read as
-    strictly as all else.
+def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any:
+    """A schema made by `for_wire`, ready to validate with. `as_json`: by `validate_json`; `digits`:
+    with placeholders for Decimals.
     """
-    made = each_child(core, for_values)
-    if core["type"] != "json":
-        return made
-    inner = made.get("schema", _ANY)
-    return core_schema.no_info_before_validator_function(_read_text, inner)
+    kind = core["type"]
+    is_text = kind == "json"
+
+    def child(node: Any) -> Any:
+        return for_values(node, as_json=as_json or is_text, digits=digits and not is_text)
+
+    made = each_child(core, child)
+    if is_text:
+        return _in_place_of(core, checked_text(made))
+    if as_json and kind in NUMBERS:
+        return _in_place_of(core, number_node(made, digits=digits))
+    return made
 
 
-def _read_text(value: Any) -> Any:
-    if not isinstance(value, str | bytes):
-        raise PydanticCustomError("json_type", "must be JSON text")
-    body = value.encode() if isinstance(value, str) else value
-    try:
-        found = from_json(
-            body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
-        )
-    except ValueError as error:
-        kind = "duplicate_key" if "duplicate key" in str(error) else "json_invalid"
-        raise PydanticCustomError(
-            kind, "must be valid JSON: {reason}", {"reason": str(error)}
-        ) from None
-    return _as_floats(found)
+def json_run(core: CoreNode) -> Callable[[Any], Any]:
+    """Validates values as `validate_json` would validate their JSON. `core` is made by `for_wire`
+    with `AS_JSON`.
+    """
+    run = validator(for_values(core, as_json=True)).validate_json
 
+    @cache
+    def run_with_digits() -> Callable[[bytes], Any]:
+        return validator(for_values(core, as_json=True, digits=True)).validate_json
 
-def _as_floats(value: Any) -> Any:
-    if is_object(value):
-        return {key: _as_floats(each) for key, each in value.items()}
-    if is_array(value):
-        return [_as_floats(each) for each in value]
-    if not isinstance(value, LosslessFloat):
-        return value
-    number, exact = float(value), exact_decimal(value)
-    if exact is None or not isfinite(number) or (number == 0 and exact != 0):
-        raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
-    if not number.is_integer():
-        return number
-    # An integer may be declared: it gets all digits, and no number that was not whole.
-    if exact != exact.to_integral_value():
-        raise PydanticCustomError("lossy_number", "holds a number with too many digits")
-    return int(exact) if abs(number) >= 2**53 else number
+    def validate(values: Any) -> Any:
+        try:
+            body = orjson.dumps(values)
+        except TypeError:  # an integer beyond 64 bits, or a Decimal
+            plain, digits = placeholders(values)
+            token = DIGITS.set(digits)
+            try:
+                return run_with_digits()(json.dumps(plain).encode())
+            finally:
+                DIGITS.reset(token)
+        return run(body)
+
+    return validate
 
 
 def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
@@ -178,32 +195,48 @@ def _may_merge_keys(keys: CoreNode, config: Config) -> bool:
     return keys["type"] != "any"
 
 
+class _Key:
+    """A key of a dict, equal to no other: two keys that mean the same are both kept."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def _without_loss(node: CoreNode) -> CoreNode:
     """A dict that refuses two keys which mean the same ("1" and "01" for an integer): one value
     would be lost.
     """
-    keys = validator(node["keys_schema"])
+    keys = node["keys_schema"]
 
-    def check(value: Any, handler: Any) -> Any:
-        made: Any = handler(value)
-        if not is_object(value) or len(made) == len(value):
-            return made
-        seen: dict[Any, str] = {}
-        for key in value:
-            first = seen.setdefault(keys.validate_python(key), key)
-            if first is not key:
-                error = PydanticCustomError(
-                    "conflicting_keys",
-                    "{one} and {other} mean the same",
-                    {"one": first, "other": key},
+    def check(kept: Any) -> Any:
+        made: dict[Any, Any] = {}
+        for key, value in kept.items():
+            if key.value in made:
+                find = partial(_keys_that_mean, key.value, keys)
+                raise PydanticCustomError(
+                    CONFLICTING_KEYS, "two keys mean the same", {"find": find}
                 )
-                raise ValidationError.from_exception_data(
-                    "", [{"type": error, "loc": (key,), "input": None}]
-                )
-        return made
+            made[key.value] = value
+        return made if type(kept) is dict else type(kept)(made)
 
-    function = {"type": "no-info", "function": check}
-    return {"type": "function-wrap", "function": function, "schema": node}
+    return _after(check, {**node, "keys_schema": _after(_Key, keys)})
+
+
+def _keys_that_mean(meaning: Any, keys: Any, sent: dict[str, Any]) -> list[str]:
+    """The keys of what was sent that are validated to the same. Empty if `keys` cannot be used by
+    itself, because it refers to a definition.
+    """
+    try:
+        run = _built(core_schema.dict_schema(keys)).validate_json
+    except SchemaError:
+        return []
+    return [key for key in sent if run(orjson.dumps({key: None})) == {meaning: None}]
+
+
+def _after(function: Callable[[Any], Any], node: Any) -> Any:
+    return core_schema.no_info_after_validator_function(function, node)
 
 
 _PROVING = FIELD_LISTS | {

@@ -17,6 +17,7 @@ from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 from typing_extensions import TypeIs
 
+from toolbooth.boundary.serialize import SameKey, check_keys
 from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
@@ -29,9 +30,7 @@ logger = logging.getLogger("toolbooth.django")
 MOST_TEXT = 1024 * 1024
 """Characters that are taken from an answer that is not JSON."""
 
-_OPTIONS = (
-    orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_NON_STR_KEYS
-)
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 NO_ARGUMENTS = Arguments()
 _encoder = JSONEncoder()
 
@@ -63,13 +62,28 @@ def json_bytes(value: Any, tool: str) -> bytes:
     try:
         return orjson.dumps(value, default=_without_type, option=_OPTIONS)
     except TypeError:
-        pass  # integers beyond 64 bits, or what nobody can send
+        pass  # keys that are not text, integers beyond 64 bits, or what nobody can send
     try:
-        plain = json.loads(json.dumps(value, cls=JSONEncoder))
-        return to_json(plain, inf_nan_mode="null")
+        return _with_other_keys(value)
     except Exception as error:
         logger.exception("tool %r returned what cannot be sent", tool)
-        raise ToolError(tool, messages.RESULT_CANNOT_BE_SENT) from error
+        reason = str(error) if isinstance(error, SameKey) else ""
+        raise ToolError(tool, messages.result_cannot_be_sent(reason)) from error
+
+
+def _with_other_keys(value: Any) -> bytes:
+    """The JSON of a value with keys that are not text, or with integers beyond 64 bits. Raises
+    SameKey.
+    """
+    option = _OPTIONS | orjson.OPT_NON_STR_KEYS
+    try:
+        text = orjson.dumps(value, default=_without_type, option=option)
+    except TypeError:
+        text = json.dumps(value, cls=JSONEncoder).encode()
+        check_keys(text, value)
+        return to_json(json.loads(text), inf_nan_mode="null")
+    check_keys(text, value)
+    return text
 
 
 def _without_type(value: Any) -> Any:

@@ -4,6 +4,7 @@ Start with `PagedResults`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -30,10 +31,12 @@ from toolbooth.django.results.tokens import (
     seal,
 )
 from toolbooth.django.results.view_results import ViewResults
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import NO_CONTROLS, Controls, control_names, split_controls
 from toolbooth.server.results.pages import Unit, Written, plain, read
+
+logger = logging.getLogger("toolbooth.django")
 
 Keys = tuple[str, ...] | None
 Output = bytes | str
@@ -94,6 +97,15 @@ class PagedResults:
         self, output: Output, sent: Json, asked: Controls = NO_CONTROLS, rows: int | None = None
     ) -> Any:
         """What is shown of a result that has just come; with `rows`, no more than so many."""
+        try:
+            return self._first(output, sent, asked, rows)
+        except (ToolError, ToolInputError):
+            raise
+        except Exception as error:  # the tool has run, and must not be called again blindly
+            logger.exception("tool %r returned what cannot be sent", self.tool)
+            raise ToolError(self.tool, messages.result_cannot_be_sent("")) from error
+
+    def _first(self, output: Output, sent: Json, asked: Controls, rows: int | None) -> Any:
         is_paged = asked.page is not None or asked.page_size is not None
         is_whole = asked.mode == "full" or (asked.mode is None and self._fits(output))
         if is_whole and not is_paged and rows is None:

@@ -1,0 +1,170 @@
+"""What a tool returned -> JSON text. Two keys of a dict that are one key in JSON are refused: a
+reader would keep only one of their values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
+from functools import lru_cache
+from typing import Any
+
+import jiter
+import orjson
+from pydantic import BaseModel
+from pydantic_core import to_json, to_jsonable_python
+
+from toolbooth.boundary import messages
+from toolbooth.jsonvalue import is_array, is_mapping, is_object
+
+
+class SameKey(ValueError):
+    """Two keys of what a tool returned are one key in JSON. The message names both."""
+
+
+def json_of(value: Any) -> bytes:
+    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
+    can read.
+
+    Raises:
+        SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
+    """
+    try:
+        return orjson.dumps(value, default=_as_json)
+    except TypeError:  # integers beyond 64 bits, keys that are not text, or an error below
+        return _checked(value)
+
+
+def _as_json(value: Any) -> Any:
+    """A value that is not JSON by itself, as JSON. Raises SameKey."""
+    write = _writer(value.__class__)
+    if write is not None:
+        return write(value, mode="json")
+    made = to_jsonable_python(value)
+    if is_object(made) or is_array(made):  # two keys may have become one
+        _checked(value)
+    return made
+
+
+def _checked(value: Any) -> bytes:
+    text = to_json(value, inf_nan_mode="null")
+    check_keys(text, value)
+    return text
+
+
+@lru_cache(1024)
+def _writer(kind: type) -> Callable[..., Any] | None:
+    """Writes the instances of a model whose fields cannot be a dict, nor hold one: then no two keys
+    can be the same. Most models that tools return are like this.
+    """
+    if issubclass(kind, BaseModel) and _is_plain(kind.__pydantic_core_schema__):
+        return kind.__pydantic_serializer__.to_python
+    return None
+
+
+def _is_plain(node: Any) -> bool:
+    """Whether a node of a core schema, a list of nodes or a table of nodes has nothing else than
+    `_PLAIN`.
+    """
+    if is_array(node):
+        return all(map(_is_plain, node))
+    if not is_object(node):  # a node with a label
+        return False
+    kind = node.get("type")
+    if not isinstance(kind, str):  # a table of nodes
+        return all(map(_is_plain, node.values()))
+    own = node.get("config", {})
+    is_open = "allow" in (node.get("extra_behavior"), own.get("extra_fields_behavior"))
+    has_code = "serialization" in node or node.get("computed_fields")
+    if kind not in _PLAIN or is_open or has_code or "serialization_alias" in node:
+        return False
+    return all(_is_plain(node[key]) for key in _BELOW if key in node)
+
+
+_BELOW = ("schema", "fields", "items_schema", "choices", "definitions")
+_PLAIN = frozenset(
+    (
+        "model",
+        "model-fields",
+        "model-field",
+        "definitions",
+        "definition-ref",
+        "default",
+        "nullable",
+        "union",
+        "tagged-union",
+        "list",
+        "set",
+        "none",
+        "bool",
+        "int",
+        "float",
+        "str",
+        "literal",
+        "enum",
+        "decimal",
+        "uuid",
+        "date",
+        "time",
+        "datetime",
+        "timedelta",
+        "function-after",
+        "function-before",
+        "function-wrap",
+    )
+)
+"""Nodes of Pydantic's core schema that write what their type says, and nothing else."""
+
+
+def check_keys(text: bytes, value: Any) -> None:
+    """Check that no object in the JSON of `value` has a key twice. Raises SameKey."""
+    try:
+        jiter.from_json(text, catch_duplicate_keys=True)
+    except ValueError:  # a key twice, or JSON that is too deep for this reader
+        json.loads(text, object_pairs_hook=_Names(value), parse_int=str)
+
+
+class _Names:
+    """Looks at the keys of each object that is read. Raises SameKey for a repeated one."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise SameKey(messages.same_key(name, next(_written_as(name, self.value), ())))
+            seen.add(name)
+
+
+def _written_as(name: str, value: Any) -> Iterator[list[Any]]:
+    """The keys that JSON writes as `name`, of each dict that has several such keys."""
+    if is_mapping(value):
+        keys = [key for key in value if _written(key) == name]
+        if len(keys) > 1:
+            yield keys
+    for each in _below(value):
+        yield from _written_as(name, each)
+
+
+def _written(key: Any) -> str:
+    return next(iter(json.loads(to_json({key: None}))))
+
+
+_SEQUENCES: Any = (list, tuple, set, frozenset)
+
+
+def _below(value: Any) -> Iterable[Any]:
+    """The values that are written below a value."""
+    held: Any = ()
+    if is_mapping(value):
+        held = value.values()
+    elif isinstance(value, _SEQUENCES):
+        held = value
+    elif isinstance(value, BaseModel):
+        held = {**value.__dict__, **(value.model_extra or {})}.values()
+    elif is_dataclass(value):
+        held = vars(value).values()
+    return held

@@ -1,0 +1,129 @@
+"""Numbers in JSON that Pydantic reads itself: 5.0 for an integer, and digits beyond a float.
+
+Pydantic's reader makes a float of every number with a point. So a `Decimal` is written as a float,
+its placeholder, and the nodes for numbers put the Decimal back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from decimal import Decimal
+from math import inf, isfinite, nextafter
+from typing import Any
+
+from pydantic_core import PydanticCustomError, core_schema
+
+from toolbooth.compile.pydantic.core_schema import CoreNode
+from toolbooth.jsonvalue import is_array, is_object
+
+Digits = dict[float, float | Decimal]
+"""Placeholder -> Decimal. The floats of the call are in it too, so that no placeholder equals one.
+"""
+
+DIGITS: ContextVar[Digits] = ContextVar("digits")
+"""The placeholders in the call that is being validated."""
+
+
+def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
+    """A node for a number (or text) in JSON; with `digits`, a Decimal may be behind it."""
+    if node["type"] != "int":
+        return _with_digits(node, node) if digits else node
+    if not node.get("strict"):  # below an author's validator, which may make what it likes
+        return node
+    whole = _whole_number(node)
+    return _with_digits({**node, "strict": False}, whole) if digits else whole
+
+
+def _whole_number(node: CoreNode) -> CoreNode:
+    """An integer that may also be written as 5.0, but neither as text nor as a boolean."""
+    pointed = core_schema.float_schema(strict=True)
+    steps = [pointed, {**node, "strict": False}]
+    choices = [{**node, "strict": True}, {"type": "chain", "steps": steps}]
+    return {"type": "union", "mode": "left_to_right", "choices": choices}
+
+
+def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
+    """A node that validates the Decimal of a placeholder with `node`, all else with `as_sent`."""
+    substitute = _SUBSTITUTES[node["type"]]
+
+    def put_back(value: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(substitute(DIGITS.get()[value]))
+
+    function: Any = {"type": "no-info", "function": put_back}
+    exact = {"type": "function-wrap", "function": function, "schema": node}
+    choices = {"decimal-digits": exact, "as-sent": as_sent}
+    return {"type": "tagged-union", "discriminator": _digits_or_not, "choices": choices}
+
+
+def _digits_or_not(value: Any) -> str:
+    # Not for an integer, which may be equal to a placeholder.
+    known = isinstance(value, float) and isinstance(DIGITS.get().get(value), Decimal)
+    return "decimal-digits" if known else "as-sent"
+
+
+class _Digits(Decimal):
+    """A Decimal that Pydantic ranks in a union as it ranks a number in JSON: not as an instance of
+    the very type.
+    """
+
+
+def as_float(exact: Decimal) -> float:
+    """The nearest float. Raises PydanticCustomError if there is none."""
+    number = float(exact)
+    if not isfinite(number) or (number == 0 and exact != 0):
+        raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
+    return number
+
+
+def _as_whole(exact: Decimal) -> Decimal:
+    as_float(exact)  # an integer with a million digits would take minutes to make
+    return exact
+
+
+_SUBSTITUTES: dict[str, Callable[[Any], Any]] = {
+    "decimal": _Digits,
+    "float": as_float,
+    "int": _as_whole,
+    "str": Decimal,
+}
+"""What Pydantic validates instead of a placeholder, by the type of the node."""
+
+NUMBERS = frozenset(_SUBSTITUTES)
+"""Nodes that may take a number; `str` does if it is set to."""
+
+
+def placeholders(value: Any) -> tuple[Any, Digits]:
+    """A value with placeholders for its Decimals, and the Decimals."""
+    digits: Digits = {number: number for number in _floats(value)}
+    return _replaced(value, digits), digits
+
+
+def _floats(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif is_object(value):
+        for each in value.values():
+            yield from _floats(each)
+    elif is_array(value):
+        for each in value:
+            yield from _floats(each)
+
+
+def _replaced(value: Any, digits: Digits) -> Any:
+    if isinstance(value, Decimal):
+        return _placeholder(value, digits)
+    if is_object(value):
+        return {key: _replaced(each, digits) for key, each in value.items()}
+    if is_array(value):
+        return [_replaced(each, digits) for each in value]
+    return value
+
+
+def _placeholder(exact: Decimal, digits: Digits) -> float:
+    """The nearest float that is not taken."""
+    number = float(exact)
+    towards = 0.0 if abs(number) > 1 else inf
+    while repr(digits.setdefault(number, exact)) != repr(exact):
+        number = nextafter(number, towards)
+    return number
