@@ -27,7 +27,7 @@ PARALLEL := -n auto --dist worksteal
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py jsonvalue.py errors.py shape.py contract.py context.py markers.py decorator.py detect.py publish/* compile/* compile/pydantic/* boundary/*
+CORE := __init__.py jsonvalue.py references.py key_patterns.py errors.py shape.py contract.py context.py markers.py decorator.py detect.py publish/* compile/* compile/pydantic/* boundary/*
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from toolbooth.jsonvalue import Json, is_array, is_object, near_name, same_name
+from toolbooth.key_patterns import matching_shapes
 from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape
 
 _MOST_COMPARED = 400
@@ -66,9 +67,12 @@ def innermost(form: ObjectShape, inner: Json) -> Json:
     return inner
 
 
-def wraps_declared(form: ObjectShape, inner: Json | None) -> bool:
-    """Whether a key of an open object is a wrapper: all keys inside it are declared names."""
-    return bool(inner) and all(key in form.fields for key in inner or ())
+def is_wrapper(form: ObjectShape, key: str, inner: Json | None) -> bool:
+    """Whether an undeclared key of an open object is a wrapper: all keys inside it are declared
+    names. A key that matches a pattern of the object is as good as declared.
+    """
+    wraps = bool(inner) and all(name in form.fields for name in inner or ())
+    return wraps and not matching_shapes(form, key)
 
 
 def names_inside(inner: Json) -> set[str]:
@@ -94,6 +98,11 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     tagged = [form for form in forms if _has_tags(form, sent, value)]
     inside = names_inside(value)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+
+
+def form_with(forms: Sequence[ObjectShape], name: str) -> ObjectShape | None:
+    """The first form of a union that declares this name."""
+    return next((form for form in forms if name in form.fields), None)
 
 
 def _tags(form: ObjectShape) -> set[str]:

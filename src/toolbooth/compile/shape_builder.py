@@ -1,13 +1,16 @@
-"""Shapes being built: unions and recursion, settled once everything that they refer to is there."""
+"""Shapes being built: unions, parts that all hold, and recursion, settled once everything that they
+refer to is there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from toolbooth.shape import (
     EVERY_TYPE,
     ArrayShape,
+    Field,
     JsonType,
     ObjectShape,
     Shape,
@@ -51,19 +54,35 @@ _PYTHON_TYPES: dict[type, JsonType] = {
 }
 
 
+_MOST_MERGED = 2_000
+"""Shapes made of fields that several parts declare. Schemas that need more are hostile."""
+
+_MOST_FORMS = 64
+"""Forms of object that unions which all hold may multiply to."""
+
+
 class Shapes:
-    """The open ends of one contract's shapes. No shape may be used before `finish`."""
+    """The open ends of one contract's shapes. No shape may be used before `finish`.
+
+    `unsaid` is the shape of undeclared keys in an object that declares none and is silent about
+    others: they may be sent, unless another part of the same object declares keys.
+    """
 
     def __init__(self) -> None:
-        self._open: list[tuple[Shape, Fill, tuple[Shape, ...]]] = []
+        self.unsaid = free_shape()
+        self._waiting: dict[int, tuple[Shape, Fill, tuple[Shape, ...]]] = {}
+        self._merged: dict[tuple[str, tuple[int, ...]], tuple[Shape, tuple[Shape, ...]]] = {}
+        self._keys_only: set[int] = set()
 
     def either(self, choices: Iterable[Shape]) -> Shape:
         """A shape that fits where any of `choices` does."""
         return self._later(Shape(), _fill_either, choices)
 
     def both(self, parts: Iterable[Shape]) -> Shape:
-        """A shape that fits where all of `parts` do, and that knows the keys of each."""
-        return self._later(Shape(), _fill_both, parts)
+        """A shape that fits where all of `parts` do, and that knows the keys of each. A part that
+        is free (a union with anything) only declares its keys.
+        """
+        return self._later(Shape(), self._fill_both, parts)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
         """Let `knot`, which others hold already, be `shape`."""
@@ -71,22 +90,202 @@ class Shapes:
 
     def finish(self, root: Shape) -> None:
         """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
-        waiting = {id(shape): (fill, parts) for shape, fill, parts in self._open}
-
-        def settle(shape: Shape) -> Shape:
-            if found := waiting.pop(id(shape), None):
-                fill, parts = found
-                fill(shape, [settle(part) for part in parts])
-            return shape
-
-        for shape, _, _ in self._open:
-            settle(shape)
-        self._open.clear()
+        while self._waiting:
+            self._settle(next(iter(self._waiting.values()))[0])
         _mark_secrets(root)
 
-    def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
-        self._open.append((shape, fill, tuple(parts)))
+    def _settle(self, shape: Shape) -> Shape:
+        if found := self._waiting.pop(id(shape), None):
+            _, fill, parts = found
+            fill(shape, [self._settle(part) for part in parts])
         return shape
+
+    def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
+        self._waiting[id(shape)] = (shape, fill, tuple(parts))
+        return shape
+
+    # --- parts that all hold ---
+
+    def _fill_both(self, shape: Shape, parts: list[Shape]) -> None:
+        distinct = dict.fromkeys(parts)
+        firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_only)]
+        if not firm:
+            # A free value stays free, whatever keys a condition names in it.
+            _fill_either(shape, [part for part in parts if part.opaque])
+            return
+        first, *others = firm
+        shape.types, shape.objects, shape.arrays = first.types, first.objects, first.arrays
+        shape.constants = first.constants
+        for other in others:
+            shape.types = frozenset(
+                kind for kind in shape.types | other.types if _in_both(kind, shape, other)
+            )
+            shape.objects = self._objects_of_both(shape.objects, other.objects)
+            shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
+            shape.constants = shape.constants or other.constants
+        loose = [form for part in distinct if part not in firm for form in part.objects]
+        if loose:
+            shape.objects = tuple(self._declaring(form, loose) for form in shape.objects)
+        if "object" not in shape.types:
+            shape.objects = ()
+        if "array" not in shape.types:
+            shape.arrays = ()
+        shape.secret = any(part.secret for part in parts)
+        shape.temporal = any(part.temporal for part in firm)
+        shape.decimal = any(part.decimal for part in parts)
+
+    def _objects_of_both(
+        self, mine: tuple[ObjectShape, ...], theirs: tuple[ObjectShape, ...]
+    ) -> tuple[ObjectShape, ...]:
+        if not mine or not theirs:
+            return mine or theirs
+        if len(mine) * len(theirs) > max(len(mine), len(theirs), _MOST_FORMS):
+            return tuple(self._declaring(form, theirs) for form in mine)
+        forms = (self._with_keys_of(one, other) for one in mine for other in theirs)
+        return tuple(dict.fromkeys(forms))
+
+    def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
+        """One form with the keys of both."""
+        if mine is theirs or self._is_silent(theirs):
+            return mine
+        if self._is_silent(mine):
+            return theirs
+        fields = {**theirs.fields, **mine.fields}
+        for key in theirs.fields.keys() & mine.fields.keys():
+            fields[key] = self._field_of_both(mine.fields[key], theirs.fields[key])
+        patterns = dict(mine.patterns)
+        for pattern, shape in theirs.patterns:
+            patterns[pattern] = self._shape_of_both(patterns.get(pattern, shape), shape)
+        others = self._others_of_both(_others(mine), _others(theirs))
+        return self.form(fields, others, patterns, (*mine.names, *theirs.names))
+
+    def _is_silent(self, form: ObjectShape) -> bool:
+        return form.additional is self.unsaid and not form.fields
+
+    def _field_of_both(self, mine: Field, theirs: Field) -> Field:
+        shape = self._shape_of_both(mine.shape, theirs.shape)
+        return Field(name=mine.name, shape=shape, required=mine.required or theirs.required)
+
+    def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
+        """What fits both. Past the limit only one side is held, which is wider."""
+        if mine is theirs or theirs is self.unsaid:
+            return mine
+        if mine is self.unsaid:
+            return theirs
+        if {id(mine), id(theirs)} <= self._keys_only:
+            return self._keys((mine, theirs))
+        return self._merge("both", (mine, theirs), self._fill_both) or mine
+
+    def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
+        """The shape of undeclared keys: an object that is open by its own words opens the other; an
+        object that is only silent does not.
+        """
+        opening = [each for each in (mine, theirs) if each not in (None, self.unsaid)]
+        if len(opening) == 2 and mine is not None and theirs is not None:
+            return self._shape_of_both(mine, theirs)
+        if opening:
+            return opening[0]
+        return None if mine is None or theirs is None else self.unsaid
+
+    def form(
+        self,
+        fields: dict[str, Field],
+        others: Shape | None,
+        patterns: Mapping[str, Shape],
+        names: Iterable[str],
+    ) -> ObjectShape:
+        """A form of object. `others`: the shape of keys that are neither fields nor match a
+        pattern; None if there may be none.
+        """
+        made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
+        if patterns:
+            made.patterns, made.unmatched = tuple(patterns.items()), others
+            possible = [*patterns.values(), *([] if others is None else [others])]
+            made.additional = self.either(possible)
+        return made
+
+    # --- parts that only declare keys ---
+
+    def _declaring(self, form: ObjectShape, loose: Sequence[ObjectShape]) -> ObjectShape:
+        """A form that also knows the keys of others, but does not hold values to their types."""
+        fields = dict(form.fields)
+        known = self._keys_of_forms(loose)
+        for key, shape in known.fields.items():
+            fields[key] = self._field_of_both(fields.get(key, shape), shape)
+        patterns = {**dict(known.patterns), **dict(form.patterns)}
+        others = _others(form)
+        if _others(known) not in (None, self.unsaid):
+            others = _others(known)
+        elif others is self.unsaid and _others(known) is None:
+            others = None
+        return self.form(fields, others, patterns, (*form.names, *known.names))
+
+    def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
+        """One form with the keys of all: what any of them takes, it takes."""
+        shapes: dict[str, list[Shape]] = {}
+        patterns: dict[str, list[Shape]] = {}
+        for form in forms:
+            for key, field in form.fields.items():
+                shapes.setdefault(key, []).append(field.shape)
+            for pattern, shape in form.patterns:
+                patterns.setdefault(pattern, []).append(shape)
+        fields = {
+            key: Field(name=key, shape=self._keys(each), required=False)
+            for key, each in shapes.items()
+        }
+        every = [_others(form) for form in forms]
+        others = None
+        if not every or self.unsaid in every:
+            others = self.unsaid
+        if any(each not in (None, self.unsaid) for each in every):
+            others = free_shape()
+        by_pattern = {pattern: self._keys(each) for pattern, each in patterns.items()}
+        return self.form(fields, others, by_pattern, shapes)
+
+    def _keys(self, parts: Iterable[Shape]) -> Shape:
+        """A shape that takes any type, but knows the keys of all `parts`. Past the limit it is
+        free.
+        """
+        distinct = tuple(dict.fromkeys(part for part in parts if part is not self.unsaid))
+        if not distinct:
+            return self.unsaid
+        if len(distinct) == 1 and id(distinct[0]) in self._keys_only:
+            return distinct[0]
+        made = self._merge("keys", distinct, self._fill_keys)
+        if made is None:
+            return free_shape()
+        self._keys_only.add(id(made))
+        return made
+
+    def _fill_keys(self, shape: Shape, parts: list[Shape]) -> None:
+        shape.types = EVERY_TYPE
+        shape.opaque = any(part.opaque for part in parts)
+        shape.secret = any(part.secret for part in parts)
+        shape.decimal = any(part.decimal for part in parts)
+        if not shape.opaque:
+            shape.objects = (self._keys_of_forms([f for part in parts for f in part.objects]),)
+            arrays = dict.fromkeys(form for part in parts for form in part.arrays)
+            shape.arrays = tuple(map(self._keys_of_array, arrays)) or (ArrayShape(),)
+
+    def _keys_of_array(self, form: ArrayShape) -> ArrayShape:
+        items = None if form.items is None else self._keys([form.items])
+        return ArrayShape(prefix=tuple(self._keys([each]) for each in form.prefix), items=items)
+
+    def _merge(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
+        """The shape made of these parts, the same one each time: schemas may contain themselves.
+        None past the limit.
+        """
+        key = (how, tuple(map(id, parts)))
+        if key not in self._merged:
+            if len(self._merged) >= _MOST_MERGED:
+                return None
+            self._merged[key] = (self._later(Shape(), fill, parts), parts)
+        return self._merged[key][0]
+
+
+def _others(form: ObjectShape) -> Shape | None:
+    """The shape of keys that are neither fields nor match a pattern."""
+    return form.unmatched if form.patterns else form.additional
 
 
 def _mark_secrets(root: Shape) -> None:
@@ -129,45 +328,8 @@ def _says_more(form: ArrayShape) -> bool:
     return bool(form.prefix) or (form.items is not None and not form.items.opaque)
 
 
-def _fill_both(shape: Shape, parts: list[Shape]) -> None:
-    checked = [part for part in parts if not part.opaque] or parts[:1]
-    first, *others = checked
-    shape.opaque, shape.types = first.opaque, first.types
-    shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
-    for other in others:
-        shape.types = frozenset(
-            kind for kind in shape.types | other.types if _in_both(kind, shape, other)
-        )
-        if shape.objects and other.objects:
-            shape.objects = tuple(
-                _with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects
-            )
-        shape.objects = shape.objects or other.objects
-        shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
-        shape.constants = shape.constants or other.constants
-    if "object" not in shape.types:
-        shape.objects = ()
-    if "array" not in shape.types:
-        shape.arrays = ()
-    shape.secret = any(part.secret for part in parts)
-    shape.temporal = any(part.temporal for part in parts)
-    shape.decimal = any(part.decimal for part in parts)
-
-
 def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
     return all(
         kind in each.types or (kind == "integer" and "number" in each.types)
         for each in (mine, theirs)
-    )
-
-
-def _with_keys_of(mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
-    """One form with the keys of both; a part that declares no keys opens nothing for the others."""
-    rests = [form.additional for form in (mine, theirs) if form.fields] or [
-        mine.additional or theirs.additional
-    ]
-    return ObjectShape(
-        fields={**theirs.fields, **mine.fields},
-        additional=next((rest for rest in rests if rest is not None), None),
-        names=tuple(dict.fromkeys((*mine.names, *theirs.names))),
     )

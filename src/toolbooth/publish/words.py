@@ -65,20 +65,40 @@ def pattern_phrase(pattern: str, schema: Any) -> str:
 
 def dependency_phrases(schema: Json) -> Iterator[str]:
     """What `dependentRequired` says, or its older name."""
+    for name, names in dependencies(schema):
+        yield f"{name} needs {', '.join(names)}"
+
+
+def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
+    """Each key that needs others beside it, and those."""
     every = object_of(schema.get("dependentRequired")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
         if names := array_of(needed):
-            yield f"{name} needs {', '.join(names)}"
+            yield name, names
 
 
 def combinations_phrase(objects: list[Json]) -> str | None:
     """Which keys go together where alternative objects are published as one."""
-    labels_of_each = [list(_key_labels(keywords)) for keywords in objects]
+    labels_of_each = [list(_key_labels(keywords)) for keywords in _without_covered(objects)]
     shared = set(labels_of_each[0]).intersection(*labels_of_each)
     phrases = dict.fromkeys(_keys_phrase(labels, shared) for labels in labels_of_each)
     if len(phrases) < 2:
         return None
     return shorten_list(f"combinations: {' or '.join(phrases)}")
+
+
+def _without_covered(objects: list[Json]) -> list[Json]:
+    """The objects without those that only require more keys than another one."""
+    kept: dict[str, list[set[str]]] = {}
+    left: list[Json] = []
+    for keywords in sorted(objects, key=lambda each: len(each.get("required", ()))):
+        required = set(keywords.get("required", ()))
+        apart_from_required = identity({**keywords, "required": None})
+        others = kept.setdefault(apart_from_required, [])
+        if not any(other <= required for other in others):
+            others.append(required)
+            left.append(keywords)
+    return [keywords for keywords in objects if any(keywords is each for each in left)]
 
 
 def _keys_phrase(labels: list[str], shared: set[str]) -> str:

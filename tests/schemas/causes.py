@@ -1,0 +1,86 @@
+"""Why a valid instance is refused: found by changing the schema until it is accepted.
+
+Three causes are part of the law (docs/law.md, "Foreign schemas"). Each has a change that takes it
+away from a schema; a change never makes an instance invalid that was valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+from suite import DATA, TABLES
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+OBJECT_KEYS = frozenset(
+    {"properties", "required", "additionalProperties", "patternProperties", "minProperties"}
+)
+ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
+EVERY_TYPE = ["null", "boolean", "integer", "number", "string", "object", "array"]
+OTHER = "other"
+
+
+def changed(schema: Any, change: Change, *, root: bool = True) -> Any:
+    """The schema with a change made to every schema inside it, and to itself."""
+    if isinstance(schema, list):
+        return [changed(each, change, root=False) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _changed_keyword(key, value, change) for key, value in schema.items()}
+    return change({**made, "type": "object"} if root and "type" not in made else made)
+
+
+def _changed_keyword(key: str, value: Any, change: Change) -> Any:
+    if key in DATA:
+        return value
+    if key in TABLES and isinstance(value, dict):
+        return {name: changed(each, change, root=False) for name, each in value.items()}
+    return changed(value, change, root=False)
+
+
+def opened(schema: dict[str, Any]) -> dict[str, Any]:
+    """An object that is silent about further keys takes them."""
+    is_object = "object" in _types(schema) or schema.keys() & OBJECT_KEYS
+    says = schema.keys() & {"additionalProperties", "unevaluatedProperties"}
+    return {**schema, "additionalProperties": True} if is_object and not says else schema
+
+
+def without_format(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != "format"}
+
+
+def of_any_type(schema: dict[str, Any]) -> dict[str, Any]:
+    """Keywords for objects or arrays say nothing about the type."""
+    implies = schema.keys() & (OBJECT_KEYS | ARRAY_KEYS)
+    says = schema.keys() & {"type", "const", "enum"}
+    return {**schema, "type": EVERY_TYPE} if implies and not says else schema
+
+
+def _types(schema: dict[str, Any]) -> list[Any]:
+    written = schema.get("type", [])
+    return written if isinstance(written, list) else [written]
+
+
+CAUSES: dict[str, Change] = {
+    "objects are closed by default": opened,
+    "`format` is asserted": without_format,
+    "a keyword without `type` is read as that type": of_any_type,
+}
+
+
+def cause_of(schema: dict[str, Any], is_accepted: Callable[[dict[str, Any]], bool]) -> str:
+    """The cause without which a schema accepts; of several together, the first is named."""
+    for causes in _combinations():
+        without = schema
+        for name in causes:
+            without = changed(without, CAUSES[name])
+        if is_accepted(without):
+            return causes[0]
+    return OTHER
+
+
+def _combinations() -> Iterator[tuple[str, ...]]:
+    for count in range(1, len(CAUSES) + 1):
+        yield from combinations(CAUSES, count)
