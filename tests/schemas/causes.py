@@ -22,22 +22,22 @@ EVERY_TYPE = ["null", "boolean", "integer", "number", "string", "object", "array
 OTHER = "other"
 
 
-def changed(schema: Any, change: Change, *, root: bool = True) -> Any:
+def changed(schema: Any, change: Change) -> Any:
     """The schema with a change made to every schema inside it, and to itself."""
     if isinstance(schema, list):
-        return [changed(each, change, root=False) for each in schema]
+        return [changed(each, change) for each in schema]
     if not isinstance(schema, dict):
         return schema
     made = {key: _changed_keyword(key, value, change) for key, value in schema.items()}
-    return change({**made, "type": "object"} if root and "type" not in made else made)
+    return change(made)
 
 
 def _changed_keyword(key: str, value: Any, change: Change) -> Any:
     if key in DATA:
         return value
     if key in TABLES and isinstance(value, dict):
-        return {name: changed(each, change, root=False) for name, each in value.items()}
-    return changed(value, change, root=False)
+        return {name: changed(each, change) for name, each in value.items()}
+    return changed(value, change)
 
 
 def opened(schema: dict[str, Any]) -> dict[str, Any]:

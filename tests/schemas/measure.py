@@ -10,6 +10,7 @@ import json
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, get_args
 
 import jsonschema_rs
@@ -83,8 +84,9 @@ def judge(case: Case, tool: Tool, tally: Tally) -> None:
         tally.add(INVALID_REFUSED, case)
     elif case.is_valid:
         received, repairs = called
-        is_same = same_json(received, case.arguments) and not repairs
-        tally.add(AS_SENT if is_same else CHANGED, case)
+        exact = json.loads(json.dumps(case.arguments), parse_float=Decimal)
+        is_same = same_json(received, case.arguments) or same_json(received, exact)
+        tally.add(AS_SENT if is_same and not repairs else CHANGED, case)
     else:
         tally.add(REPAIRED if called[1] else INVALID_ACCEPTED, case)
 

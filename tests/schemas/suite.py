@@ -91,7 +91,7 @@ def cases(folder: Path) -> Iterator[Case]:
 
 def as_property(schema: Any) -> dict[str, Any]:
     """The schema of a tool that has one property, with this schema."""
-    whole: dict[str, Any] = {"type": "object"}
+    whole: dict[str, Any] = {"type": "object", "required": ["v"]}
     if isinstance(schema, dict) and "$schema" in schema:
         whole["$schema"] = schema["$schema"]
         schema = {key: value for key, value in schema.items() if key != "$schema"}

@@ -101,10 +101,11 @@ def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
     if root:
         made = shapes.both([object_shape(shapes.form({}, shapes.unsaid, {}, ())), described])
     shapes.finish(made)
-    if not root or (described.opaque and not described.objects):
-        return described
     # The number and the names of keys matter only where more may be sent.
-    is_map = any(key in schema for key in _MAP_KEYS)
+    is_map = is_mapping(schema) and any(key in schema for key in _MAP_KEYS)
+    says_nothing = described.opaque and not described.objects and not is_map
+    if not root or says_nothing:
+        return described
     made.objects = tuple(
         replace(form, additional=None)
         if form.additional is shapes.unsaid and (form.fields or not is_map)
@@ -157,7 +158,9 @@ class _SchemaReader:
 
     def _named(self, names: Iterable[str]) -> ObjectShape:
         """An object with keys of which only the names are known."""
-        fields = {name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names}
+        fields = {
+            name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names
+        }
         return self.shapes.form(fields, self.shapes.unsaid, {}, fields)
 
     def _reference(self, node: Schema, keyword: str) -> Shape:
@@ -187,6 +190,8 @@ class _SchemaReader:
         made.temporal = schema.get("format") in _TIME_FORMATS
         made.decimal = schema.get("format") == "decimal"
         if made.opaque:
+            others = schema.get("unevaluatedProperties")
+            made.objects = (_ANY_OBJECT,) if others is True or is_mapping(others) else ()
             return made
         if "object" in made.types:
             made.objects = (self._object(schema),)
