@@ -12,7 +12,8 @@ from typing import Any
 
 from suite import DATA, TABLES
 
-Change = Callable[[dict[str, Any]], dict[str, Any]]
+Schema = dict[str, Any]
+Change = Callable[[Schema], Schema]
 
 OBJECT_KEYS = frozenset(
     {"properties", "required", "additionalProperties", "patternProperties", "minProperties"}
@@ -40,25 +41,41 @@ def _changed_keyword(key: str, value: Any, change: Change) -> Any:
     return changed(value, change)
 
 
-def opened(schema: dict[str, Any]) -> dict[str, Any]:
-    """An object that is silent about further keys takes them."""
+def opened(schema: Schema) -> Schema:
+    """Every object that is silent about further keys takes them; the root is always an object."""
+    return _opened_object(changed(schema, _opened))
+
+
+def _opened(schema: Schema) -> Schema:
     is_object = "object" in _types(schema) or schema.keys() & OBJECT_KEYS
+    return _opened_object(schema) if is_object else schema
+
+
+def _opened_object(schema: Schema) -> Schema:
     says = schema.keys() & {"additionalProperties", "unevaluatedProperties"}
-    return {**schema, "additionalProperties": True} if is_object and not says else schema
+    return schema if says else {**schema, "additionalProperties": True}
 
 
-def without_format(schema: dict[str, Any]) -> dict[str, Any]:
+def without_format(schema: Schema) -> Schema:
+    return changed(schema, _without_format)
+
+
+def _without_format(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "format"}
 
 
-def of_any_type(schema: dict[str, Any]) -> dict[str, Any]:
+def of_any_type(schema: Schema) -> Schema:
     """Keywords for objects or arrays say nothing about the type."""
+    return changed(schema, _of_any_type)
+
+
+def _of_any_type(schema: Schema) -> Schema:
     implies = schema.keys() & (OBJECT_KEYS | ARRAY_KEYS)
     says = schema.keys() & {"type", "const", "enum"}
     return {**schema, "type": EVERY_TYPE} if implies and not says else schema
 
 
-def _types(schema: dict[str, Any]) -> list[Any]:
+def _types(schema: Schema) -> list[Any]:
     written = schema.get("type", [])
     return written if isinstance(written, list) else [written]
 
@@ -70,12 +87,12 @@ CAUSES: dict[str, Change] = {
 }
 
 
-def cause_of(schema: dict[str, Any], is_accepted: Callable[[dict[str, Any]], bool]) -> str:
+def cause_of(schema: Schema, is_accepted: Callable[[Schema], bool]) -> str:
     """The cause without which a schema accepts; of several together, the first is named."""
     for causes in _combinations():
         without = schema
         for name in causes:
-            without = changed(without, CAUSES[name])
+            without = CAUSES[name](without)
         if is_accepted(without):
             return causes[0]
     return OTHER

@@ -92,27 +92,12 @@ def _no_network(uri: str) -> Any:
 
 
 def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
-    """The shape of a JSON Schema. A root object is closed: if it declares nothing, it is a tool
-    without arguments.
+    """The shape of a JSON Schema. A root object is closed also if it declares nothing: that is a
+    tool without arguments.
     """
     reader = _SchemaReader(schema)
-    shapes = reader.shapes
-    made = described = reader.shape(schema)
-    if root:
-        made = shapes.both([object_shape(shapes.form({}, shapes.unsaid, {}, ())), described])
-    shapes.finish(made)
-    # The number and the names of keys matter only where more may be sent.
-    is_map = is_mapping(schema) and any(key in schema for key in _MAP_KEYS)
-    says_nothing = described.opaque and not described.objects and not is_map
-    if not root or says_nothing:
-        return described
-    made.objects = tuple(
-        replace(form, additional=None)
-        if form.additional is shapes.unsaid and (form.fields or not is_map)
-        else form
-        for form in made.objects
-    )
-    return made
+    described = reader.shape(schema)
+    return reader.finish_root(schema, described) if root else reader.finish(described)
 
 
 class _SchemaReader:
@@ -140,6 +125,26 @@ class _SchemaReader:
         if conditional:
             parts.append(self.shapes.either([free_shape(), *conditional]))
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
+
+    def finish(self, shape: Shape) -> Shape:
+        self.shapes.finish(shape)
+        return shape
+
+    def finish_root(self, schema: Any, described: Shape) -> Shape:
+        """The shape of the arguments, which are always an object."""
+        unsaid = self.shapes.unsaid
+        anything = object_shape(ObjectShape(additional=unsaid))
+        made = self.finish(self.shapes.both([anything, described]))
+        # How many keys there are, and how they are named, matters only where more may be sent.
+        is_map = is_mapping(schema) and any(key in schema for key in _MAP_KEYS)
+        if described.opaque and not described.objects and not is_map:
+            return described
+        forms = list(made.objects)
+        for index, form in enumerate(forms):
+            if form.additional is unsaid and (form.fields or not is_map):
+                forms[index] = replace(form, additional=None)
+        made.objects = tuple(forms)
+        return made
 
     def _conditional(self, node: Schema) -> list[Shape]:
         """The parts that hold only under a condition: keys that they declare may be sent at any
@@ -206,7 +211,8 @@ class _SchemaReader:
         others = self._others(schema)
         shapes = {key: self.shape(node) for key, node in declared.items()}
         # A name that only `required` has may hold anything that another key may hold.
-        unnamed = self.shapes.unsaid if others is None or patterns else others
+        is_said = others not in (None, self.shapes.forbidden) and not patterns
+        unnamed = others if is_said and others is not None else self.shapes.unsaid
         for key in (*required, *_keys_of(_constants(schema))):
             shapes.setdefault(key, unnamed)
         fields = {
@@ -229,7 +235,7 @@ class _SchemaReader:
                 additional = True
         else:
             return None if schema.get("properties") else self.shapes.unsaid
-        return None if additional is False else self.shape(additional)
+        return self.shapes.forbidden if additional is False else self.shape(additional)
 
     def _array(self, schema: Schema) -> ArrayShape:
         items: Any = schema.get("items", True)
@@ -246,7 +252,7 @@ def _types(schema: Schema) -> frozenset[JsonType]:
         return frozenset(json_type_of(each) for each in _constants(schema))
     if declared is None:
         implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
-        declared = [kind for kind, keys in implied if any(key in schema for key in keys)]
+        declared = [kind for kind, keys in implied if not schema.keys().isdisjoint(keys)]
     if isinstance(declared, str):
         declared = [declared]
     types: frozenset[JsonType] = frozenset(declared or EVERY_TYPE)

@@ -55,7 +55,10 @@ _PYTHON_TYPES: dict[type, JsonType] = {
 
 
 _MOST_MERGED = 2_000
-"""Shapes made of fields that several parts declare. Schemas that need more are hostile."""
+_DEEPEST_MERGE = 20
+"""Shapes made of fields that several parts declare, and how deep they go. Schemas that need more
+are hostile.
+"""
 
 _MOST_FORMS = 64
 """Forms of object that unions which all hold may multiply to."""
@@ -64,15 +67,20 @@ _MOST_FORMS = 64
 class Shapes:
     """The open ends of one contract's shapes. No shape may be used before `finish`.
 
-    `unsaid` is the shape of undeclared keys in an object that declares none and is silent about
-    others: they may be sent, unless another part of the same object declares keys.
+    Two shapes of undeclared keys have a meaning until then. `unsaid`: the object declares no keys
+    and is silent about others, so they may be sent unless another part of it declares keys.
+    `forbidden`: it says itself that there are no others, which a condition may lift.
     """
 
     def __init__(self) -> None:
         self.unsaid = free_shape()
+        self.forbidden = Shape()
         self._waiting: dict[int, tuple[Shape, Fill, tuple[Shape, ...]]] = {}
-        self._merged: dict[tuple[str, tuple[int, ...]], tuple[Shape, tuple[Shape, ...]]] = {}
-        self._keys_only: set[int] = set()
+        self._known: dict[tuple[str, frozenset[Shape]], Shape] = {}
+        self._made_of: dict[int, tuple[Shape, ...]] = {}
+        self._keys_of: dict[int, tuple[Shape, ...]] = {}
+        self._depths: dict[int, int] = {}
+        self._depth = 0
 
     def either(self, choices: Iterable[Shape]) -> Shape:
         """A shape that fits where any of `choices` does."""
@@ -92,12 +100,17 @@ class Shapes:
         """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
         while self._waiting:
             self._settle(next(iter(self._waiting.values()))[0])
+        for form in (form for shape in walk(root) for form in shape.objects):
+            form.additional = None if form.additional is self.forbidden else form.additional
+            form.unmatched = None if form.unmatched is self.forbidden else form.unmatched
         _mark_secrets(root)
 
     def _settle(self, shape: Shape) -> Shape:
         if found := self._waiting.pop(id(shape), None):
             _, fill, parts = found
-            fill(shape, [self._settle(part) for part in parts])
+            settled = [self._settle(part) for part in parts]
+            self._depth = self._depths.get(id(shape), 0)
+            fill(shape, settled)
         return shape
 
     def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
@@ -108,7 +121,7 @@ class Shapes:
 
     def _fill_both(self, shape: Shape, parts: list[Shape]) -> None:
         distinct = dict.fromkeys(parts)
-        firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_only)]
+        firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_of)]
         if not firm:
             # A free value stays free, whatever keys a condition names in it.
             _fill_either(shape, [part for part in parts if part.opaque])
@@ -131,7 +144,7 @@ class Shapes:
         if "array" not in shape.types:
             shape.arrays = ()
         shape.secret = any(part.secret for part in parts)
-        shape.temporal = any(part.temporal for part in firm)
+        shape.temporal = any(part.temporal for part in parts)
         shape.decimal = any(part.decimal for part in parts)
 
     def _objects_of_both(
@@ -151,7 +164,8 @@ class Shapes:
         if self._is_silent(mine):
             return theirs
         fields = {**theirs.fields, **mine.fields}
-        for key in theirs.fields.keys() & mine.fields.keys():
+        shared = [key for key in mine.fields if key in theirs.fields]
+        for key in shared:
             fields[key] = self._field_of_both(mine.fields[key], theirs.fields[key])
         patterns = dict(mine.patterns)
         for pattern, shape in theirs.patterns:
@@ -163,29 +177,47 @@ class Shapes:
         return form.additional is self.unsaid and not form.fields
 
     def _field_of_both(self, mine: Field, theirs: Field) -> Field:
-        shape = self._shape_of_both(mine.shape, theirs.shape)
-        return Field(name=mine.name, shape=shape, required=mine.required or theirs.required)
+        return Field(
+            name=mine.name,
+            shape=self._shape_of_both(mine.shape, theirs.shape),
+            required=mine.required or theirs.required,
+            verbatim=mine.verbatim or theirs.verbatim,
+        )
 
     def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
-        """What fits both. Past the limit only one side is held, which is wider."""
-        if mine is theirs or theirs is self.unsaid:
-            return mine
-        if mine is self.unsaid:
-            return theirs
-        if {id(mine), id(theirs)} <= self._keys_only:
-            return self._keys((mine, theirs))
-        return self._merge("both", (mine, theirs), self._fill_both) or mine
+        """What fits both. Past the limits only a part is held, which is wider."""
+        firm: dict[Shape, None] = {}
+        loose: list[Shape] = []
+        for shape in (mine, theirs):
+            for part in self._made_of.get(id(shape), (shape,)):
+                if id(part) in self._keys_of:
+                    loose.append(part)
+                else:
+                    firm[part] = None
+        parts = [*firm, self._keys(loose)]
+        said = tuple(part for part in parts if part is not self.unsaid)
+        if len(said) < 2:
+            return said[0] if said else self.unsaid
+        made = self._merged("both", said, self._fill_both)
+        if made is None:
+            return said[0]
+        self._made_of[id(made)] = said
+        return made
 
     def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
         """The shape of undeclared keys: an object that is open by its own words opens the other; an
         object that is only silent does not.
         """
-        opening = [each for each in (mine, theirs) if each not in (None, self.unsaid)]
+        opening = list(filter(self._opens, (mine, theirs)))
         if len(opening) == 2 and mine is not None and theirs is not None:
             return self._shape_of_both(mine, theirs)
         if opening:
             return opening[0]
-        return None if mine is None or theirs is None else self.unsaid
+        closing = [each for each in (mine, theirs) if each is not self.unsaid]
+        return closing[0] if closing else self.unsaid
+
+    def _opens(self, others: Shape | None) -> bool:
+        return others not in (None, self.unsaid, self.forbidden)
 
     def form(
         self,
@@ -200,8 +232,7 @@ class Shapes:
         made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
         if patterns:
             made.patterns, made.unmatched = tuple(patterns.items()), others
-            possible = [*patterns.values(), *([] if others is None else [others])]
-            made.additional = self.either(possible)
+            made.additional = self.either([*patterns.values(), others or self.forbidden])
         return made
 
     # --- parts that only declare keys ---
@@ -214,7 +245,7 @@ class Shapes:
             fields[key] = self._field_of_both(fields.get(key, shape), shape)
         patterns = {**dict(known.patterns), **dict(form.patterns)}
         others = _others(form)
-        if _others(known) not in (None, self.unsaid):
+        if self._opens(_others(known)):
             others = _others(known)
         elif others is self.unsaid and _others(known) is None:
             others = None
@@ -234,10 +265,10 @@ class Shapes:
             for key, each in shapes.items()
         }
         every = [_others(form) for form in forms]
-        others = None
-        if not every or self.unsaid in every:
-            others = self.unsaid
-        if any(each not in (None, self.unsaid) for each in every):
+        # What a condition forbids is free where the condition does not hold.
+        is_free = not every or self.unsaid in every or self.forbidden in every
+        others = self.unsaid if is_free else None
+        if any(map(self._opens, every)):
             others = free_shape()
         by_pattern = {pattern: self._keys(each) for pattern, each in patterns.items()}
         return self.form(fields, others, by_pattern, shapes)
@@ -246,15 +277,16 @@ class Shapes:
         """A shape that takes any type, but knows the keys of all `parts`. Past the limit it is
         free.
         """
-        distinct = tuple(dict.fromkeys(part for part in parts if part is not self.unsaid))
+        distinct: dict[Shape, None] = {}
+        for part in parts:
+            distinct |= dict.fromkeys(self._keys_of.get(id(part), (part,)))
+        distinct.pop(self.unsaid, None)
         if not distinct:
             return self.unsaid
-        if len(distinct) == 1 and id(distinct[0]) in self._keys_only:
-            return distinct[0]
-        made = self._merge("keys", distinct, self._fill_keys)
+        made = self._merged("keys", tuple(distinct), self._fill_keys)
         if made is None:
             return free_shape()
-        self._keys_only.add(id(made))
+        self._keys_of[id(made)] = tuple(distinct)
         return made
 
     def _fill_keys(self, shape: Shape, parts: list[Shape]) -> None:
@@ -271,16 +303,17 @@ class Shapes:
         items = None if form.items is None else self._keys([form.items])
         return ArrayShape(prefix=tuple(self._keys([each]) for each in form.prefix), items=items)
 
-    def _merge(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
+    def _merged(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
         """The shape made of these parts, the same one each time: schemas may contain themselves.
-        None past the limit.
+        None past the limits.
         """
-        key = (how, tuple(map(id, parts)))
-        if key not in self._merged:
-            if len(self._merged) >= _MOST_MERGED:
+        key = (how, frozenset(parts))
+        if key not in self._known:
+            if len(self._known) >= _MOST_MERGED or self._depth >= _DEEPEST_MERGE:
                 return None
-            self._merged[key] = (self._later(Shape(), fill, parts), parts)
-        return self._merged[key][0]
+            made = self._known[key] = self._later(Shape(), fill, parts)
+            self._depths[id(made)] = self._depth + 1
+        return self._known[key]
 
 
 def _others(form: ObjectShape) -> Shape | None:

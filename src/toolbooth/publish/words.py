@@ -89,16 +89,20 @@ def combinations_phrase(objects: list[Json]) -> str | None:
 
 def _without_covered(objects: list[Json]) -> list[Json]:
     """The objects without those that only require more keys than another one."""
-    kept: dict[str, list[set[str]]] = {}
-    left: list[Json] = []
-    for keywords in sorted(objects, key=lambda each: len(each.get("required", ()))):
+    alike: dict[str, list[Json]] = {}
+    for keywords in objects:
+        alike.setdefault(identity({**keywords, "required": None}), []).append(keywords)
+    return [keywords for group in alike.values() for keywords in _least_required(group)]
+
+
+def _least_required(group: list[Json]) -> list[Json]:
+    """Of objects that only require different keys: those that no other one covers."""
+    kept: list[Json] = []
+    for keywords in sorted(group, key=lambda each: len(each.get("required", ()))):
         required = set(keywords.get("required", ()))
-        apart_from_required = identity({**keywords, "required": None})
-        others = kept.setdefault(apart_from_required, [])
-        if not any(other <= required for other in others):
-            others.append(required)
-            left.append(keywords)
-    return [keywords for keywords in objects if any(keywords is each for each in left)]
+        if not any(required.issuperset(each.get("required", ())) for each in kept):
+            kept.append(keywords)
+    return kept
 
 
 def _keys_phrase(labels: list[str], shared: set[str]) -> str:
