@@ -92,7 +92,7 @@ LAW = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=200,
+    max_examples=120,
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.data_too_large,
