@@ -193,22 +193,8 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
     first = len(exam.problems)
     made = _best(trials, value, path, exam)
-    exam.problems[first:] = [
-        _of_another_form(shape, problem, path) for problem in exam.problems[first:]
-    ]
+    exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
     return made
-
-
-def _of_another_form(shape: Shape, problem: Problem, path: JsonPath) -> Problem:
-    """A problem with a key: if another form of the union declares it, the problem says so."""
-    if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
-        return problem
-    name = str(problem.path[-1])
-    other = refusals.form_with(shape.objects, name)
-    if other is None:
-        return problem
-    message = messages.of_another_form(name, other.names)
-    return Problem(code="unknown-key", path=problem.path, message=message)
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:

@@ -11,7 +11,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from toolbooth.jsonvalue import Json, is_array, is_object, near_name, same_name
+from toolbooth.boundary import messages
+from toolbooth.errors import Problem
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, near_name, same_name
 from toolbooth.key_patterns import matching_shapes
 from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape
 
@@ -100,9 +102,24 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
 
 
-def form_with(forms: Sequence[ObjectShape], name: str) -> ObjectShape | None:
-    """The first form of a union that declares this name."""
-    return next((form for form in forms if name in form.fields), None)
+def of_other_forms(
+    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath
+) -> list[Problem]:
+    """The problems of an object that was taken for one form of a union. A key that another form
+    declares is not unknown, but does not go with the others.
+    """
+    return [_of_another_form(forms, problem, path) for problem in problems]
+
+
+def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
+    if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
+        return problem
+    name = str(problem.path[-1])
+    other = next((form for form in forms if name in form.fields), None)
+    if other is None:
+        return problem
+    message = messages.of_another_form(name, other.names)
+    return Problem(code="unknown-key", path=problem.path, message=message)
 
 
 def _tags(form: ObjectShape) -> set[str]:
