@@ -133,6 +133,11 @@ def test_a_reference_out_of_the_document_or_to_nothing_is_the_authors_mistake(re
         compile_json_schema(of({"$ref": ref}, **{"$defs": {"x": STRING}}), name="tool")
 
 
+def test_a_reference_that_leads_only_to_itself_allows_anything():
+    schema = of({"$ref": "#/$defs/x"}, **{"$defs": {"x": {"$ref": "#/$defs/x"}}})
+    assert outcome(schema, b'{"p": "[1]"}') == ({"p": "[1]"}, [])
+
+
 def test_an_address_inside_data_is_not_an_address():
     data = {"$id": "https://a.example/x", "$anchor": "home"}
     schema = of({"const": data}, **{"$defs": {"x": {**ADDRESS, "$anchor": "home"}}})

@@ -175,7 +175,7 @@ class _SchemaReader:
             # The validator knows more than this document, such as the meta-schemas.
             return Shape(types=EVERY_TYPE, opaque=True, objects=(_ANY_OBJECT,))
         if id(target) not in self.knots:
-            knot = self.knots[id(target)] = Shape()
+            knot = self.knots[id(target)] = free_shape()
             self.shapes.tie(knot, self.shape(target))
         return self.knots[id(target)]
 

@@ -90,7 +90,8 @@ class Shapes:
         """A shape that fits where all of `parts` do, and that knows the keys of each. A part that
         is free (a union with anything) only declares its keys.
         """
-        return self._later(Shape(), self._fill_both, parts)
+        # Free until it is filled: a schema that only refers to itself stays so.
+        return self._later(free_shape(), self._fill_both, parts)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
         """Let `knot`, which others hold already, be `shape`."""
@@ -127,8 +128,8 @@ class Shapes:
             _fill_either(shape, [part for part in parts if part.opaque])
             return
         first, *others = firm
-        shape.types, shape.objects, shape.arrays = first.types, first.objects, first.arrays
-        shape.constants = first.constants
+        shape.opaque, shape.types, shape.constants = False, first.types, first.constants
+        shape.objects, shape.arrays = first.objects, first.arrays
         for other in others:
             shape.types = frozenset(
                 kind for kind in shape.types | other.types if _in_both(kind, shape, other)
