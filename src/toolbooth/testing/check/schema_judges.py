@@ -198,7 +198,8 @@ def _or_null(schema: Schema) -> Json:
     return {"anyOf": [_with_null(schema), {"type": "null"}]}
 
 
-_IN_PLACE = {"anyOf", "oneOf", "if", "then", "else"}
+_DEPENDENT = {"dependentSchemas", "dependentRequired", "dependencies"}
+_IN_PLACE = {"anyOf", "oneOf", "if", "then", "else", *_DEPENDENT}
 
 
 def close_schema(schema: Schema) -> Json:
@@ -222,4 +223,7 @@ def _close_object(schema: Schema) -> Json:
     for key in schema.keys() - kept:
         made[key] = _close(schema[key])
     silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
-    return {"additionalProperties": False, **made} if silent else made
+    if not silent or "additionalProperties" in made:
+        return made
+    listed = {**dict.fromkeys(made.get("required", ()), True), **made["properties"]}
+    return {"additionalProperties": False, **made, "properties": listed}
