@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from toolbooth.compile.shape_builder import Shapes, free_shape, json_type_of, object_shape
+from toolbooth.compile.schema_shapes import SchemaShapes
+from toolbooth.compile.shape_builder import free_shape, json_type_of, object_shape
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
@@ -105,7 +106,7 @@ class _SchemaReader:
 
     def __init__(self, document: Any) -> None:
         self.references = References(document)
-        self.shapes = Shapes()
+        self.shapes = SchemaShapes()
         self.knots: dict[int, Shape] = {}
         # Up to draft-07, the keywords beside a `$ref` are ignored.
         self.refs_hide_keywords = is_mapping(document) and "draft-0" in str(document.get("$schema"))
