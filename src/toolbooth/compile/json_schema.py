@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from toolbooth.compile.schema_shapes import SchemaShapes
@@ -33,7 +34,10 @@ _MAP_KEYS = ("minProperties", "maxProperties", "propertyNames")
 _REFERENCES = ("$ref", "$dynamicRef")
 _IN_PLACE = ("anyOf", "oneOf")
 _DEPENDENT = ("dependentSchemas", "dependentRequired", "dependencies")
-_APPLICATORS = (*_REFERENCES, *_IN_PLACE, *_DEPENDENT, "allOf", "if", "then", "else")
+_BRANCHES = ("if", "then", "else")
+_CONDITIONAL = frozenset((*_BRANCHES, *_DEPENDENT))
+_APPLICATORS = frozenset((*_REFERENCES, *_IN_PLACE, *_CONDITIONAL, "allOf"))
+_ASSERTIONS = frozenset((*_OBJECT_KEYS, *_ARRAY_KEYS, "type", "enum", "const"))
 _ANY_OBJECT = ObjectShape(additional=free_shape())
 _TIME_FORMATS = ("date", "date-time", "time", "duration")
 
@@ -105,7 +109,7 @@ class _SchemaReader:
     """Reads one schema document, and follows the references in it."""
 
     def __init__(self, document: Any) -> None:
-        self.references = References(document)
+        self.document = document
         self.shapes = SchemaShapes()
         self.knots: dict[int, Shape] = {}
         # Up to draft-07, the keywords beside a `$ref` are ignored.
@@ -122,9 +126,8 @@ class _SchemaReader:
             if isinstance(node.get(key), list):
                 parts.append(self.shapes.either([self.shape(each) for each in node[key]]))
         parts += [self.shape(each) for each in node.get("allOf") or ()]
-        conditional = self._conditional(node)
-        if conditional:
-            parts.append(self.shapes.either([free_shape(), *conditional]))
+        if not node.keys().isdisjoint(_CONDITIONAL):
+            parts.append(self.shapes.either([free_shape(), *self._conditional(node)]))
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
     def finish(self, shape: Shape) -> Shape:
@@ -151,7 +154,7 @@ class _SchemaReader:
         """The parts that hold only under a condition: keys that they declare may be sent at any
         time, and only the schema's own validation knows when their types apply.
         """
-        found = [self.shape(node[key]) for key in ("if", "then", "else") if key in node]
+        found = [self.shape(node[key]) for key in _BRANCHES if key in node]
         names: list[str] = []
         for key in _DEPENDENT:
             table: Schema = node.get(key) or {}
@@ -179,6 +182,11 @@ class _SchemaReader:
             knot = self.knots[id(target)] = free_shape()
             self.shapes.tie(knot, self.shape(target))
         return self.knots[id(target)]
+
+    @cached_property
+    def references(self) -> References:
+        """Most schemas have none."""
+        return References(self.document)
 
     def _target(self, node: Schema, keyword: str) -> Any:
         ref = node[keyword]
@@ -232,7 +240,7 @@ class _SchemaReader:
         elif "unevaluatedProperties" in schema:
             additional = schema["unevaluatedProperties"]
             # Which keys it applies to depends on the parts that hold.
-            if is_mapping(additional) and any(key in schema for key in _APPLICATORS):
+            if is_mapping(additional) and not schema.keys().isdisjoint(_APPLICATORS):
                 additional = True
         else:
             return None if schema.get("properties") else self.shapes.unsaid
@@ -261,8 +269,7 @@ def _types(schema: Schema) -> frozenset[JsonType]:
 
 
 def _says_anything(schema: Schema) -> bool:
-    keys = (*_OBJECT_KEYS, *_ARRAY_KEYS, "type", "enum", "const")
-    return any(key in schema for key in keys)
+    return not schema.keys().isdisjoint(_ASSERTIONS)
 
 
 def _constants(schema: Schema) -> list[Any]:
