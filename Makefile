@@ -27,11 +27,11 @@ PARALLEL := -n auto --dist worksteal
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py jsonvalue.py errors.py shape.py contract.py context.py markers.py decorator.py detect.py publish/* compile/* compile/pydantic/* boundary/*
+CORE := __init__.py jsonvalue.py references.py key_patterns.py errors.py shape.py contract.py context.py markers.py decorator.py detect.py publish/* compile/* compile/pydantic/* boundary/*
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas rooms trace stale long bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -81,6 +81,9 @@ oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
 hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, called whole
 	@$(BIN)/python scripts/hosts.py $(ARGS)
 
+schemas: $(READY_DEV) ## JSON-Schema-Test-Suite through the boundary; ARGS=--details names the cases
+	@$(BIN)/python tests/schemas/measure.py $(ARGS)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -97,7 +100,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .schemas build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -49,6 +49,49 @@ SQUARE = {
             id="required-alternatives",
         ),
         pytest.param(
+            {
+                "properties": {"p": STRING, "q": STRING},
+                "required": ["p"],
+                "anyOf": [{"required": ["p"]}, {"required": ["q"]}],
+            },
+            {
+                "type": "object",
+                "properties": {"p": STRING, "q": STRING},
+                "required": ["p"],
+            },
+            id="one-alternative-requires-nothing-more",
+        ),
+        pytest.param(
+            {
+                "properties": {"p": STRING},
+                "anyOf": [{"required": ["p"]}, {"required": ["q"]}, {"required": ["q", "p"]}],
+            },
+            {
+                "type": "object",
+                "properties": {"p": STRING, "q": ANY},
+                "description": "combinations: (p) or (p?, q)",
+            },
+            id="required-but-not-listed",
+        ),
+        pytest.param(
+            {"properties": {"a": STRING, "b": STRING}, "dependentRequired": {"a": ["b"]}},
+            {
+                "type": "object",
+                "properties": {"a": STRING, "b": STRING},
+                "description": "a needs b",
+            },
+            id="keys-that-others-need",
+        ),
+        pytest.param(
+            {"properties": {"a": STRING}, "dependentRequired": {"a": ["b"]}},
+            {
+                "type": "object",
+                "properties": {"a": STRING, "b": ANY},
+                "description": "a needs b (combinations: (a, b) or (a?))",
+            },
+            id="keys-that-others-need-but-nothing-lists",
+        ),
+        pytest.param(
             {"properties": {"a": STRING}, "anyOf": [{"required": ["a"]}, {"required": ["a"]}]},
             {"type": "object", "properties": {"a": STRING}, "required": ["a"]},
             id="the-same-twice",

@@ -27,7 +27,8 @@ from toolbooth.publish import ANY_ITEMS, MAX_BYTES, portable
             id="the-field's-text-wins",
         ),
         pytest.param({"$ref": "https://b.example/s"}, ANY, id="outside"),
-        pytest.param({"$ref": "#City"}, ANY, id="anchor"),
+        pytest.param({"$ref": "#Number"}, INTEGER, id="anchor"),
+        pytest.param({"$ref": "#City"}, ANY, id="anchor-to-nothing"),
         pytest.param({"$ref": "#/$defs/Nowhere/properties/x"}, ANY, id="nowhere"),
         pytest.param({"$ref": "#/$defs/Bundled"}, ANY, id="another-resource"),
         pytest.param({"$ref": "#/$defs/Bundled/properties/x"}, ANY, id="inside-another-resource"),
@@ -40,7 +41,7 @@ def test_a_reference_is_inlined(schema: Any, expected: Any):
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$defs": {
             "City": {"type": "string", "description": "A city."},
-            "Either": {"anyOf": [STRING, INTEGER]},
+            "Either": {"anyOf": [STRING, {**INTEGER, "$anchor": "Number"}]},
             "Bundled": {"$id": "https://c.example/", "properties": {"x": {"$ref": "#/$defs/y"}}},
             "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, STRING]},
         },

@@ -116,6 +116,10 @@ class ObjectShape:
 
     fields: dict[str, Field] = field(default_factory=dict[str, Field])
     additional: Shape | None = None
+    patterns: tuple[tuple[str, Shape], ...] = ()
+    """Shapes of undeclared keys by regular expression. `additional` is then any of them."""
+    unmatched: Shape | None = None
+    """The shape of keys that match none of the patterns; None: there may be none."""
     additional_path: tuple[str, ...] = ()
     """Where the author's model has undeclared keys, if flattening moved them."""
     groups: tuple[Group, ...] = ()
@@ -170,8 +174,8 @@ def shapes_in_object(form: ObjectShape) -> Iterator[Shape]:
     """The shapes of the keys of one form of object."""
     for each in form.fields.values():
         yield each.shape
-    if form.additional is not None:
-        yield form.additional
+    yield from (each for _, each in form.patterns)
+    yield from (each for each in (form.additional, form.unmatched) if each is not None)
 
 
 def walk(root: Shape) -> Iterable[Shape]:
@@ -348,6 +352,8 @@ class _Writer:
             "properties": {key: self.shape(each.shape) for key, each in form.fields.items()},
             "additionalProperties": self._undeclared(form),
         }
+        if form.patterns:
+            made["patternProperties"] = {key: self.shape(each) for key, each in form.patterns}
         # Two keys for one field: whichever were dropped, something sent would be lost.
         pairs = _exclusive_keys(form)
         if pairs:
@@ -358,9 +364,10 @@ class _Writer:
         """An undeclared key: none in a closed object; in an open one, anything except a possible
         wrapper of declared names.
         """
-        if form.additional is None:
+        undeclared = form.unmatched if form.patterns else form.additional
+        if undeclared is None:
             return False
-        additional = self.shape(form.additional)
+        additional = self.shape(undeclared)
         if not form.fields:
             return additional
         names = {"enum": list(form.fields)}

@@ -6,25 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from foreign_tool import of, outcome
 
 from toolbooth import ContractError, compile_json_schema, handle_bytes
-
-
-def outcome(schema: dict[str, Any], body: bytes) -> Any:
-    """What the tool received, with the repairs; or the problems."""
-    result = handle_bytes(
-        compile_json_schema(schema, lambda arguments: arguments, name="foreign"), body
-    )
-    meta = result.get("_meta", {}).get("toolbooth", {})
-    if result["isError"]:
-        return [(each["code"], each["path"], each["message"]) for each in meta["problems"]]
-    return result["structuredContent"], [
-        (each["code"], each["path"]) for each in meta.get("repairs", [])
-    ]
-
-
-def of(schema: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"p": schema}, **more}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +36,7 @@ def test_a_schema_that_cannot_be_held_to_is_the_authors_mistake(schema, mistake)
     assert len(raised.value.mistakes) == 1
 
 
-def test_keys_by_pattern_are_content_for_the_schema_to_judge():
+def test_keys_that_match_a_pattern_have_the_type_of_the_pattern():
     schema = of(
         {
             "type": "object",
@@ -62,7 +46,10 @@ def test_keys_by_pattern_are_content_for_the_schema_to_judge():
     )
     assert outcome(schema, b'{"p": {"X_A": "b"}}') == ({"p": {"X_A": "b"}}, [])
     assert outcome(schema, b'{"p": {"X_A": 5}}') == [
-        ("invalid", "$.p.X_A", "must be of type 'string'; got 5")
+        ("wrong-type", "$.p.X_A", "must be text, got an integer 5")
+    ]
+    assert outcome(schema, b'{"p": {"Y_A": "b"}}') == [
+        ("unknown-key", "$.p.Y_A", 'there is no field "Y_A"')
     ]
 
 

@@ -33,6 +33,7 @@ from toolbooth import (
 )
 from toolbooth.adapters import fastmcp, mcp_sdk
 from toolbooth.cli.target import load_registry
+from toolbooth.testing import assert_boundary
 from toolbooth.testing.check.schema_honesty import Search, schema_honesty
 from toolbooth.testing.client.tools import ServedTool
 
@@ -135,6 +136,45 @@ def test_our_own_schemas_are_honest():
     server = registry(place_order, many_types, tag)
     server.add(compile_json_schema(FOREIGN, name="query"), dict)
     assert schema_honesty(server, max_examples=40) == 4 * 3 * 40
+
+
+FOREIGN_KEYS: dict[str, dict[str, Any]] = {
+    "required": {"properties": {"a": {"type": "string"}}, "required": ["a", "id"]},
+    "pattern": {
+        "properties": {"p": {"type": "object", "patternProperties": {"^x": {"type": "string"}}}},
+        "patternProperties": {"^x": {"type": "integer"}},
+    },
+    "anchor": {
+        "properties": {"p": {"$ref": "#number"}},
+        "$defs": {"n": {"$anchor": "number", "type": "integer"}},
+    },
+    "condition": {
+        "properties": {"kind": {"enum": ["a", "b"]}},
+        "required": ["kind"],
+        "if": {"properties": {"kind": {"const": "a"}}},
+        "then": {"properties": {"value": {"type": "string"}}},
+        "else": {"properties": {"value": {"type": "integer"}}},
+    },
+    "dependency": {
+        "properties": {"card": {"type": "string"}},
+        "dependentSchemas": {"card": {"properties": {"number": {"type": "integer"}}}},
+    },
+    "opened": {
+        "properties": {"a": {"type": "string"}},
+        "allOf": [{"additionalProperties": True}],
+    },
+}
+
+
+@pytest.mark.parametrize("schema", FOREIGN_KEYS.values(), ids=FOREIGN_KEYS)
+def test_those_of_foreign_schemas_say_which_keys_are_taken(schema: dict[str, Any]):
+    def in_order(arguments: dict[str, Any]) -> dict[str, Any]:
+        return dict(sorted(arguments.items()))
+
+    server = ToolRegistry("foreign")
+    server.add(compile_json_schema({"type": "object", **schema}, name="tool"), in_order)
+    assert schema_honesty(server, max_examples=20) == 60
+    assert_boundary(server)
 
 
 @pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])

@@ -16,6 +16,7 @@ from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
+from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, fits, plain_types
 
 MOST_EDITS = 20
@@ -140,8 +141,9 @@ def _object(
         if key in form.fields or (not path and repairs.is_client_key(key, each, form)):
             continue
         inner = text_as_object(each, work.limits)
-        if form.additional is not None and not refusals.wraps_declared(form, inner):
-            made[key], below = _value(form.additional, each, (*path, key), (*origin, key), work)
+        shape = undeclared_shape(form, key)
+        if shape is not None and not refusals.is_wrapper(form, key, inner):
+            made[key], below = _value(shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
         else:
             strays[key] = ((*origin, key), each)

@@ -19,6 +19,7 @@ from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
+from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import (
     ArrayShape,
     Field,
@@ -161,7 +162,10 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
     trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
-    return _best(shape, trials, value, path, exam)
+    first = len(exam.problems)
+    made = _best(shape, trials, value, path, exam)
+    exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
+    return made
 
 
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
@@ -310,8 +314,9 @@ def _undeclared_key(
         exam.more += 1
         return NOT_SENT
     inner = text_as_object(value, exam.limits)
-    if form.additional is not None and not refusals.wraps_declared(form, inner):
-        return _value(form.additional, value, (*path, key), exam)
+    shape = undeclared_shape(form, key)
+    if shape is not None and not refusals.is_wrapper(form, key, inner):
+        return _value(shape, value, (*path, key), exam)
     exam.declared[path] = form.names
     if inner is not None:
         exam.wrapped_names |= refusals.names_inside(inner)

@@ -4,10 +4,12 @@ the validation. Larger ones are in `numbers.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import is_
 from typing import Any
 
 from toolbooth.jsonvalue import Json, exact_decimal, is_array, is_object
+from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import (
     ArrayShape,
     ObjectShape,
@@ -52,9 +54,10 @@ def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
 
 def _in_object(form: ObjectShape, value: Json) -> Json:
     """Look only at keys that may hold an integer: most of a large call need not be."""
-    parts = integer_fields(form)
+    parts: Mapping[str, Shape | None] = integer_fields(form)
     if form.additional is not None:
-        parts = parts | {key: form.additional for key in value if key not in form.fields}
+        others = [key for key in value if key not in form.fields]
+        parts = {**parts, **{key: undeclared_shape(form, key) for key in others}}
     changed: Json = {}
     for key, shape in parts.items():
         each = value.get(key)

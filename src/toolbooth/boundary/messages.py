@@ -116,6 +116,14 @@ def unknown_field(key: str, near: str | None) -> str:
     return f"there is no field {quoted(key)}{question}"
 
 
+def of_another_form(key: str, names: tuple[str, ...]) -> str:
+    """A key that is declared, but not together with the others that were sent."""
+    return (
+        f"{quoted(key)} does not go with the other fields that were sent; "
+        f"it belongs to the form with {listed(names, 12)}"
+    )
+
+
 def never_read(form: ArrayShape) -> str:
     """An item of an array of which only some are read."""
     ends = [f"the first {len(form.prefix)}"] if form.prefix else []

@@ -20,6 +20,10 @@ _OUR_CODES: dict[str, ProblemCode] = {
 """The kinds of objections that `compile/` itself raises while the author's validation runs."""
 
 
+_UNDECLARED = ("extra_forbidden", "missing")
+"""The kinds of objections whose last step may be a key that the shape does not declare."""
+
+
 class WireLocation(NamedTuple):
     """Where on the wire an objection belongs: its path, the shape there, and the branch of a union
     that it came from.
@@ -44,7 +48,7 @@ def problems_of(
     without those that are `explained` already.
     """
     located = [
-        (locate(shape, each.model_path, arguments, extra=each.kind == "extra_forbidden"), each)
+        (locate(shape, each.model_path, arguments, extra=each.kind in _UNDECLARED), each)
         for each in _without_consequences(error.objections)
     ]
     by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
@@ -124,7 +128,7 @@ def locate(
     """The wire path of a path in the author's model. Labels of union branches are left out; the
     first one is kept in `branch`.
 
-    `extra`: the last step is a key that the model does not declare.
+    `extra`: the last step is a key, also if the model does not declare it.
     """
     path: list[str | int] = []
     branch: tuple[JsonPath, str] | None = None
@@ -208,8 +212,9 @@ def _problem(
 
 def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None) -> Problem:
     """A key that the author's model does not declare."""
+    key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
-    code, message = refusals.undeclared_key(
-        form or ObjectShape(), str(path[-1]), sent, inner, path[:-1]
-    )
+    # A name that another part of the schema declares is no help here.
+    known = form if form is not None and key not in form.fields else ObjectShape()
+    code, message = refusals.undeclared_key(known, key, sent, inner, path[:-1])
     return Problem(code=code, path=path, message=message)

@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Any
 
 from toolbooth.boundary import messages
-from toolbooth.errors import ProblemCode
+from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, near_name, same_name
+from toolbooth.key_patterns import matching_shapes
 from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape
 
 _MOST_COMPARED = 400
@@ -101,9 +102,12 @@ def innermost(form: ObjectShape, inner: Json) -> Json:
     return inner
 
 
-def wraps_declared(form: ObjectShape, inner: Json | None) -> bool:
-    """Whether a key of an open object is a wrapper: all keys inside it are declared names."""
-    return bool(inner) and all(key in form.fields for key in inner or ())
+def is_wrapper(form: ObjectShape, key: str, inner: Json | None) -> bool:
+    """Whether an undeclared key of an open object is a wrapper: all keys inside it are declared
+    names. A key that matches a pattern of the object is as good as declared.
+    """
+    wraps = bool(inner) and all(name in form.fields for name in inner or ())
+    return wraps and not matching_shapes(form, key)
 
 
 def names_inside(inner: Json) -> set[str]:
@@ -129,6 +133,26 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     tagged = [form for form in forms if _has_tags(form, sent, value)]
     inside = names_inside(value)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+
+
+def of_other_forms(
+    forms: Sequence[ObjectShape], problems: list[Problem], path: JsonPath
+) -> list[Problem]:
+    """The problems of an object that was taken for one form of a union. A key that another form
+    declares is not unknown, but does not go with the others.
+    """
+    return [_of_another_form(forms, problem, path) for problem in problems]
+
+
+def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonPath) -> Problem:
+    if problem.code not in ("unknown-key", "nested-wrapper") or problem.path[:-1] != path:
+        return problem
+    name = str(problem.path[-1])
+    other = next((form for form in forms if name in form.fields), None)
+    if other is None:
+        return problem
+    message = messages.of_another_form(name, other.names)
+    return Problem(code="unknown-key", path=problem.path, message=message)
 
 
 def _tags(form: ObjectShape) -> set[str]:

@@ -2,19 +2,24 @@
 Python's.
 
 An object that declares properties is closed unless it says otherwise (`additionalProperties: true`
-or a schema, `patternProperties`): what it would ignore is what gets lost. What the shape cannot say
-(bounds, formats, `not`, `if`) is left to the schema's own validation.
+or a schema): what it would ignore is what gets lost. What holds under a condition only declares
+keys. What the shape cannot say (bounds, formats, `not`, `if`) is left to the schema's own
+validation. `docs/law.md` has the rules in full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
-from toolbooth.compile.shape_builder import Shapes, free_shape, json_type_of
+from toolbooth.compile.schema_shapes import SchemaShapes
+from toolbooth.compile.shape_builder import free_shape, json_type_of, object_shape
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping, resolve_pointer
+from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
+from toolbooth.references import References
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
 
 _OBJECT_KEYS = (
@@ -25,7 +30,15 @@ _OBJECT_KEYS = (
     "minProperties",
 )
 _ARRAY_KEYS = ("items", "prefixItems", "minItems", "maxItems")
+_MAP_KEYS = ("minProperties", "maxProperties", "propertyNames")
+_REFERENCES = ("$ref", "$dynamicRef")
 _IN_PLACE = ("anyOf", "oneOf")
+_DEPENDENT = ("dependentSchemas", "dependentRequired", "dependencies")
+_BRANCHES = ("if", "then", "else")
+_CONDITIONAL = frozenset((*_BRANCHES, *_DEPENDENT))
+_APPLICATORS = frozenset((*_REFERENCES, *_IN_PLACE, *_CONDITIONAL, "allOf"))
+_ASSERTIONS = frozenset((*_OBJECT_KEYS, *_ARRAY_KEYS, "type", "enum", "const"))
+_ANY_OBJECT = ObjectShape(additional=free_shape())
 _TIME_FORMATS = ("date", "date-time", "time", "duration")
 
 
@@ -84,91 +97,154 @@ def _no_network(uri: str) -> Any:
 
 
 def shape_of_schema(schema: Any, *, root: bool = False) -> Shape:
-    """The shape of a JSON Schema. A root object without properties is closed: a tool without
-    arguments.
+    """The shape of a JSON Schema. A root object is closed also if it declares nothing: that is a
+    tool without arguments.
     """
     reader = _SchemaReader(schema)
-    made = reader.shape(schema, root=root)
-    reader.shapes.finish(made)
-    return made
+    described = reader.shape(schema)
+    return reader.finish_root(schema, described) if root else reader.finish(described)
 
 
 class _SchemaReader:
-    """Reads one schema document, and follows its local references."""
+    """Reads one schema document, and follows the references in it."""
 
     def __init__(self, document: Any) -> None:
         self.document = document
-        self.shapes = Shapes()
-        self.knots: dict[str, Shape] = {}
+        self.shapes = SchemaShapes()
+        self.knots: dict[int, Shape] = {}
+        # Up to draft-07, the keywords beside a `$ref` are ignored.
+        self.refs_hide_keywords = is_mapping(document) and "draft-0" in str(document.get("$schema"))
 
-    def shape(self, node: Any, *, root: bool = False) -> Shape:
+    def shape(self, node: Any) -> Shape:
         if not is_mapping(node) or not node:
             return Shape() if node is False else free_shape()
-        parts = [self._own(node, root=root)]
-        if isinstance(node.get("$ref"), str):
-            parts.append(self._reference(node["$ref"]))
+        references = [self._reference(node, key) for key in _REFERENCES if key in node]
+        if references and self.refs_hide_keywords:
+            return references[0]
+        parts = [self._own(node), *references]
         for key in _IN_PLACE:
             if isinstance(node.get(key), list):
                 parts.append(self.shapes.either([self.shape(each) for each in node[key]]))
         parts += [self.shape(each) for each in node.get("allOf") or ()]
-        # Keys that only a condition declares are declared all the same.
-        parts += [self.shape(node[key]) for key in ("then", "else") if key in node]
-        for key in ("dependentSchemas", "dependencies"):
-            table: Schema = node.get(key) or {}
-            parts += [self.shape(each) for each in table.values() if is_mapping(each)]
+        if not node.keys().isdisjoint(_CONDITIONAL):
+            parts.append(self.shapes.either([free_shape(), *self._conditional(node)]))
         return self.shapes.both(parts) if len(parts) > 1 else parts[0]
 
-    def _reference(self, ref: str) -> Shape:
-        if ref not in self.knots:
-            knot = self.knots[ref] = Shape()
-            self.shapes.tie(knot, self.shape(self._resolve(ref)))
-        return self.knots[ref]
+    def finish(self, shape: Shape) -> Shape:
+        self.shapes.finish(shape)
+        return shape
 
-    def _resolve(self, ref: str) -> Any:
-        """What a reference points to: anything, if that is not in the document."""
+    def finish_root(self, schema: Any, described: Shape) -> Shape:
+        """The shape of the arguments, which are always an object."""
+        unsaid = self.shapes.unsaid
+        anything = object_shape(ObjectShape(additional=unsaid))
+        made = self.finish(self.shapes.both([anything, described]))
+        # How many keys there are, and how they are named, matters only where more may be sent.
+        is_map = is_mapping(schema) and any(key in schema for key in _MAP_KEYS)
+        if described.opaque and not described.objects and not is_map:
+            return described
+        forms = list(made.objects)
+        for index, form in enumerate(forms):
+            if form.additional is unsaid and (form.fields or not is_map):
+                forms[index] = replace(form, additional=None)
+        made.objects = tuple(forms)
+        return made
+
+    def _conditional(self, node: Schema) -> list[Shape]:
+        """The parts that hold only under a condition: keys that they declare may be sent at any
+        time, and only the schema's own validation knows when their types apply.
+        """
+        found = [self.shape(node[key]) for key in _BRANCHES if key in node]
+        names: list[str] = []
+        for key in _DEPENDENT:
+            table: Schema = node.get(key) or {}
+            names += table
+            found += [self.shape(each) for each in table.values() if not is_array(each)]
+            names += [name for each in table.values() if is_array(each) for name in each]
+        if names:
+            found.append(object_shape(self._named(names)))
+        return found
+
+    def _named(self, names: Iterable[str]) -> ObjectShape:
+        """An object with keys of which only the names are known."""
+        fields = {
+            name: Field(name=name, shape=self.shapes.unsaid, required=False) for name in names
+        }
+        return self.shapes.form(fields, self.shapes.unsaid, {}, fields)
+
+    def _reference(self, node: Schema, keyword: str) -> Shape:
         try:
-            return resolve_pointer(self.document, ref)
+            target = self._target(node, keyword)
         except NoSuchPart:
-            return True
+            # The validator knows more than this document, such as the meta-schemas.
+            return Shape(types=EVERY_TYPE, opaque=True, objects=(_ANY_OBJECT,))
+        if id(target) not in self.knots:
+            knot = self.knots[id(target)] = free_shape()
+            self.shapes.tie(knot, self.shape(target))
+        return self.knots[id(target)]
 
-    def _own(self, schema: Schema, *, root: bool) -> Shape:
+    @cached_property
+    def references(self) -> References:
+        """Most schemas have none."""
+        return References(self.document)
+
+    def _target(self, node: Schema, keyword: str) -> Any:
+        ref = node[keyword]
+        if keyword == "$dynamicRef":
+            return self.references.dynamic_target(node, ref)
+        return self.references.target(node, ref)
+
+    def _own(self, schema: Schema) -> Shape:
         """What the node itself says, its combinators apart."""
         made = Shape(types=_types(schema), opaque=not _says_anything(schema))
-        if "const" in schema or "enum" in schema:
-            values = tuple(schema["enum"] if "enum" in schema else (schema["const"],))
-            if all(isinstance(each, str | int | float | None) for each in values):
-                made.constants = values
+        values = _constants(schema)
+        if values and all(isinstance(each, str | int | float | None) for each in values):
+            made.constants = tuple(values)
         made.secret = schema.get("format") == "password"
         made.temporal = schema.get("format") in _TIME_FORMATS
         made.decimal = schema.get("format") == "decimal"
         if made.opaque:
+            others = schema.get("unevaluatedProperties")
+            made.objects = (_ANY_OBJECT,) if others is True or is_mapping(others) else ()
             return made
         if "object" in made.types:
-            made.objects = (self._object(schema, root=root),)
+            made.objects = (self._object(schema),)
         if "array" in made.types:
             made.arrays = (self._array(schema),)
         return made
 
-    def _object(self, schema: Schema, *, root: bool) -> ObjectShape:
+    def _object(self, schema: Schema) -> ObjectShape:
         declared: Schema = schema.get("properties") or {}
-        required: set[str] = set(schema.get("required") or ())
-        additional = self._additional(schema, declared, root=root)
-        made = ObjectShape(additional=additional, names=tuple(declared))
-        for key, node in declared.items():
-            made.fields[key] = Field(name=key, shape=self.shape(node), required=key in required)
-        return made
+        required: list[str] = schema.get("required") or []
+        patterns: Schema = schema.get("patternProperties") or {}
+        others = self._others(schema)
+        shapes = {key: self.shape(node) for key, node in declared.items()}
+        # A name that only `required` has may hold anything that another key may hold.
+        is_said = others not in (None, self.shapes.forbidden) and not patterns
+        unnamed = others if is_said and others is not None else self.shapes.unsaid
+        for key in (*required, *_keys_of(_constants(schema))):
+            shapes.setdefault(key, unnamed)
+        fields = {
+            key: Field(name=key, shape=shape, required=key in required)
+            for key, shape in shapes.items()
+        }
+        by_pattern = {pattern: self.shape(node) for pattern, node in patterns.items()}
+        return self.shapes.form(fields, others, by_pattern, fields)
 
-    def _additional(self, schema: Schema, declared: Schema, *, root: bool) -> Shape | None:
-        """The shape of undeclared keys; None if there may be none."""
-        additional: Any = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-        if additional is True or is_mapping(additional):
-            return self.shape(additional)
-        if schema.get("patternProperties"):
-            return free_shape()
-        if additional is not None or declared or root:
-            return None
-        combined = any(key in schema for key in (*_IN_PLACE, "allOf"))
-        return None if combined else free_shape()
+    def _others(self, schema: Schema) -> Shape | None:
+        """The shape of keys that are not declared, nor match a pattern; None if there may be
+        none.
+        """
+        if "additionalProperties" in schema:
+            additional = schema["additionalProperties"]
+        elif "unevaluatedProperties" in schema:
+            additional = schema["unevaluatedProperties"]
+            # Which keys it applies to depends on the parts that hold.
+            if is_mapping(additional) and not schema.keys().isdisjoint(_APPLICATORS):
+                additional = True
+        else:
+            return None if schema.get("properties") else self.shapes.unsaid
+        return self.shapes.forbidden if additional is False else self.shape(additional)
 
     def _array(self, schema: Schema) -> ArrayShape:
         items: Any = schema.get("items", True)
@@ -182,12 +258,10 @@ class _SchemaReader:
 def _types(schema: Schema) -> frozenset[JsonType]:
     declared: Any = schema.get("type")
     if declared is None and ("const" in schema or "enum" in schema):
-        values = schema["enum"] if "enum" in schema else [schema["const"]]
-        return frozenset(json_type_of(each) for each in values)
-    if declared is None and any(key in schema for key in _OBJECT_KEYS):
-        declared = "object"
-    if declared is None and any(key in schema for key in _ARRAY_KEYS):
-        declared = "array"
+        return frozenset(json_type_of(each) for each in _constants(schema))
+    if declared is None:
+        implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
+        declared = [kind for kind, keys in implied if not schema.keys().isdisjoint(keys)]
     if isinstance(declared, str):
         declared = [declared]
     types: frozenset[JsonType] = frozenset(declared or EVERY_TYPE)
@@ -195,8 +269,19 @@ def _types(schema: Schema) -> frozenset[JsonType]:
 
 
 def _says_anything(schema: Schema) -> bool:
-    keys = (*_OBJECT_KEYS, *_ARRAY_KEYS, *_IN_PLACE, "type", "enum", "const", "allOf")
-    return any(key in schema for key in keys)
+    return not schema.keys().isdisjoint(_ASSERTIONS)
+
+
+def _constants(schema: Schema) -> list[Any]:
+    """The only values that a schema allows, if it lists them."""
+    if "enum" in schema:
+        return list(schema["enum"])
+    return [schema["const"]] if "const" in schema else []
+
+
+def _keys_of(values: Iterable[Any]) -> list[str]:
+    """The keys of those values that are objects."""
+    return [key for value in values if is_mapping(value) for key in value]
 
 
 def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
@@ -206,6 +291,9 @@ def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
             yield from _objections(branch)
         elif error.kind.name == "required":
             yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
+        elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):
+            for key in error.kind.unexpected:
+                yield Objection(model_path=(*path, key), kind="extra_forbidden", message="")
         else:
             yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
 

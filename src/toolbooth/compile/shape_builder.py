@@ -57,17 +57,17 @@ class Shapes:
     """The open ends of one contract's shapes. No shape may be used before `finish`."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[Shape, Fill, tuple[Shape, ...]]] = []
+        self._waiting: dict[int, tuple[Shape, Fill, tuple[Shape, ...]]] = {}
         self.ambiguous = False
         """Whether a union has branches that take the same JSON type; known after `finish`."""
 
     def either(self, choices: Iterable[Shape]) -> Shape:
         """A shape that fits where any of `choices` does."""
-        return self._later(Shape(), _fill_either, choices)
+        return self.fill_later(Shape(), fill_either, choices)
 
     def behind_validator(self, shape: Shape) -> Shape:
         """A shape in front of which an author's validator runs: anything may be sent."""
-        return self._later(Shape(), _fill_behind_validator, (shape,))
+        return self.fill_later(Shape(), _fill_behind_validator, (shape,))
 
     def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
         """`either` of branches that the author's validation chooses from; `by_type`: by the JSON
@@ -75,41 +75,35 @@ class Shapes:
         """
         if not by_type:
             self.ambiguous = True
-            return self._later(Shape(), _fill_ambiguous, choices)
-        return self._later(Shape(), self._fill_union, choices)
-
-    def both(self, parts: Iterable[Shape]) -> Shape:
-        """A shape that fits where all of `parts` do, and that knows the keys of each."""
-        return self._later(Shape(), _fill_both, parts)
+            return self.fill_later(Shape(), _fill_ambiguous, choices)
+        return self.fill_later(Shape(), self._fill_union, choices)
 
     def tie(self, knot: Shape, shape: Shape) -> None:
         """Let `knot`, which others hold already, be `shape`."""
-        self._later(knot, _fill_either, (shape,))
+        self.fill_later(knot, fill_either, (shape,))
 
     def finish(self, root: Shape) -> None:
         """Fill every open shape, the ones it is made of first, and mark what holds secrets."""
-        waiting = {id(shape): (fill, parts) for shape, fill, parts in self._open}
-
-        def settle(shape: Shape) -> Shape:
-            if found := waiting.pop(id(shape), None):
-                fill, parts = found
-                fill(shape, [settle(part) for part in parts])
-            return shape
-
-        for shape, _, _ in self._open:
-            settle(shape)
-        self._open.clear()
+        while self._waiting:
+            self._settle(next(iter(self._waiting.values()))[0])
         _mark_secrets(root)
+
+    def fill_later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
+        """Call `fill` with the shape and its parts once they are filled themselves."""
+        self._waiting[id(shape)] = (shape, fill, tuple(parts))
+        return shape
 
     def _fill_union(self, shape: Shape, choices: list[Shape]) -> None:
         if any(_overlap(one, other) for one, other in combinations(choices, 2)):
             self.ambiguous = True
             _fill_ambiguous(shape, choices)
         else:
-            _fill_either(shape, choices)
+            fill_either(shape, choices)
 
-    def _later(self, shape: Shape, fill: Fill, parts: Iterable[Shape]) -> Shape:
-        self._open.append((shape, fill, tuple(parts)))
+    def _settle(self, shape: Shape) -> Shape:
+        if found := self._waiting.pop(id(shape), None):
+            _, fill, parts = found
+            fill(shape, [self._settle(part) for part in parts])
         return shape
 
 
@@ -120,7 +114,8 @@ def _mark_secrets(root: Shape) -> None:
         shape.has_secret = id(shape) in with_secret
 
 
-def _fill_either(shape: Shape, choices: list[Shape]) -> None:
+def fill_either(shape: Shape, choices: list[Shape]) -> None:
+    """Make `shape` fit where any of `choices` does."""
     texts = [choice for choice in choices if "string" in choice.types]
     scalars = [choice for choice in choices if choice.types - {"object", "array", "null"}]
     shape.types = frozenset[JsonType]().union(*(choice.types for choice in choices))
@@ -140,7 +135,7 @@ def _fill_either(shape: Shape, choices: list[Shape]) -> None:
 
 
 def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:
-    _fill_either(shape, choices)
+    fill_either(shape, choices)
     shape.ambiguous = True
 
 
@@ -154,65 +149,5 @@ def _overlap(one: Shape, other: Shape) -> bool:
 
 
 def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
-    _fill_either(shape, [free_shape(), *parts])
+    fill_either(shape, [free_shape(), *parts])
     shape.integral = shape.integral or any(map(is_integer_only, parts))
-
-
-def _arrays_of_both(
-    mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
-) -> tuple[ArrayShape, ...]:
-    """The array forms that say something about their items. A node with nothing but `anyOf` may be
-    an array of anything; its alternatives say more.
-    """
-    if theirs and not any(_says_more(form) for form in mine):
-        return theirs
-    return mine
-
-
-def _says_more(form: ArrayShape) -> bool:
-    """Whether an array form restricts its items."""
-    return bool(form.prefix) or (form.items is not None and not form.items.opaque)
-
-
-def _fill_both(shape: Shape, parts: list[Shape]) -> None:
-    checked = [part for part in parts if not part.opaque] or parts[:1]
-    first, *others = checked
-    shape.opaque, shape.types = first.opaque, first.types
-    shape.objects, shape.arrays, shape.constants = first.objects, first.arrays, first.constants
-    for other in others:
-        shape.types = frozenset(
-            kind for kind in shape.types | other.types if _in_both(kind, shape, other)
-        )
-        if shape.objects and other.objects:
-            shape.objects = tuple(
-                _with_keys_of(mine, theirs) for mine in shape.objects for theirs in other.objects
-            )
-        shape.objects = shape.objects or other.objects
-        shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
-        shape.constants = shape.constants or other.constants
-    if "object" not in shape.types:
-        shape.objects = ()
-    if "array" not in shape.types:
-        shape.arrays = ()
-    shape.secret = any(part.secret for part in parts)
-    shape.temporal = any(part.temporal for part in parts)
-    shape.decimal = any(part.decimal for part in parts)
-
-
-def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
-    return all(
-        kind in each.types or (kind == "integer" and "number" in each.types)
-        for each in (mine, theirs)
-    )
-
-
-def _with_keys_of(mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
-    """One form with the keys of both; a part that declares no keys opens nothing for the others."""
-    rests = [form.additional for form in (mine, theirs) if form.fields] or [
-        mine.additional or theirs.additional
-    ]
-    return ObjectShape(
-        fields={**theirs.fields, **mine.fields},
-        additional=next((rest for rest in rests if rest is not None), None),
-        names=tuple(dict.fromkeys((*mine.names, *theirs.names))),
-    )

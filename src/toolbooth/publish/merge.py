@@ -214,7 +214,11 @@ def _merge_properties(
     for keywords in every:
         properties = object_of(keywords.get("properties"))
         is_silent_open = not (closed and properties)
-        known_by_each.append((properties, keywords.get("additionalProperties", is_silent_open)))
+        extra = keywords.get("additionalProperties", is_silent_open)
+        known = dict(properties)
+        for name in array_of(keywords.get("required")):  # required, but not listed
+            known.setdefault(name, keywords.get("additionalProperties", True))
+        known_by_each.append((known, extra))
     merged: Json = {}
     for properties, _ in known_by_each:
         for name in properties:

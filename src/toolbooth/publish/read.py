@@ -26,12 +26,14 @@ from toolbooth.publish.nodes import (
     values_of,
 )
 from toolbooth.publish.words import (
+    dependencies,
     dependency_phrases,
     describe,
     pattern_phrase,
     phrase_of,
     shorten_list,
 )
+from toolbooth.references import References
 
 MAX_READS = 5_000
 """Schemas read for one tool. A schema that needs more is cut nearer to its root."""
@@ -57,6 +59,7 @@ class Reader:
         self.max_depth = max_depth
         self.keeps_annotation = keeps_annotation
         self.reads = 0
+        self.references = References(root)
         self._nodes_by_ref: dict[tuple[str, Position], Node] = {}
         # Up to draft-07, the keywords beside a `$ref` are ignored.
         self._refs_hide_keywords = "draft-0" in str(root.get("$schema"))
@@ -203,16 +206,16 @@ class Reader:
         return intersect(node, Node(branches=tuple(branches), annotations=annotations))
 
     def _target(self, ref: str) -> Any:
-        """The schema that a reference points to. True, which allows anything, if it is an anchor,
-        or outside this document, or inside another resource.
+        """The schema that a reference points to. True, which allows anything, if it is outside
+        this document, or inside another resource.
         """
         base, _, fragment = ref.partition("#")
         if base not in ("", str(self.root.get("$id")).rstrip("#")):
             return True
         pointer = f"#{fragment}"
         try:
+            target = self.references.target(self.root, pointer)
             passed = [resolve_pointer(self.root, each) for each in _pointers_above(pointer)]
-            target = resolve_pointer(self.root, pointer)
         except NoSuchPart:
             return True
         return True if any(map(is_resource, passed)) else target
@@ -228,9 +231,8 @@ def _declared_kinds(schema: Json) -> list[str]:
     declared = [kind for kind in names if kind in KINDS or kind == "integer"]
     if declared or "const" in schema or "enum" in schema:
         return declared
-    if schema.keys() & _OBJECT_KEYS:
-        return ["object"]
-    return ["array"] if schema.keys() & _ARRAY_KEYS else []
+    implied = (("object", _OBJECT_KEYS), ("array", _ARRAY_KEYS))
+    return [kind for kind, keys in implied if schema.keys() & keys]
 
 
 def _applies(key: str, kind: str, schema: Json) -> bool:
@@ -261,6 +263,10 @@ def _conditions(schema: Json) -> Iterator[list[Any]]:
     for name, needed in every.items():
         if not isinstance(needed, list):
             yield [{"required": [name], "allOf": [needed]}, True]
+    declared = object_of(schema.get("properties"))
+    for name, names in dependencies(schema):
+        if not declared.keys() >= {name, *names}:
+            yield [{"required": [name, *names]}, True]
 
 
 def _pointers_above(pointer: str) -> list[str]:

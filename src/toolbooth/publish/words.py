@@ -65,20 +65,44 @@ def pattern_phrase(pattern: str, schema: Any) -> str:
 
 def dependency_phrases(schema: Json) -> Iterator[str]:
     """What `dependentRequired` says, or its older name."""
+    for name, names in dependencies(schema):
+        yield f"{name} needs {', '.join(names)}"
+
+
+def dependencies(schema: Json) -> Iterator[tuple[str, list[Any]]]:
+    """Each key that needs others beside it, and those."""
     every = object_of(schema.get("dependentRequired")) | object_of(schema.get("dependencies"))
     for name, needed in every.items():
         if names := array_of(needed):
-            yield f"{name} needs {', '.join(names)}"
+            yield name, names
 
 
 def combinations_phrase(objects: list[Json]) -> str | None:
     """Which keys go together where alternative objects are published as one."""
-    labels_of_each = [list(_key_labels(keywords)) for keywords in objects]
+    labels_of_each = [list(_key_labels(keywords)) for keywords in _without_covered(objects)]
     shared = set(labels_of_each[0]).intersection(*labels_of_each)
     phrases = dict.fromkeys(_keys_phrase(labels, shared) for labels in labels_of_each)
     if len(phrases) < 2:
         return None
     return shorten_list(f"combinations: {' or '.join(phrases)}")
+
+
+def _without_covered(objects: list[Json]) -> list[Json]:
+    """The objects without those that only require more keys than another one."""
+    alike: dict[str, list[Json]] = {}
+    for keywords in objects:
+        alike.setdefault(identity({**keywords, "required": None}), []).append(keywords)
+    return [keywords for group in alike.values() for keywords in _least_required(group)]
+
+
+def _least_required(group: list[Json]) -> list[Json]:
+    """Of objects that only require different keys: those that no other one covers."""
+    kept: list[Json] = []
+    for keywords in sorted(group, key=lambda each: len(each.get("required", ()))):
+        required = set(keywords.get("required", ()))
+        if not any(required.issuperset(each.get("required", ())) for each in kept):
+            kept.append(keywords)
+    return kept
 
 
 def _keys_phrase(labels: list[str], shared: set[str]) -> str:

@@ -14,6 +14,7 @@ from toolbooth.boundary.repairs import Repair
 from toolbooth.contract import Contract
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, Schema, is_array, is_object, path_text
+from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
 from toolbooth.testing.check.verdict import is_refused
 from toolbooth.testing.client.call import WireResult
@@ -156,7 +157,7 @@ def _item_shape(form: ArrayShape, index: int) -> Shape | None:
 
 
 def _field_shape(form: ObjectShape, key: str) -> Shape | None:
-    return form.fields[key].shape if key in form.fields else form.additional
+    return form.fields[key].shape if key in form.fields else undeclared_shape(form, key)
 
 
 def _in_published_names(shape: Shape | None, value: Any) -> Any:
@@ -197,7 +198,8 @@ def _or_null(schema: Schema) -> Json:
     return {"anyOf": [_with_null(schema), {"type": "null"}]}
 
 
-_IN_PLACE = {"anyOf", "oneOf", "if", "then", "else"}
+_DEPENDENT = {"dependentSchemas", "dependentRequired", "dependencies"}
+_IN_PLACE = {"anyOf", "oneOf", "if", "then", "else", *_DEPENDENT}
 
 
 def close_schema(schema: Schema) -> Json:
@@ -221,4 +223,7 @@ def _close_object(schema: Schema) -> Json:
     for key in schema.keys() - kept:
         made[key] = _close(schema[key])
     silent = "properties" in made and not made.keys() & {*_IN_PLACE, "$ref", "patternProperties"}
-    return {"additionalProperties": False, **made} if silent else made
+    if not silent or "additionalProperties" in made:
+        return made
+    listed = {**dict.fromkeys(made.get("required", ()), True), **made["properties"]}
+    return {"additionalProperties": False, **made, "properties": listed}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
+from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 
 
@@ -96,8 +97,10 @@ def _fields(place: CallPlace, form: ObjectShape, value: dict[str, Any]) -> Itera
         declared = form.fields.get(key)
         if declared is not None and key not in tags:
             yield from _places(_below(place, key, each, declared.shape, declared))
-        elif declared is None and form.additional is not None and not form.fields:
-            yield from _places(_below(place, key, each, form.additional))
+        elif declared is None and not form.fields:
+            shape = undeclared_shape(form, key)
+            if shape is not None:
+                yield from _places(_below(place, key, each, shape))
 
 
 def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape | None:

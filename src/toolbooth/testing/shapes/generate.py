@@ -18,7 +18,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from toolbooth.jsonvalue import Schema, resolve_pointer
+from toolbooth.jsonvalue import Schema
+from toolbooth.references import References
 from toolbooth.testing.offline_schema import is_schema, offline_validator
 
 Values = SearchStrategy[Any]
@@ -96,13 +97,14 @@ class Document:
 
     def __init__(self, root: Schema) -> None:
         self.root = root
+        self.references = References(root)
 
     def resolve(self, schema: Any) -> dict[str, Any]:
         """What a schema says, with what it refers to and all of `allOf` in one."""
         written: dict[str, Any] = dict(schema) if is_schema(schema) else {}
         parts = [self.resolve(each) for each in written.pop("allOf", ())]
         if isinstance(ref := written.pop("$ref", None), str):
-            parts.append(self.resolve(resolve_pointer(self.root, ref)))
+            parts.append(self.resolve(self.references.target(schema, ref)))
         for part in parts:
             written = both(written, part)
         return written
@@ -155,9 +157,11 @@ class _StrategyMaker:
         return st.booleans() if kind == "boolean" else st.none()
 
     def _object(self, schema: Schema, depth: int) -> Values:
-        fields = {
-            key: self.make(each, depth + 1) for key, each in schema.get("properties", {}).items()
-        }
+        unlisted = dict.fromkeys(
+            schema.get("required", ()), schema.get("additionalProperties") or True
+        )
+        listed = {**unlisted, **schema.get("properties", {})}
+        fields = {key: self.make(each, depth + 1) for key, each in listed.items()}
         required = {key: fields[key] for key in schema.get("required", ()) if key in fields}
         others = {
             key: each for key, each in fields.items() if key not in required and not each.is_empty

@@ -43,7 +43,9 @@ def key_faults(draft: Draft) -> Iterator[AgentShape]:
 
 
 def _is_authors(form: ObjectShape) -> bool:
-    """Whether the author's code takes what stands beside the fields, so that it decides."""
+    """Whether the author's code, or a pattern, decides what may stand beside the fields."""
+    if form.patterns:
+        return True
     return (
         form.additional is not None
         and form.additional.opaque

@@ -1,0 +1,286 @@
+"""The shapes of a JSON Schema being built: parts that all hold, and parts that only declare keys.
+
+Fields that several parts declare are merged. Both kinds of merging are limited, because a small
+schema can grow without end; past a limit, a shape is wider than its schema, whose own validation
+still decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from toolbooth.compile.shape_builder import Fill, Shapes, fill_either, free_shape
+from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, walk
+
+_MOST_MERGED = 2_000
+_DEEPEST_MERGE = 20
+"""Shapes made of fields that several parts declare, and how deep they go. Schemas that need more
+are hostile.
+"""
+
+_MOST_FORMS = 64
+"""Forms of object that unions which all hold may multiply to."""
+
+
+class SchemaShapes(Shapes):
+    """The open ends of the shapes of one JSON Schema.
+
+    Two shapes of undeclared keys have a meaning until `finish`. `unsaid`: the object declares no
+    keys and is silent about others, so they may be sent unless another part of it declares keys.
+    `forbidden`: it says itself that there are no others.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unsaid = free_shape()
+        self.forbidden = Shape()
+        self._known: dict[tuple[str, frozenset[Shape]], Shape] = {}
+        self._made_of: dict[int, tuple[Shape, ...]] = {}
+        """The parts of each merged shape, by its id."""
+        self._keys_of: dict[int, tuple[Shape, ...]] = {}
+        """The same for shapes that only declare keys."""
+        self._depths: dict[int, int] = {}
+        self._depth = 0
+
+    def both(self, parts: Iterable[Shape]) -> Shape:
+        """A shape that fits where all of `parts` do, and that knows the keys of each. A part that
+        is free (a union with anything) only declares its keys.
+        """
+        # Free until it is filled: a schema that only refers to itself stays so.
+        return self.fill_later(free_shape(), self._fill_both, parts)
+
+    def finish(self, root: Shape) -> None:
+        super().finish(root)
+        for form in (form for shape in walk(root) for form in shape.objects):
+            form.additional = None if form.additional is self.forbidden else form.additional
+            form.unmatched = None if form.unmatched is self.forbidden else form.unmatched
+
+    # --- parts that all hold ---
+
+    def _fill_both(self, shape: Shape, parts: list[Shape]) -> None:
+        self._depth = self._depths.get(id(shape), 0)
+        distinct = dict.fromkeys(parts)
+        firm = [part for part in distinct if not (part.opaque or id(part) in self._keys_of)]
+        if not firm:
+            # A free value stays free, whatever keys a condition names in it.
+            fill_either(shape, [part for part in parts if part.opaque])
+            return
+        first, *others = firm
+        shape.opaque, shape.types, shape.constants = False, first.types, first.constants
+        shape.objects, shape.arrays = first.objects, first.arrays
+        for other in others:
+            shape.types = frozenset(
+                kind for kind in shape.types | other.types if _in_both(kind, shape, other)
+            )
+            shape.objects = self._objects_of_both(shape.objects, other.objects)
+            shape.arrays = _arrays_of_both(shape.arrays, other.arrays)
+            shape.constants = shape.constants or other.constants
+        loose = [form for part in distinct if part not in firm for form in part.objects]
+        if loose:
+            shape.objects = tuple(self._declaring(form, loose) for form in shape.objects)
+        if "object" not in shape.types:
+            shape.objects = ()
+        if "array" not in shape.types:
+            shape.arrays = ()
+        shape.secret = any(part.secret for part in parts)
+        shape.temporal = any(part.temporal for part in parts)
+        shape.decimal = any(part.decimal for part in parts)
+
+    def _objects_of_both(
+        self, mine: tuple[ObjectShape, ...], theirs: tuple[ObjectShape, ...]
+    ) -> tuple[ObjectShape, ...]:
+        if not mine or not theirs:
+            return mine or theirs
+        if len(mine) * len(theirs) > max(len(mine), len(theirs), _MOST_FORMS):
+            return tuple(self._declaring(form, theirs) for form in mine)
+        forms = (self._with_keys_of(one, other) for one in mine for other in theirs)
+        return tuple(dict.fromkeys(forms))
+
+    def _with_keys_of(self, mine: ObjectShape, theirs: ObjectShape) -> ObjectShape:
+        """One form with the keys of both."""
+        if mine is theirs or self._is_silent(theirs):
+            return mine
+        if self._is_silent(mine):
+            return theirs
+        fields = {**theirs.fields, **mine.fields}
+        shared = [key for key in mine.fields if key in theirs.fields]
+        for key in shared:
+            fields[key] = self._field_of_both(mine.fields[key], theirs.fields[key])
+        patterns = dict(mine.patterns)
+        for pattern, shape in theirs.patterns:
+            patterns[pattern] = self._shape_of_both(patterns.get(pattern, shape), shape)
+        others = self._others_of_both(_others(mine), _others(theirs))
+        return self.form(fields, others, patterns, (*mine.names, *theirs.names))
+
+    def _is_silent(self, form: ObjectShape) -> bool:
+        return form.additional is self.unsaid and not form.fields
+
+    def _field_of_both(self, mine: Field, theirs: Field) -> Field:
+        return Field(
+            name=mine.name,
+            shape=self._shape_of_both(mine.shape, theirs.shape),
+            required=mine.required or theirs.required,
+            verbatim=mine.verbatim or theirs.verbatim,
+        )
+
+    def _shape_of_both(self, mine: Shape, theirs: Shape) -> Shape:
+        """What fits both. Past the limits only a part is held, which is wider."""
+        firm: dict[Shape, None] = {}
+        loose: list[Shape] = []
+        for shape in (mine, theirs):
+            for part in self._made_of.get(id(shape), (shape,)):
+                if id(part) in self._keys_of:
+                    loose.append(part)
+                else:
+                    firm[part] = None
+        parts = [*firm, self._keys(loose)]
+        said = tuple(part for part in parts if part is not self.unsaid)
+        if len(said) < 2:
+            return said[0] if said else self.unsaid
+        made = self._merged("both", said, self._fill_both)
+        if made is None:
+            return said[0]
+        self._made_of[id(made)] = said
+        return made
+
+    def _others_of_both(self, mine: Shape | None, theirs: Shape | None) -> Shape | None:
+        """The shape of undeclared keys: an object that is open by its own words opens the other; an
+        object that is only silent does not.
+        """
+        opening = list(filter(self._opens, (mine, theirs)))
+        if len(opening) == 2 and mine is not None and theirs is not None:
+            return self._shape_of_both(mine, theirs)
+        if opening:
+            return opening[0]
+        closing = [each for each in (mine, theirs) if each is not self.unsaid]
+        return closing[0] if closing else self.unsaid
+
+    def _opens(self, others: Shape | None) -> bool:
+        return others not in (None, self.unsaid, self.forbidden)
+
+    def form(
+        self,
+        fields: dict[str, Field],
+        others: Shape | None,
+        patterns: Mapping[str, Shape],
+        names: Iterable[str],
+    ) -> ObjectShape:
+        """A form of object. `others`: the shape of keys that are neither fields nor match a
+        pattern; None if there may be none.
+        """
+        made = ObjectShape(fields=fields, additional=others, names=tuple(dict.fromkeys(names)))
+        if patterns:
+            made.patterns, made.unmatched = tuple(patterns.items()), others
+            made.additional = self.either([*patterns.values(), others or self.forbidden])
+        return made
+
+    # --- parts that only declare keys ---
+
+    def _declaring(self, form: ObjectShape, loose: Sequence[ObjectShape]) -> ObjectShape:
+        """A form that also knows the keys of others, but does not hold values to their types."""
+        fields = dict(form.fields)
+        known = self._keys_of_forms(loose)
+        for key, shape in known.fields.items():
+            fields[key] = self._field_of_both(fields.get(key, shape), shape)
+        patterns = {**dict(known.patterns), **dict(form.patterns)}
+        others = _others(form)
+        if self._opens(_others(known)):
+            others = _others(known)
+        elif others is self.unsaid and _others(known) is None:
+            others = None
+        return self.form(fields, others, patterns, (*form.names, *known.names))
+
+    def _keys_of_forms(self, forms: Sequence[ObjectShape]) -> ObjectShape:
+        """One form with the keys of all: what any of them takes, it takes."""
+        fields: dict[str, list[Field]] = {}
+        patterns: dict[str, list[Shape]] = {}
+        for form in forms:
+            for key, field in form.fields.items():
+                fields.setdefault(key, []).append(field)
+            for pattern, shape in form.patterns:
+                patterns.setdefault(pattern, []).append(shape)
+        every = [_others(form) for form in forms]
+        # What a condition forbids is free where the condition does not hold.
+        is_free = not every or self.unsaid in every or self.forbidden in every
+        others = self.unsaid if is_free else None
+        if any(map(self._opens, every)):
+            others = free_shape()
+        declared = {key: self._any_of_fields(key, each) for key, each in fields.items()}
+        by_pattern = {pattern: self._keys(each) for pattern, each in patterns.items()}
+        return self.form(declared, others, by_pattern, declared)
+
+    def _any_of_fields(self, name: str, fields: list[Field]) -> Field:
+        shape = self._keys([field.shape for field in fields])
+        verbatim = any(field.verbatim for field in fields)
+        return Field(name=name, shape=shape, required=False, verbatim=verbatim)
+
+    def _keys(self, parts: Iterable[Shape]) -> Shape:
+        """A shape that takes any type, but knows the keys of all `parts`. Past the limit it is
+        free.
+        """
+        distinct: dict[Shape, None] = {}
+        for part in parts:
+            distinct |= dict.fromkeys(self._keys_of.get(id(part), (part,)))
+        distinct.pop(self.unsaid, None)
+        if not distinct:
+            return self.unsaid
+        made = self._merged("keys", tuple(distinct), self._fill_keys)
+        if made is None:
+            return free_shape()
+        self._keys_of[id(made)] = tuple(distinct)
+        return made
+
+    def _fill_keys(self, shape: Shape, parts: list[Shape]) -> None:
+        self._depth = self._depths[id(shape)]
+        shape.types = EVERY_TYPE
+        shape.opaque = any(part.opaque for part in parts)
+        shape.secret = any(part.secret for part in parts)
+        shape.decimal = any(part.decimal for part in parts)
+        if not shape.opaque:
+            shape.objects = (self._keys_of_forms([f for part in parts for f in part.objects]),)
+            arrays = dict.fromkeys(form for part in parts for form in part.arrays)
+            shape.arrays = tuple(map(self._keys_of_array, arrays)) or (ArrayShape(),)
+
+    def _keys_of_array(self, form: ArrayShape) -> ArrayShape:
+        items = None if form.items is None else self._keys([form.items])
+        return ArrayShape(prefix=tuple(self._keys([each]) for each in form.prefix), items=items)
+
+    def _merged(self, how: str, parts: tuple[Shape, ...], fill: Fill) -> Shape | None:
+        """The shape made of these parts, the same one each time: schemas may contain themselves.
+        None past the limits.
+        """
+        key = (how, frozenset(parts))
+        if key not in self._known:
+            if len(self._known) >= _MOST_MERGED or self._depth >= _DEEPEST_MERGE:
+                return None
+            made = self._known[key] = self.fill_later(Shape(), fill, parts)
+            self._depths[id(made)] = self._depth + 1
+        return self._known[key]
+
+
+def _others(form: ObjectShape) -> Shape | None:
+    """The shape of keys that are neither fields nor match a pattern."""
+    return form.unmatched if form.patterns else form.additional
+
+
+def _arrays_of_both(
+    mine: tuple[ArrayShape, ...], theirs: tuple[ArrayShape, ...]
+) -> tuple[ArrayShape, ...]:
+    """The array forms that say something about their items. A node with nothing but `anyOf` may be
+    an array of anything; its alternatives say more.
+    """
+    if theirs and not any(_says_more(form) for form in mine):
+        return theirs
+    return mine
+
+
+def _says_more(form: ArrayShape) -> bool:
+    """Whether an array form restricts its items."""
+    return bool(form.prefix) or (form.items is not None and not form.items.opaque)
+
+
+def _in_both(kind: JsonType, mine: Shape, theirs: Shape) -> bool:
+    return all(
+        kind in each.types or (kind == "integer" and "number" in each.types)
+        for each in (mine, theirs)
+    )

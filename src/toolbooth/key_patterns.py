@@ -1,0 +1,32 @@
+"""Keys that a regular expression declares (`patternProperties`): which shape an undeclared key has.
+
+The expressions are read by the validator of JSON Schema, because Python's dialect is another one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from toolbooth.shape import ObjectShape, Shape, json_schema
+
+
+def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:
+    """The shape of a key that is not among the fields; None if it may not be sent."""
+    if not form.patterns:
+        return form.additional
+    found = matching_shapes(form, key)
+    if not found:
+        return form.unmatched
+    # A value has to fit all of them; one that is free says nothing.
+    return next((each for each in found if not each.opaque), found[0])
+
+
+def matching_shapes(form: ObjectShape, key: str) -> list[Shape]:
+    """The shapes of the patterns that a key matches."""
+    return [shape for pattern, shape in form.patterns if _matcher(pattern).is_valid(key)]
+
+
+@lru_cache(maxsize=1024)
+def _matcher(pattern: str) -> Any:
+    return json_schema().Draft202012Validator({"pattern": pattern})

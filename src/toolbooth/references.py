@@ -1,0 +1,118 @@
+"""References inside one JSON Schema document: pointers, anchors and the addresses (`$id`) of its
+parts.
+
+Nothing is ever fetched: what is not in the document is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping, resolve_pointer
+
+_SUBSCHEMAS = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "oneOf",
+        "prefixItems",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+"""The keywords whose value is a schema, or an array of schemas."""
+
+_TABLES = frozenset(
+    {
+        "$defs",
+        "definitions",
+        "dependencies",
+        "dependentSchemas",
+        "patternProperties",
+        "properties",
+    }
+)
+"""The keywords whose value has a schema under each of its keys."""
+
+
+class References:
+    """What the references in one document point to."""
+
+    def __init__(self, document: Any) -> None:
+        self._parts: dict[str, Any] = {"": document}
+        """By address: `https://a.example/s`, and with an anchor `https://a.example/s#name`."""
+        self._bases: dict[int, str] = {}
+        """The address that the references in a schema are relative to, by the schema's id."""
+        self._dynamic_anchors: dict[str, list[Any]] = {}
+        waiting: list[tuple[Any, str]] = [(document, "")]
+        while waiting:
+            schema, base = waiting.pop()
+            if is_mapping(schema) and id(schema) not in self._bases:
+                base = self._note(schema, base)
+                waiting += [(each, base) for each in _subschemas(schema)]
+        self._root_base = self._bases.get(id(document), "")
+
+    def _note(self, schema: Schema, base: str) -> str:
+        """Note the names of one schema. Returns the address that its references are relative to."""
+        own = schema.get("$id")
+        if isinstance(own, str) and own.startswith("#"):  # an anchor, up to draft-07
+            self._parts.setdefault(base + own, schema)
+        elif isinstance(own, str):
+            base = urldefrag(urljoin(base, own)).url
+            self._parts.setdefault(base, schema)
+        for key in ("$anchor", "$dynamicAnchor"):
+            if isinstance(schema.get(key), str):
+                self._parts.setdefault(f"{base}#{schema[key]}", schema)
+        if isinstance(schema.get("$dynamicAnchor"), str):
+            self._dynamic_anchors.setdefault(schema["$dynamicAnchor"], []).append(schema)
+        self._bases[id(schema)] = base
+        return base
+
+    def target(self, schema: Schema, ref: str) -> Any:
+        """What `ref`, written in `schema`, points to.
+
+        Raises:
+            NoSuchPart: if that is not in the document.
+        """
+        base = self._bases.get(id(schema), self._root_base)
+        address, fragment = urldefrag(base + ref if ref.startswith("#") else urljoin(base, ref))
+        if fragment and not fragment.startswith("/"):
+            return self._part(f"{address}#{unquote(fragment)}")
+        return resolve_pointer(self._part(address), f"#{fragment}")
+
+    def dynamic_target(self, schema: Schema, ref: str) -> Any:
+        """What a `$dynamicRef` points to, if only one schema of the document can be meant.
+
+        Raises:
+            NoSuchPart: if that depends on the way to the reference, or is not in the document.
+        """
+        target = self.target(schema, ref)
+        name = target.get("$dynamicAnchor") if is_mapping(target) else None
+        if len(self._dynamic_anchors.get(str(name), ())) > 1:
+            raise NoSuchPart(ref)
+        return target
+
+    def _part(self, address: str) -> Any:
+        if address not in self._parts:
+            raise NoSuchPart(address)
+        return self._parts[address]
+
+
+def _subschemas(schema: Schema) -> Iterator[Any]:
+    for key, value in schema.items():
+        if key in _TABLES and is_mapping(value):
+            yield from value.values()
+        elif key in _SUBSCHEMAS:
+            yield from value if is_array(value) else (value,)
