@@ -40,6 +40,7 @@ from fastmcp.utilities.versions import version_sort_key
 from toolbooth.adapters.fastmcp_tasks import guard_tasks
 from toolbooth.adapters.fastmcp_tool import GuardedTool, compile_tool, function_of, guard_tool
 from toolbooth.adapters.kinds import check_server
+from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.original_request import keep_request
 from toolbooth.errors import ContractError, ContractWarning
@@ -64,8 +65,10 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
         TypeError: if this is not a FastMCP server.
         ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
+        RuntimeError: if the installed version of FastMCP ignores the guards.
     """
     check_server(server, FastMCP, "fastmcp")
+    prove("fastmcp", lambda: with_probe(protect(FastMCP(PROBE))))
     _install(server, server.name, choose_profile(profile))
     return server
 

@@ -1,0 +1,184 @@
+"""`protect` proves once per process and host that the installed version can be protected."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import fastmcp.server.server
+import pytest
+from fastmcp import FastMCP
+from fastmcp.server.providers import LocalProvider
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+from mcp.server.runner import ServerRunner
+
+from toolbooth import is_protected, protect
+from toolbooth.adapters import fastmcp as fastmcp_adapter
+from toolbooth.adapters import lowlevel, mcp_sdk, proof
+from toolbooth.adapters.kinds import TESTED, untested
+
+HOSTS: list[Any] = [FastMCP, MCPServer, Server]
+KIND = {FastMCP: "fastmcp", MCPServer: "mcp_sdk", Server: "lowlevel"}
+ADAPTERS = {FastMCP: fastmcp_adapter, MCPServer: mcp_sdk, Server: lowlevel}
+
+NOT_WITH_THE_SDK = (
+    "protect() does not work with mcp 2.3.0: this version of Toolbooth is tested with mcp 2.3.0; "
+    "install these, or a newer Toolbooth"
+)
+NOT_WITH_FASTMCP = (
+    "protect() does not work with fastmcp 4.1.2 and mcp 2.3.0: this version of Toolbooth is tested "
+    "with fastmcp 4.1.2 and mcp 2.3.0; install these, or a newer Toolbooth"
+)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_proven(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(proof, "_proven", set())
+
+
+def ignored(name: str) -> property:
+    """An attribute that a newer version of a host computes itself: what is set is ignored."""
+
+    def get(server: Any) -> Any:
+        return vars(server)[f"own_{name}"]
+
+    def set_once(server: Any, value: Any) -> None:
+        vars(server).setdefault(f"own_{name}", value)
+
+    return property(get, set_once)
+
+
+def test_an_sdk_that_ignores_the_tool_manager_is_found_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(MCPServer, "_tool_manager", ignored("_tool_manager"), raising=False)
+    server = MCPServer("x")
+    for attempt in (protect, mcp_sdk.protect):
+        with pytest.raises(RuntimeError) as raised:
+            attempt(server)
+        assert str(raised.value) == NOT_WITH_THE_SDK
+        assert "was not refused" in str(raised.value.__cause__)
+    assert not is_protected(server)
+
+
+def test_an_sdk_that_ignores_middleware_is_found_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ServerRunner, "_compose_server_middleware", lambda self, inner: inner)
+    server = Server("x")
+    for attempt in (protect, lowlevel.protect):
+        with pytest.raises(RuntimeError) as raised:
+            attempt(server)
+        assert str(raised.value) == NOT_WITH_THE_SDK
+    assert not is_protected(server)
+
+
+def test_an_sdk_that_looks_handlers_up_elsewhere_is_found_out(monkeypatch: pytest.MonkeyPatch):
+    # The guard refuses a call in place of the handler: it must be asked for the handler.
+    def hidden(server: Server[Any], name: str) -> Any:
+        if name == "get_request_handler":
+            return lambda method: server._request_handlers.get(method)
+        return object.__getattribute__(server, name)
+
+    monkeypatch.setattr(Server, "__getattribute__", hidden)
+    with pytest.raises(RuntimeError) as raised:
+        protect(Server("x"))
+    assert str(raised.value) == NOT_WITH_THE_SDK
+
+
+def test_a_fastmcp_that_ignores_our_containers_is_found_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(LocalProvider, "_components", ignored("_components"), raising=False)
+    monkeypatch.setattr(FastMCP, "_transforms", ignored("_transforms"), raising=False)
+    server = FastMCP("x")
+    for attempt in (protect, fastmcp_adapter.protect):
+        with pytest.raises(RuntimeError) as raised:
+            attempt(server)
+        assert str(raised.value) == NOT_WITH_FASTMCP
+
+
+def test_a_host_that_raises_is_found_out(monkeypatch: pytest.MonkeyPatch):
+    def broken(self: Any, name: str, **how: Any) -> None:
+        raise AttributeError("no such thing any more")
+
+    server = FastMCP("x")
+    monkeypatch.setattr(fastmcp.server.server.FastMCP, "add_tool", broken)
+    with pytest.raises(RuntimeError) as raised:
+        protect(server)
+    assert str(raised.value) == NOT_WITH_FASTMCP
+    assert isinstance(raised.value.__cause__, TypeError | AttributeError)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_proof_is_made_once_by_whichever_entry(host: Any, monkeypatch: pytest.MonkeyPatch):
+    made: list[str] = []
+    call = proof._call
+
+    def counted(server: Any) -> Any:
+        made.append(type(server).__name__)
+        return call(server)
+
+    monkeypatch.setattr(proof, "_call", counted)
+    ADAPTERS[host].protect(host("x"))
+    protect(host("y"))
+    protect(type("Own", (host,), {})("z"))
+    assert made == [host.__name__]
+    assert proof._proven == {KIND[host]}
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_throw_away_server_is_never_of_a_users_class(host: Any):
+    made: list[str] = []
+
+    class Own(host):
+        def __init__(self, name: str) -> None:
+            made.append(name)
+            super().__init__(name)
+
+    protect(Own("own"))
+    assert made == ["own"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_whose_every_server_is_protected_can_be_proven(
+    host: Any, monkeypatch: pytest.MonkeyPatch
+):
+    make = host.__init__
+
+    def protected(self: Any, *args: Any, **how: Any) -> None:
+        make(self, *args, **how)
+        protect(self)
+
+    monkeypatch.setattr(host, "__init__", protected)
+    assert is_protected(host("x"))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_proof_works_in_a_running_event_loop_and_leaves_nothing_behind(host: Any, caplog: Any):
+    async def run() -> Any:
+        return protect(host("x"))
+
+    threads = threading.active_count()
+    assert is_protected(asyncio.run(run()))
+    assert threading.active_count() == threads
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_proof_writes_nothing(host: Any):
+    program = (
+        f"from {host.__module__} import {host.__name__}; from toolbooth import protect; "
+        f"protect({host.__name__}('x'))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_the_tested_versions_are_those_of_the_constraints():
+    constraints = Path(__file__).parents[2].joinpath("constraints.txt").read_text()
+    pinned = dict(line.split("==") for line in constraints.split())
+    assert {name: pinned[name] for name in TESTED} == TESTED
+
+
+def test_a_package_without_metadata_has_an_unknown_version(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(TESTED, "mcp", "2.3.0")
+    monkeypatch.setattr(sys, "meta_path", [])
+    assert untested("mcp_sdk").startswith("protect() does not work with mcp (unknown version): ")
