@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -169,7 +170,10 @@ def test_a_wrong_call_is_refused_and_the_handler_is_not_run(
     result = call(protect(orders(on_call_tool=handler)), sent)
     assert (result["isError"], result["resultType"], codes(result)) == (True, "complete", problems)
     assert result["content"][0]["text"].startswith("Refused: 1 problem in the arguments of 'order'")
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"] == {"name": "orders", "version": ""}
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"] == {
+        "name": "orders",
+        "version": "",
+    }
     assert ran == []
 
 
@@ -243,7 +247,9 @@ asyncio.run(main())
 
 def test_a_server_on_stdio_is_protected():
     async def run() -> list[Any]:
-        command = StdioServerParameters(command=sys.executable, args=["-c", ON_STDIO])
+        command = StdioServerParameters(
+            command=sys.executable, args=["-c", ON_STDIO], env=dict(os.environ)
+        )
         async with mcp.Client(command) as client:
             sent = [{"n": 2**60 + 1}, {"n": "5"}, {"m": 5}]
             return [await client.call_tool("count", each) for each in sent]
@@ -379,7 +385,9 @@ async def adding_context(ctx: Any, call_next: Any) -> Any:
     """The same as middleware."""
     if ctx.method == "tools/list":
         listed = await call_next(ctx)
-        tools = [{**each, "inputSchema": with_field(each["inputSchema"])} for each in listed["tools"]]
+        tools = [
+            {**each, "inputSchema": with_field(each["inputSchema"])} for each in listed["tools"]
+        ]
         return {**listed, "tools": tools}
     if ctx.method == "tools/call":
         ctx.params["arguments"].pop("context", None)
@@ -477,8 +485,9 @@ def test_the_listing_of_the_same_request_counts():
 
     async def per_caller(ctx: Any, params: Any) -> ListToolsResult:
         assert isinstance(ctx.session, ServerSession)
-        seen.append((ctx.request_id, ctx.meta["tenant"]))
-        field = {"type": "integer"} if ctx.meta["tenant"] == "a" else {"type": "string"}
+        tenant = (ctx.meta or {}).get("tenant")
+        seen.append(tenant)
+        field = {"type": "integer"} if tenant == "a" else {"type": "string"}
         schema = {"type": "object", "properties": {"code": field}}
         return ListToolsResult(tools=[tool("order", schema)])
 
@@ -494,7 +503,7 @@ def test_the_listing_of_the_same_request_counts():
             return found
 
     assert asyncio.run(run()) == [{"code": 7}, {"code": "7"}, {"code": 7}]
-    assert [tenant for _, tenant in seen] == ["a", "b", "a"]
+    assert [tenant for tenant in seen if tenant] == ["a", "b", "a"]
 
 
 def test_an_unlisted_tool_is_called_as_before_and_noted_once(caplog: pytest.LogCaptureFixture):
@@ -513,8 +522,11 @@ def test_without_a_list_handler_every_tool_is_unlisted(caplog: pytest.LogCapture
     assert "'order' is called without a check" in caplog.text
 
 
-def test_a_schema_that_is_none_leaves_its_tool_unprotected(caplog: pytest.LogCaptureFixture):
-    server = protect(orders(on_list_tools=lists(tool("order", {"type": "array"}))))
+def test_a_tool_whose_schema_cannot_be_compiled_is_called_as_before(
+    caplog: pytest.LogCaptureFixture,
+):
+    schema = {"type": "object", "properties": {"any": {"$ref": "https://example.org/any.json"}}}
+    server = protect(orders(on_list_tools=lists(tool("order", schema))))
     for _ in range(2):
         assert got(call(server, {"any": 1})) == {"any": 1}
     [record] = caplog.records
@@ -574,7 +586,10 @@ def test_the_test_kit_knows_a_low_level_server():
     protect(server)
     assert Served(server).protected
     assert list(asyncio.run(served(server).contracts())) == ["order"]
-    assert call_over_wire(server, "order", {"customer": "Ann"}).text == '["order", {"customer": "Ann"}]'
+    assert (
+        call_over_wire(server, "order", {"customer": "Ann"}).text
+        == '["order", {"customer": "Ann"}]'
+    )
 
 
 def test_a_protected_low_level_server_passes_the_boundary_check():

@@ -1,13 +1,13 @@
 """`protect` proves once per process and host that the installed version can be protected."""
 
 import asyncio
+import logging
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-import fastmcp.server.server
 import pytest
 from fastmcp import FastMCP
 from fastmcp.server.providers import LocalProvider
@@ -51,6 +51,16 @@ def ignored(name: str) -> property:
     return property(get, set_once)
 
 
+def without_patches(kind: type, *names: str) -> Any:
+    """A `__getattribute__` for a newer version whose methods cannot be replaced on one object."""
+    get = kind.__getattribute__
+
+    def get_own(self: Any, name: str) -> Any:
+        return getattr(kind, name).__get__(self) if name in names else get(self, name)
+
+    return get_own
+
+
 def test_an_sdk_that_ignores_the_tool_manager_is_found_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(MCPServer, "_tool_manager", ignored("_tool_manager"), raising=False)
     server = MCPServer("x")
@@ -74,12 +84,8 @@ def test_an_sdk_that_ignores_middleware_is_found_out(monkeypatch: pytest.MonkeyP
 
 def test_an_sdk_that_looks_handlers_up_elsewhere_is_found_out(monkeypatch: pytest.MonkeyPatch):
     # The guard refuses a call in place of the handler: it must be asked for the handler.
-    def hidden(server: Server[Any], name: str) -> Any:
-        if name == "get_request_handler":
-            return lambda method: server._request_handlers.get(method)
-        return object.__getattribute__(server, name)
-
-    monkeypatch.setattr(Server, "__getattribute__", hidden)
+    own = without_patches(Server, "get_request_handler")
+    monkeypatch.setattr(Server, "__getattribute__", own)
     with pytest.raises(RuntimeError) as raised:
         protect(Server("x"))
     assert str(raised.value) == NOT_WITH_THE_SDK
@@ -88,6 +94,9 @@ def test_an_sdk_that_looks_handlers_up_elsewhere_is_found_out(monkeypatch: pytes
 def test_a_fastmcp_that_ignores_our_containers_is_found_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(LocalProvider, "_components", ignored("_components"), raising=False)
     monkeypatch.setattr(FastMCP, "_transforms", ignored("_transforms"), raising=False)
+    for kind in (FastMCP, LocalProvider):
+        own = without_patches(kind, "get_tool", "_get_tool")
+        monkeypatch.setattr(kind, "__getattribute__", own)
     server = FastMCP("x")
     for attempt in (protect, fastmcp_adapter.protect):
         with pytest.raises(RuntimeError) as raised:
@@ -96,31 +105,30 @@ def test_a_fastmcp_that_ignores_our_containers_is_found_out(monkeypatch: pytest.
 
 
 def test_a_host_that_raises_is_found_out(monkeypatch: pytest.MonkeyPatch):
-    def broken(self: Any, name: str, **how: Any) -> None:
-        raise AttributeError("no such thing any more")
-
     server = FastMCP("x")
-    monkeypatch.setattr(fastmcp.server.server.FastMCP, "add_tool", broken)
+    read_only = property(lambda provider: {})
+    monkeypatch.setattr(LocalProvider, "_components", read_only, raising=False)
     with pytest.raises(RuntimeError) as raised:
         protect(server)
     assert str(raised.value) == NOT_WITH_FASTMCP
-    assert isinstance(raised.value.__cause__, TypeError | AttributeError)
+    assert isinstance(raised.value.__cause__, AttributeError)
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_proof_is_made_once_by_whichever_entry(host: Any, monkeypatch: pytest.MonkeyPatch):
     made: list[str] = []
-    call = proof._call
+    make = host.__init__
 
-    def counted(server: Any) -> Any:
-        made.append(type(server).__name__)
-        return call(server)
+    def noted(self: Any, name: str, **how: Any) -> None:
+        made.append(f"{type(self).__name__} {name}")
+        make(self, name, **how)
 
-    monkeypatch.setattr(proof, "_call", counted)
+    monkeypatch.setattr(host, "__init__", noted)
     ADAPTERS[host].protect(host("x"))
     protect(host("y"))
     protect(type("Own", (host,), {})("z"))
-    assert made == [host.__name__]
+    name = host.__name__
+    assert made == [f"{name} x", f"{name} toolbooth_probe", f"{name} y", "Own z"]
     assert proof._proven == {KIND[host]}
 
 
@@ -160,6 +168,25 @@ def test_the_proof_works_in_a_running_event_loop_and_leaves_nothing_behind(host:
     assert is_protected(asyncio.run(run()))
     assert threading.active_count() == threads
     assert caplog.records == []
+
+
+def test_only_the_probes_own_lines_are_kept_out_of_the_logs(caplog: pytest.LogCaptureFixture):
+    logger = logging.getLogger("fastmcp.server.server")
+    caplog.set_level(logging.INFO, logger.name)
+
+    def line() -> None:
+        logger.info("a line of %s", threading.current_thread().name)
+
+    with proof._quiet():
+        for name in ("another thread", "toolbooth_probe_0"):
+            thread = threading.Thread(target=line, name=name)
+            thread.start()
+            thread.join()
+    line()
+    assert [each.getMessage() for each in caplog.records] == [
+        "a line of another thread",
+        "a line of MainThread",
+    ]
 
 
 @pytest.mark.parametrize("host", HOSTS)

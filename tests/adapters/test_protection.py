@@ -74,9 +74,9 @@ def test_a_server_of_every_host_is_returned_protected(kind: type):
 
     result = call_over_wire(server, "greet", {"name": "Ann", "times": "2"})
     assert result.text == "Hello, Ann! Hello, Ann! "
-    assert [(each.code, each.path) for each in result.repairs] == [("scalar-text", "$.times")]
+    assert [(each.code, each.where) for each in result.repairs] == [("scalar-text", "$.times")]
     refused = call_over_wire(server, "greet", {"name": "Ann", "tmies": 2})
-    assert [(each.code, each.path) for each in refused.problems] == [("unknown-key", "$.tmies")]
+    assert [(each.code, each.where) for each in refused.problems] == [("unknown-key", "$.tmies")]
 
 
 @pytest.mark.parametrize("kind", [FastMCP, MCPServer, Server])
@@ -158,7 +158,9 @@ def test_the_names_load_no_host_until_a_server_is_protected():
         "print(json.dumps([name.partition('.')[0] for name in sys.modules]))"
     )
     assert ran.returncode == 0, ran.stderr
-    assert {"fastmcp", "mcp", "mcp_types", "asyncio", "anyio"} & set(json.loads(ran.stdout)) == set()
+    assert {"fastmcp", "mcp", "mcp_types", "asyncio", "anyio"} & set(
+        json.loads(ran.stdout)
+    ) == set()
 
 
 LOOK_ALIKE = "type('{0}', (), {{'__module__': '{1}', '__qualname__': '{0}'}})()"
@@ -191,8 +193,8 @@ def test_a_missing_extra_is_one_sentence(name: str, module: str, missing: str, s
 
 def test_a_host_without_the_names_that_its_adapter_imports_is_a_runtime_error():
     ran = run(
-        "import fastmcp.server.transforms as transforms; del transforms.Transform\n"
-        "from fastmcp import FastMCP; from toolbooth import protect; protect(FastMCP('x'))"
+        "from fastmcp import FastMCP; import fastmcp.server.transforms as moved\n"
+        "del moved.Transform; from toolbooth import protect; protect(FastMCP('x'))"
     )
     assert ran.stderr.splitlines()[-1] == (
         "RuntimeError: protect() does not work with fastmcp 4.1.2 and mcp 2.3.0: this version of "

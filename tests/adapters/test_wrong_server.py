@@ -37,7 +37,9 @@ def test_an_sdk_server_is_not_returned_unprotected_by_the_fastmcp_adapter():
 
 
 def test_a_fastmcp_server_is_not_taken_by_the_sdk_adapter():
-    assert told(protect_mcp_sdk, FastMCP("x")) == OF_ANOTHER_HOST.format("fastmcp.server.server.FastMCP")
+    assert told(protect_mcp_sdk, FastMCP("x")) == OF_ANOTHER_HOST.format(
+        "fastmcp.server.server.FastMCP"
+    )
     assert told(protect_mcp_sdk, Store("x")) == OF_ANOTHER_HOST.format(f"{__name__}.Store")
 
 

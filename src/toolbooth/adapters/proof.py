@@ -8,8 +8,10 @@ host; the call must be refused.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from toolbooth.adapters.connect import Served
@@ -19,6 +21,9 @@ from toolbooth.jsonvalue import Json
 
 PROBE = "toolbooth_probe"
 """The name of the throw-away server, and of its tool, which has no parameters."""
+
+_LOGGERS = ("fastmcp.server.server", "mcp.server.mcpserver.server")
+"""Where hosts log a refused call."""
 
 _proven: set[Kind] = set()
 
@@ -35,7 +40,7 @@ def prove(kind: Kind, make_server: Callable[[], Any]) -> None:
     # Before the call: to make the throw-away server, `protect` is called again.
     _proven.add(kind)
     try:
-        answer = _call(make_server())
+        answer = _answer(make_server)
         if not _is_refusal(answer):
             raise RuntimeError(f"an undeclared key was not refused: {answer}")
     except Exception as error:
@@ -52,13 +57,33 @@ def with_probe(server: Any) -> Any:
 async def _nothing() -> None: ...
 
 
-def _call(server: Any) -> Json:
-    """Call the probe with an undeclared key. In a thread of its own, because an event loop may be
-    running in this one.
+def _answer(make_server: Callable[[], Any]) -> Json:
+    """The answer to a call with an undeclared key. In a thread of its own, because an event loop
+    may be running in this one, or a request that is not the probe's.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix=PROBE) as pool:
-        call = Served(server).call(PROBE, {"undeclared": True})
-        return pool.submit(asyncio.run, call).result()
+
+    def call() -> Json:
+        return asyncio.run(Served(make_server()).call(PROBE, {"undeclared": True}))
+
+    with ThreadPoolExecutor(1, thread_name_prefix=PROBE) as pool, _quiet():
+        return pool.submit(call).result()
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Keep the refusal out of the logs: no client has sent the call."""
+
+    def is_not_probe(record: logging.LogRecord) -> bool:
+        return not (record.threadName or "").startswith(PROBE)
+
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(is_not_probe)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_not_probe)
 
 
 def _is_refusal(answer: Json) -> bool:

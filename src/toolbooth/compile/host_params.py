@@ -41,17 +41,17 @@ def is_unpack(part: Any) -> bool:
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     """Whether the framework fills a parameter: its type, a marker or its default is neither ours
-    nor Pydantic's. One marked `Unpack` is always the caller's.
+    nor Pydantic's. The type of one marked `Unpack` is the caller's.
     """
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
     annotation = Any if isinstance(hint, Unresolved) else hint
     parts = [] if isinstance(hint, Unresolved) else list(annotation_parts(hint))
-    if any(map(is_unpack, parts)):
-        return False
     markers = [each for part in parts for each in getattr(part, "__metadata__", ())]
     if not _is_value(param.default, parts) or not all(map(_is_known, markers)):
         return True
+    if any(map(is_unpack, parts)):
+        return False
     if any(isinstance(part, type) and _home(part) in _HOSTS for part in parts):
         return True
     try:

@@ -242,9 +242,7 @@ def remedy(report: Report) -> str:
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
     if not report.protected and grades - {"broken"}:
-        lines.append(
-            "To change: toolbooth.protect(server) puts every tool behind the boundary."
-        )
+        lines.append("To change: toolbooth.protect(server) puts every tool behind the boundary.")
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
         lines.append(
             "To change: where the correct call breaks, the tool expects what is never delivered. "
