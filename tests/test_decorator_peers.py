@@ -9,7 +9,9 @@ import asyncio
 import inspect
 import io
 import pydoc
+import sys
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Annotated, Any, Generic, NotRequired, TypeVar
 
 import pytest
@@ -169,6 +171,41 @@ def test_a_framework_that_reads_a_signature_as_a_typed_dict_can_use_it():
     assert search(**values) == "Query(name='x', limit=5, owner=None)"
     with pytest.raises(ValidationError, match="name\n  Field required"):
         adapter.validate_python({"limit": 5})
+
+
+class RunContext(Generic[T]):
+    """What pydantic-ai fills itself."""
+
+    __module__ = "pydantic_ai.tools"
+
+
+@pytest.mark.parametrize("hint", [RunContext, RunContext[int]], ids=["plain", "generic"])
+def test_the_context_of_pydantic_ai_is_left_to_it(hint: Any):
+    @unpack_pydantic_params
+    def tool(ctx: hint, query: Annotated[Query, Unpack()]) -> str:
+        return f"{ctx} {query.name}"
+
+    assert list(inspect.signature(tool).parameters) == ["ctx", "name", "limit", "owner"]
+    assert tool("context", name="x") == "context x"
+
+
+class ModelRetry(Exception):
+    """As in pydantic-ai: the text of such an exception is sent to the model."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def test_a_refusal_is_sent_to_the_model_by_pydantic_ai(monkeypatch: pytest.MonkeyPatch):
+    loaded = ModuleType("pydantic_ai.exceptions")
+    loaded.ModelRetry = ModelRetry
+    monkeypatch.setitem(sys.modules, loaded.__name__, loaded)
+    with pytest.raises(ModelRetry) as raised:
+        search(name="x", limit=99)
+    assert isinstance(raised.value, ToolInputError)
+    assert raised.value.message == str(raised.value)
+    assert "$.limit: " in raised.value.message
 
 
 @HOSTS

@@ -53,8 +53,12 @@ ABSENT: Any = object()
 
 _DESCRIPTORS: tuple[type, ...] = (staticmethod, classmethod)
 
-_HOST_ERRORS = ("fastmcp.exceptions", "mcp.server.mcpserver.exceptions")
-"""The modules of hosts that have an exception whose text is shown to the agent."""
+_HOST_ERRORS = {
+    "fastmcp.exceptions": "ToolError",
+    "mcp.server.mcpserver.exceptions": "ToolError",
+    "pydantic_ai.exceptions": "ModelRetry",
+}
+"""By module, the exceptions whose text is shown to the agent."""
 
 
 def unpack_pydantic_params(function: F) -> F:
@@ -356,7 +360,7 @@ def _is_typed_dict_field() -> bool:
 def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
     """The same refusal, as an exception whose text the loaded hosts show instead of masking it."""
     text = refusal_text(error, contract.limits.max_text)
-    loaded = (getattr(sys.modules.get(module), "ToolError", None) for module in _HOST_ERRORS)
+    loaded = (getattr(sys.modules.get(home), name, None) for home, name in _HOST_ERRORS.items())
     bases = tuple(found for found in loaded if isinstance(found, type))
 
     def write(_: object) -> str:
@@ -364,7 +368,7 @@ def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
 
     own: dict[str, Any] = {"log_level": logging.WARNING, "__str__": write}
     kind: Any = type("ToolInputError", (ToolInputError, *bases), own)
-    return kind(
+    made = kind(
         error.problems,
         tool=error.tool,
         declared=error.declared,
@@ -372,3 +376,6 @@ def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
         edits=error.edits,
         more=error.more,
     )
+    # pydantic-ai shows this attribute.
+    made.message = text
+    return made

@@ -4,12 +4,16 @@ import asyncio
 import json
 import logging
 import os
+import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import mcp
 import pytest
+import uvicorn
 from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
 from mcp.server.session import ServerSession
@@ -28,6 +32,7 @@ from mcp_types import (
 
 from toolbooth import is_protected, protect
 from toolbooth.adapters.connect import Served, served
+from toolbooth.server import revisions
 from toolbooth.testing import assert_boundary, call_over_wire
 
 MODES = ["legacy", "2026-07-28"]
@@ -258,6 +263,58 @@ def test_a_server_on_stdio_is_protected():
     assert json.loads(exact.content[0].text) == {"n": 2**60 + 1}
     assert json.loads(repaired.content[0].text) == {"n": 5}
     assert refused.is_error
+
+
+@asynccontextmanager
+async def listening(server: Server[Any]) -> AsyncIterator[str]:
+    """The address of a server on the loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        config = uvicorn.Config(server.streamable_http_app(json_response=True), log_level="error")
+        running = uvicorn.Server(config)
+        task = asyncio.create_task(running.serve(sockets=[door]))
+        try:
+            yield f"http://127.0.0.1:{door.getsockname()[1]}/mcp"
+        finally:
+            running.should_exit = True
+            await task
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_on_http_is_protected(mode: str):
+    async def run() -> list[Any]:
+        async with (
+            listening(protect(orders())) as address,
+            mcp.Client(address, mode=mode) as client,
+        ):
+            sent = [
+                {"customer": "Ann", "lines": '[{"sku": "A"}]'},
+                {"data": {"customer": "Ann"}},
+            ]
+            found = [await client.call_tool("order", each) for each in sent]
+        return [each.model_dump(mode="json", by_alias=True) for each in found]
+
+    repaired, refused = asyncio.run(run())
+    assert got(repaired) == {"customer": "Ann", "lines": [{"sku": "A"}]}
+    assert codes(refused) == [("nested-wrapper", "$.data")]
+
+
+def test_the_bytes_of_a_request_count():
+    meta = json.dumps(revisions.request_meta("test"))
+    body = f"""{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "order",
+        "_meta": {meta}, "arguments": {{"customer": "Ann", "customer": "Bob"}}}}}}"""
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "order",
+    }
+
+    async def run() -> Any:
+        async with listening(protect(orders())) as address, httpx2.AsyncClient() as client:
+            return (await client.post(address, content=body, headers=headers)).json()
+
+    assert codes(asyncio.run(run())["result"]) == [("duplicate-key", "$")]
 
 
 # --- what stays as it is --------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from fastmcp import FastMCP
 from fastmcp.server.providers import LocalProvider
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import ToolManager
 from mcp.server.runner import ServerRunner
 
 from toolbooth import is_protected, protect
@@ -63,6 +64,9 @@ def without_patches(kind: type, *names: str) -> Any:
 
 def test_an_sdk_that_ignores_the_tool_manager_is_found_out(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(MCPServer, "_tool_manager", ignored("_tool_manager"), raising=False)
+    monkeypatch.setattr(ToolManager, "_tools", ignored("_tools"), raising=False)
+    own = without_patches(ToolManager, "get_tool")
+    monkeypatch.setattr(ToolManager, "__getattribute__", own)
     server = MCPServer("x")
     for attempt in (protect, mcp_sdk.protect):
         with pytest.raises(RuntimeError) as raised:

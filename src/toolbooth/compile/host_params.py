@@ -16,9 +16,9 @@ from pydantic.fields import FieldInfo
 from toolbooth.compile.hints import Unresolved
 from toolbooth.markers import Unpack
 
-_HOSTS = frozenset(("fastmcp", "mcp"))
-"""Frameworks that fill every parameter with a type of theirs: both have a Context that could be
-read as a model.
+_HOSTS = frozenset(("fastmcp", "mcp", "pydantic_ai"))
+"""Frameworks that fill every parameter with a type of theirs: all have a context that could be read
+as a model.
 """
 
 _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth"))
@@ -52,7 +52,8 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
         return True
     if any(map(is_unpack, parts)):
         return False
-    if any(isinstance(part, type) and _home(part) in _HOSTS for part in parts):
+    classes = [typing.get_origin(part) or part for part in parts]
+    if any(isinstance(each, type) and _home(each) in _HOSTS for each in classes):
         return True
     try:
         TypeAdapter[Any](annotation)
