@@ -3,9 +3,9 @@ behind the boundary.
 
 Such a server has no tools, only handlers for `tools/list` and `tools/call`. So each call is held to
 the schema that the server lists for the tool in the same request: middleware and handlers may list
-other tools for another caller. The guard is the server's first middleware, so it reads calls and
-listings as clients do. It answers a refused call in place of the handler, so that all other
-middleware sees the call and its result.
+other tools for another caller. The guard runs before all middleware, so it reads calls and listings
+as clients do. It answers a refused call in place of the handler, so that the middleware sees the
+call and its result.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, TypeVar
 
 from toolbooth.extras import require
 
@@ -33,13 +33,13 @@ from pydantic import BaseModel
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove
 from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
-from toolbooth.adapters.sdk.original_request import RequestScope, keep_request
+from toolbooth.adapters.sdk.original_request import RequestScope, is_line, keep_request
 from toolbooth.boundary.render import text_result
 from toolbooth.boundary.repairs import Repair
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolInputError
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.publish import ProfileChoice, choose_profile
 
 logger = logging.getLogger("toolbooth.adapters.lowlevel")
@@ -53,8 +53,10 @@ MOST_PAGES = 1_000
 
 _CALL = "tools/call"
 _LIST = "tools/list"
-_NO_LISTING = "Tool {!r} was not called: the server could not list its tools, so the arguments "
-_NO_LISTING += "cannot be checked. Try again later."
+_NO_LISTING = (
+    "Tool {!r} was not called: the server could not list its tools, so the arguments cannot be "
+    "checked. Try again later."
+)
 
 
 def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
@@ -78,7 +80,7 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
 
 def is_protected(server: LowLevelServer[Any]) -> bool:
     """Whether `protect` has been here."""
-    return any(isinstance(each, _Guard) for each in server.middleware)
+    return isinstance(server.middleware, _GuardedMiddleware)
 
 
 def contract_of(tool: Json) -> Contract | None:
@@ -89,19 +91,26 @@ def contract_of(tool: Json) -> Contract | None:
 
 
 def _install(server: LowLevelServer[Any]) -> None:
-    server.middleware = _GuardedMiddleware([_Guard(server), *server.middleware])
+    server.middleware = _GuardedMiddleware(server.middleware, _Guard(server))
     patched: Any = server
-    # A middleware that answers a request itself has to write the envelope of the result too. In
-    # place of the handler, the SDK writes it.
+    # Middleware that answers a request itself has to write the envelope of the result too. In place
+    # of the handler, the SDK writes it.
     patched.get_request_handler = partial(_handler, server, server.get_request_handler)
 
 
 class _GuardedMiddleware(list[Any]):
-    """The middleware of a server, with the guard kept first."""
+    """The middleware of a server. The guard is not an item, so that it cannot be removed or
+    displaced, but it runs first.
+    """
 
-    def insert(self, index: SupportsIndex, middleware: Any) -> None:
-        start = slice(index, None).indices(len(self))[0]
-        super().insert(max(1, start), middleware)
+    def __init__(self, middleware: Iterable[Any], guard: _Guard) -> None:
+        super().__init__(middleware)
+        self._guard = guard
+
+    def __reversed__(self) -> Iterator[Any]:
+        # The SDK wraps the handler in this order, so the last one is the outermost.
+        yield from super().__reversed__()
+        yield self._guard
 
 
 # --- a call -------------------------------------------------------------------------------------
@@ -126,7 +135,7 @@ def _handler(
 
 
 class _Guard:
-    """Middleware that holds each tool call to the schema that the server lists for the tool."""
+    """The middleware that holds each tool call to the schema that the server lists for the tool."""
 
     def __init__(self, server: LowLevelServer[Any]) -> None:
         self._server = server
@@ -136,13 +145,14 @@ class _Guard:
     async def __call__(self, ctx: Context, call_next: CallNext) -> Any:
         if ctx.method != _CALL:
             return await call_next(ctx)
-        return await keep_request(ctx, partial(self._call, call_next))
+        return await keep_request(ctx, partial(self._call, call_next, ctx))
 
-    async def _call(self, call_next: CallNext, ctx: Context) -> Any:
-        params = ctx.params or {}
-        name = params.get("name")
+    async def _call(self, call_next: CallNext, sent: Context, ctx: Context) -> Any:
+        """`sent` is the request as the host has read it; in `ctx`, the arguments are an object."""
+        unchecked = ctx if is_line((sent.params or {}).get("arguments")) else sent
+        name = (ctx.params or {}).get("name")
         if not isinstance(name, str):
-            return await call_next(ctx)
+            return await call_next(unchecked)
         try:
             tool = await _listed_tool(name, ctx, call_next)
         except Exception:
@@ -151,23 +161,26 @@ class _Guard:
             return await self._refuse(refusal, ctx, call_next)
         if tool is None:
             self._note_unlisted(name)
-            return await call_next(ctx)
+            return await call_next(unchecked)
         contract = contract_of(tool)
         if contract is None:
-            return await call_next(ctx)
+            return await call_next(unchecked)
         return await self._checked_call(contract, name, ctx, call_next)
 
     async def _checked_call(
         self, contract: Contract, name: str, ctx: Context, call_next: CallNext
     ) -> Any:
         params = ctx.params or {}
+        arguments = params.get("arguments")
         with RequestScope() as original:
             try:
-                values, repairs = accept_call(contract, params.get("arguments") or {}, original)
+                values, repairs = accept_call(contract, arguments or {}, original)
             except ToolInputError as error:
                 refusal = error_result(error, contract, name) or {}
                 return await self._refuse(refusal, ctx, call_next)
-            result = await call_next(replace(ctx, params={**params, "arguments": values}))
+            if arguments is not None:
+                ctx = replace(ctx, params={**params, "arguments": values})
+            result = await call_next(ctx)
         return _with_repairs(result, repairs) if repairs else result
 
     async def _refuse(self, refusal: Json, ctx: Context, call_next: CallNext) -> Any:
@@ -182,11 +195,9 @@ def _with_repairs(result: Any, repairs: list[Repair]) -> Any:
     """The result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, CallToolResult):  # from a middleware that did not ask the handler
         return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
-    if not isinstance(result, dict) or "content" not in result:
+    if not is_object(result) or "content" not in result:
         return result
-    made: Json = dict[str, Any](result)
-    made["_meta"] = meta_with_repairs(made.get("_meta"), repairs)
-    return made
+    return {**result, "_meta": meta_with_repairs(result.get("_meta"), repairs)}
 
 
 # --- the listed schema --------------------------------------------------------------------------
@@ -200,7 +211,8 @@ async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | N
     """
     meta = {key: value for key, value in (ctx.params or {}).items() if key == "_meta"}
     params: Mapping[str, Any] = meta
-    for _ in range(MOST_PAGES):
+    cursors: set[Any] = set()
+    while len(cursors) < MOST_PAGES:
         page = await _page(replace(ctx, method=_LIST, params=params), call_next)
         for tool in page["tools"]:
             if tool["name"] == name:
@@ -208,6 +220,9 @@ async def _listed_tool(name: str, ctx: Context, call_next: CallNext) -> Json | N
         cursor = page.get("nextCursor")
         if cursor is None:
             return None
+        if cursor in cursors:
+            raise RuntimeError(f"tools/list comes to the cursor {cursor!r} again")
+        cursors.add(cursor)
         params = {**meta, "cursor": cursor}
     raise RuntimeError(f"tools/list has more than {MOST_PAGES} pages")
 

@@ -48,6 +48,11 @@ def prove(kind: Kind, make_server: Callable[[], Any]) -> None:
         raise RuntimeError(untested(kind)) from error
 
 
+def forget() -> None:
+    """Let every host be proven again, for tests and measurements."""
+    _proven.clear()
+
+
 def with_probe(server: Any) -> Any:
     """A protected server of a host that has tools, with the one that is called."""
     server.tool(name=PROBE)(_nothing)
