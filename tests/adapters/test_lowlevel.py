@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,6 +32,11 @@ from toolbooth.server import revisions
 from toolbooth.testing import assert_boundary, call_over_wire
 
 MODES = ["legacy", "2026-07-28"]
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 # --- calls ----------------------------------------------------------------------------------------------------
@@ -195,6 +201,37 @@ def test_a_server_on_stdio_is_protected():
     assert json.loads(exact.content[0].text) == {"n": 2**60 + 1}
     assert json.loads(repaired.content[0].text) == {"n": 5}
     assert refused.is_error
+
+
+def frame(number: int, method: str, params: str) -> str:
+    return f'{{"jsonrpc": "2.0", "id": {number}, "method": "{method}", "params": {params}}}\n'
+
+
+def test_lines_that_the_host_would_change_are_read_exactly():
+    lines = [
+        frame(0, "initialize", json.dumps(INITIALIZE)),
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n',
+        frame(1, "tools/call", '{"name": "count", "arguments": {"n": 1, "n": 2}}'),
+        frame(2, "tools/call", '{"name": "hidden", "arguments": {"n": 1, "n": 2}}'),
+    ]
+    server = subprocess.Popen(
+        [sys.executable, "-c", ON_STDIO],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(lines))
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(3)]
+        server.stdin.close()
+    found = {each["id"]: each["result"] for each in replies}
+    assert codes(found[1]) == [("duplicate-key", "$")]
+    # It is not listed, so it is called with what the host reads.
+    assert json.loads(found[2]["content"][0]["text"]) == {"n": 2}
 
 
 @asynccontextmanager
