@@ -26,12 +26,12 @@ KIND = {FastMCP: "fastmcp", MCPServer: "mcp_sdk", Server: "lowlevel"}
 ADAPTERS = {FastMCP: fastmcp_adapter, MCPServer: mcp_sdk, Server: lowlevel}
 
 NOT_WITH_THE_SDK = (
-    "protect() does not work with mcp 2.3.0: this version of Toolbooth is tested with mcp 2.3.0; "
-    "install these, or a newer Toolbooth"
+    "protect() does not work with mcp 2.3.0; this version of Toolbooth is tested with mcp 2.3.0: "
+    "pip install mcp==2.3.0, or upgrade Toolbooth"
 )
 NOT_WITH_FASTMCP = (
-    "protect() does not work with fastmcp 4.1.2 and mcp 2.3.0: this version of Toolbooth is tested "
-    "with fastmcp 4.1.2 and mcp 2.3.0; install these, or a newer Toolbooth"
+    "protect() does not work with fastmcp 4.1.2 and mcp 2.3.0; this version of Toolbooth is tested "
+    "with fastmcp 4.1.2 and mcp 2.3.0: pip install fastmcp==4.1.2 mcp==2.3.0, or upgrade Toolbooth"
 )
 
 
@@ -212,4 +212,4 @@ def test_the_tested_versions_are_those_of_the_constraints():
 def test_a_package_without_metadata_has_an_unknown_version(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(TESTED, "mcp", "2.3.0")
     monkeypatch.setattr(sys, "meta_path", [])
-    assert untested("mcp_sdk").startswith("protect() does not work with mcp (unknown version): ")
+    assert untested("mcp_sdk").startswith("protect() does not work with mcp (unknown version); ")

@@ -197,8 +197,9 @@ def test_a_host_without_the_names_that_its_adapter_imports_is_a_runtime_error():
         "del moved.Transform; from toolbooth import protect; protect(FastMCP('x'))"
     )
     assert ran.stderr.splitlines()[-1] == (
-        "RuntimeError: protect() does not work with fastmcp 4.1.2 and mcp 2.3.0: this version of "
-        "Toolbooth is tested with fastmcp 4.1.2 and mcp 2.3.0; install these, or a newer Toolbooth"
+        "RuntimeError: protect() does not work with fastmcp 4.1.2 and mcp 2.3.0; this version of "
+        "Toolbooth is tested with fastmcp 4.1.2 and mcp 2.3.0: "
+        "pip install fastmcp==4.1.2 mcp==2.3.0, or upgrade Toolbooth"
     )
 
 

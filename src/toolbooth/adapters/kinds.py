@@ -66,9 +66,10 @@ def untested(kind: Kind) -> str:
     packages = ["fastmcp", "mcp"] if kind == "fastmcp" else ["mcp"]
     installed = " and ".join(f"{name} {_installed_version(name)}" for name in packages)
     tested = " and ".join(f"{name} {TESTED[name]}" for name in packages)
+    pinned = " ".join(f"{name}=={TESTED[name]}" for name in packages)
     return (
-        f"protect() does not work with {installed}: this version of Toolbooth is tested with "
-        f"{tested}; install these, or a newer Toolbooth"
+        f"protect() does not work with {installed}; this version of Toolbooth is tested with "
+        f"{tested}: pip install {pinned}, or upgrade Toolbooth"
     )
 
 
