@@ -15,12 +15,16 @@ from time import process_time
 from typing import Any
 
 from cases import CONTACT, OFFER
+from fastmcp import FastMCP
 from figures import Row, Tell, at_most, counting
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 from measure import Clock, against, process_clock, readings
 from servers import official_sdk, ours, stock_fastmcp
 from servers.tools import Function, flat, nested
 
-from toolbooth.adapters import fastmcp, mcp_sdk
+import toolbooth
+from toolbooth.adapters import fastmcp, mcp_sdk, proof
 
 Maker = Callable[[list[Function]], object]
 
@@ -44,6 +48,13 @@ PROTECTED: dict[str, tuple[Callable[[list[Function]], Any], Callable[[Any], Any]
     SDK: (official_sdk.server, mcp_sdk.protect),
     "FastMCP": (stock_fastmcp.server, fastmcp.protect),
 }
+
+HOSTS: dict[str, Callable[[str], Any]] = {
+    SDK: MCPServer,
+    "FastMCP": FastMCP,
+    "low-level Server": Server,
+}
+PROOF_SECONDS = 0.005
 
 IMPORTS = {
     "bare": "pass",
@@ -123,6 +134,32 @@ def protection(tell: Tell) -> list[Row]:
     return rows
 
 
+def proofs(tell: Tell) -> list[Row]:
+    """The self-test of `protect`, which it makes once per process and host.
+
+    The first one in a process also loads modules that the host's first request would load.
+    """
+    clocks = {host: _proof_clock(make) for host, make in HOSTS.items()}
+    found = readings(clocks, ROUNDS, counting(tell, "proof of protect", ROUNDS))
+    rows: list[Row] = []
+    for host, times in found.items():
+        rows.append(_bound_row(f"proof of protect, {host}", times, PROOF_SECONDS))
+    return rows
+
+
+def _proof_clock(make: Callable[[str], Any]) -> Clock:
+    def read() -> float:
+        server = make("bench")
+        proof.forget()
+        gc.collect()
+        start = process_time()
+        toolbooth.protect(server)
+        return process_time() - start
+
+    read()  # once before it counts: modules are loaded
+    return read
+
+
 def _call_clock(runner: asyncio.Runner, server: Any, arguments: Any) -> Clock:
     call: Callable[..., Awaitable[object]] = server.call_tool
 
@@ -149,7 +186,7 @@ def imports(tell: Tell) -> list[Row]:
     found = {
         (what, name): [each - bare[what] for each in times] for (what, name), times in found.items()
     }
-    rows = [_import_row(found["statement", "ours"])]
+    rows = [_bound_row("import", found["statement", "ours"], IMPORT_SECONDS)]
     for what, words in (
         ("statement", "the statement alone"),
         ("process", "whole process, less a bare one"),
@@ -162,10 +199,10 @@ def imports(tell: Tell) -> list[Row]:
     return rows
 
 
-def _import_row(times: list[float]) -> Row:
-    timings = against({"ours": times, "allowed": [IMPORT_SECONDS] * len(times)}, "allowed")
+def _bound_row(name: str, times: list[float], seconds: float) -> Row:
+    timings = against({"ours": times, "allowed": [seconds] * len(times)}, "allowed")
     return at_most(
-        "bounds", f"import ÷ {IMPORT_SECONDS * 1000:g} ms", 1, timings["ours"], timings["allowed"]
+        "bounds", f"{name} ÷ {seconds * 1000:g} ms", 1, timings["ours"], timings["allowed"]
     )
 
 

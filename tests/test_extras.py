@@ -29,6 +29,11 @@ IMPORTS = {
         ["mcp", "anyio"],
         "toolbooth.adapters.mcp_sdk needs the official MCP SDK: pip install 'toolbooth[mcp]'",
     ),
+    "lowlevel": (
+        "from toolbooth.adapters.lowlevel import protect",
+        ["mcp", "anyio"],
+        "toolbooth.adapters.lowlevel needs the official MCP SDK: pip install 'toolbooth[mcp]'",
+    ),
     "testing": (
         "from toolbooth.testing import wire",
         ["hypothesis"],

@@ -9,10 +9,13 @@ import pytest
 PATHS = """
 toolbooth: Context ContractError ContractWarning JsonText Limits ToolError ToolInputError ToolRegistry Unpack Verbatim
 toolbooth: compile_function compile_json_schema compile_model detect_nested_wrapper input_schema unpack_pydantic_params
+toolbooth: is_protected protect
 toolbooth: handle_arguments handle_arguments_async handle_bytes handle_bytes_async
 toolbooth.content: Audio Image Resource Text
 toolbooth.adapters.fastmcp: protect
+toolbooth.adapters.lowlevel: protect
 toolbooth.adapters.mcp_sdk: protect
+toolbooth.adapters.sdk.exact_stdin: exact_stdin
 toolbooth.adapters.served: served
 toolbooth.lint.check: lint
 toolbooth.publish: Portable Profile

@@ -6,7 +6,7 @@ from fastmcp import FastMCP
 from store import Store
 from tools import INSTRUCTIONS, Inventory
 
-from toolbooth.adapters.fastmcp import protect
+from toolbooth import protect
 
 server = protect(FastMCP("inventory", instructions=INSTRUCTIONS))
 for tool, annotations in Inventory(Store.from_environment()).tools():

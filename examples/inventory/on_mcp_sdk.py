@@ -7,7 +7,7 @@ from mcp_types import ToolAnnotations
 from store import Store
 from tools import INSTRUCTIONS, Inventory
 
-from toolbooth.adapters.mcp_sdk import protect
+from toolbooth import protect
 
 server = protect(MCPServer("inventory", instructions=INSTRUCTIONS))
 for tool, annotations in Inventory(Store.from_environment()).tools():

@@ -29,6 +29,8 @@ if _typing.TYPE_CHECKING:
     from toolbooth.markers import JsonText as JsonText
     from toolbooth.markers import Unpack as Unpack
     from toolbooth.markers import Verbatim as Verbatim
+    from toolbooth.protection import is_protected as is_protected
+    from toolbooth.protection import protect as protect
     from toolbooth.publish import input_schema as input_schema
     from toolbooth.server.dispatch.build import mcp_action as mcp_action
     from toolbooth.server.registry import ToolRegistry as ToolRegistry
@@ -55,7 +57,9 @@ _HOMES = {
     "handle_bytes": "boundary.handle",
     "handle_bytes_async": "boundary.handle",
     "input_schema": "publish",
+    "is_protected": "protection",
     "mcp_action": "server.dispatch.build",
+    "protect": "protection",
     "unpack_pydantic_params": "decorator",
 }
 
@@ -81,7 +85,9 @@ __all__ = [
     "handle_bytes",
     "handle_bytes_async",
     "input_schema",
+    "is_protected",
     "mcp_action",
+    "protect",
     "unpack_pydantic_params",
 ]
 

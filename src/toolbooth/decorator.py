@@ -17,7 +17,7 @@ import keyword
 import logging
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import BoundArguments, Parameter
 from typing import Annotated, Any, TypeVar
 
@@ -53,8 +53,12 @@ ABSENT: Any = object()
 
 _DESCRIPTORS: tuple[type, ...] = (staticmethod, classmethod)
 
-_HOST_ERRORS = ("fastmcp.exceptions", "mcp.server.mcpserver.exceptions")
-"""The modules of hosts that have an exception whose text is shown to the agent."""
+_HOST_ERRORS = {
+    "fastmcp.exceptions": "ToolError",
+    "mcp.server.mcpserver.exceptions": "ToolError",
+    "pydantic_ai.exceptions": "ModelRetry",
+}
+"""By module, the exceptions whose text is shown to the agent."""
 
 
 def unpack_pydantic_params(function: F) -> F:
@@ -319,28 +323,44 @@ class _AsSent:
     and ABSENT if it was not sent.
     """
 
-    flat: _FlatSignature
+    flat: _FlatSignature = field(repr=False)
     wire: str
     required: bool
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        raw = core_schema.with_default_schema(
-            core_schema.any_schema(), default_factory=lambda: ABSENT
-        )
+        any_value = core_schema.any_schema()
+        raw = core_schema.with_default_schema(any_value, default_factory=lambda: ABSENT)
+        if not self.required:
+            return raw
+        if _is_typed_dict_field():
+            return any_value
         # A union of one hides the default. So the parameter is published as required, but a missing
         # one is reported here, with all other problems.
-        return core_schema.union_schema([raw]) if self.required else raw
+        return core_schema.union_schema([raw])
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
         return dict(self.flat.published["properties"][self.wire])
 
 
+def _is_typed_dict_field() -> bool:
+    """Whether Pydantic is building a field of a typed dict, as pydantic-ai makes one of a
+    signature. There a required field may have no default, and Pydantic's handler does not say what
+    is built.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "_generate_td_field_schema":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
     """The same refusal, as an exception whose text the loaded hosts show instead of masking it."""
     text = refusal_text(error, contract.limits.max_text)
-    loaded = (getattr(sys.modules.get(module), "ToolError", None) for module in _HOST_ERRORS)
+    loaded = (getattr(sys.modules.get(home), name, None) for home, name in _HOST_ERRORS.items())
     bases = tuple(found for found in loaded if isinstance(found, type))
 
     def write(_: object) -> str:
@@ -348,7 +368,7 @@ def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
 
     own: dict[str, Any] = {"log_level": logging.WARNING, "__str__": write}
     kind: Any = type("ToolInputError", (ToolInputError, *bases), own)
-    return kind(
+    made = kind(
         error.problems,
         tool=error.tool,
         declared=error.declared,
@@ -356,3 +376,6 @@ def _visible(error: ToolInputError, contract: Contract) -> ToolInputError:
         edits=error.edits,
         more=error.more,
     )
+    # pydantic-ai shows this attribute.
+    made.message = text
+    return made

@@ -64,7 +64,7 @@ def test_a_server_of_any_kind_is_found_by_module_and_by_file(name: str, kind: st
         ("{}:our", "'our' in '{}' is missing; there is ours, theirs, sdk"),
         (
             "{}:number",
-            "'number' in '{}' is of type int, not ToolRegistry or FastMCP or MCPServer; there is ours, theirs, sdk",
+            "'number' in '{}' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is ours, theirs, sdk",
         ),
     ],
     ids=["no-name", "no-module", "misspelt", "no-server"],

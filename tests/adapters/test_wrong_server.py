@@ -9,10 +9,10 @@ from mcp.server.mcpserver import MCPServer
 
 from toolbooth import ToolRegistry
 from toolbooth.adapters.fastmcp import protect as protect_fastmcp
+from toolbooth.adapters.lowlevel import protect as protect_lowlevel
 from toolbooth.adapters.mcp_sdk import protect as protect_mcp_sdk
 
-OF_THE_SDK = "this is an object of type {}: from toolbooth.adapters.mcp_sdk import protect"
-OF_FASTMCP = "this is an object of type {}: from toolbooth.adapters.fastmcp import protect"
+OF_ANOTHER_HOST = "this is an object of type {}: from toolbooth import protect"
 
 
 class Shop(MCPServer):
@@ -30,26 +30,31 @@ def told(protect, server):
 
 
 def test_an_sdk_server_is_not_returned_unprotected_by_the_fastmcp_adapter():
-    assert told(protect_fastmcp, MCPServer("x")) == OF_THE_SDK.format(
+    assert told(protect_fastmcp, MCPServer("x")) == OF_ANOTHER_HOST.format(
         "mcp.server.mcpserver.server.MCPServer"
     )
-    assert told(protect_fastmcp, Shop("x")) == OF_THE_SDK.format(f"{__name__}.Shop")
+    assert told(protect_fastmcp, Shop("x")) == OF_ANOTHER_HOST.format(f"{__name__}.Shop")
 
 
 def test_a_fastmcp_server_is_not_taken_by_the_sdk_adapter():
-    assert told(protect_mcp_sdk, FastMCP("x")) == OF_FASTMCP.format("fastmcp.server.server.FastMCP")
-    assert told(protect_mcp_sdk, Store("x")) == OF_FASTMCP.format(f"{__name__}.Store")
-
-
-@pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk])
-def test_a_low_level_server_is_said_not_to_be_supported_yet(protect):
-    assert told(protect, Server("x")) == (
-        "this is an object of type mcp.server.lowlevel.server.Server: low-level servers are not supported yet; "
-        "use MCPServer, or a toolbooth.ToolRegistry"
+    assert told(protect_mcp_sdk, FastMCP("x")) == OF_ANOTHER_HOST.format(
+        "fastmcp.server.server.FastMCP"
     )
+    assert told(protect_mcp_sdk, Store("x")) == OF_ANOTHER_HOST.format(f"{__name__}.Store")
 
 
 @pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk])
+def test_a_low_level_server_is_not_taken_by_the_other_adapters(protect):
+    assert told(protect, Server("x")) == OF_ANOTHER_HOST.format("mcp.server.lowlevel.server.Server")
+
+
+@pytest.mark.parametrize("host", [FastMCP, MCPServer])
+def test_the_low_level_adapter_takes_no_other_server(host):
+    name = f"{host.__module__}.{host.__qualname__}"
+    assert told(protect_lowlevel, host("x")) == OF_ANOTHER_HOST.format(name)
+
+
+@pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk, protect_lowlevel])
 def test_a_registry_is_said_to_need_no_protection(protect):
     assert told(protect, ToolRegistry("x")) == (
         "this is an object of type toolbooth.server.registry.ToolRegistry: "
@@ -57,7 +62,7 @@ def test_a_registry_is_said_to_need_no_protection(protect):
     )
 
 
-@pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk])
+@pytest.mark.parametrize("protect", [protect_fastmcp, protect_mcp_sdk, protect_lowlevel])
 def test_a_class_is_not_a_server(protect):
     assert (
         told(protect, FastMCP)
@@ -79,7 +84,12 @@ def test_a_class_is_not_a_server(protect):
     ids=["None", "text", "a look-alike", "a provider"],
 )
 def test_any_other_object_is_refused_by_its_type(server, kind):
-    for protect, adapter in [(protect_fastmcp, "fastmcp"), (protect_mcp_sdk, "mcp_sdk")]:
+    adapters = {
+        "fastmcp": protect_fastmcp,
+        "mcp_sdk": protect_mcp_sdk,
+        "lowlevel": protect_lowlevel,
+    }
+    for adapter, protect in adapters.items():
         advice = f"toolbooth.adapters.{adapter}.protect() does not know this kind of server"
         assert told(protect, server) == f"this is an object of type {kind}: {advice}"
 

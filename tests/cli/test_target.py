@@ -71,7 +71,7 @@ def test_a_registry_is_found_by_module_and_by_file(target: str, folder: str, pro
         ("server.py:registri", "'registri' in 'server.py' is missing; there is registry"),
         (
             "server:number",
-            "'number' in 'server' is of type int, not ToolRegistry or FastMCP or MCPServer; there is registry",
+            "'number' in 'server' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is registry",
         ),
     ],
 )

@@ -194,7 +194,7 @@ shop (mcp_sdk, not protected): 126 of 134 calls broke the law of the boundary
      14 refused: a call with one meaning was refused
      67 unexplained: refused, but the agent is not told how to send it again
      12 unrecorded: read as meant, but not as the law has it recorded
-To change: toolbooth.adapters.mcp_sdk.protect(server) puts every tool behind the boundary.
+To change: toolbooth.protect(server) puts every tool behind the boundary.
 
 find_orders  envelope: the whole tool call as its arguments (wire measurements: double-wrapped, 2026
     sent      {"name": "find_orders", "arguments": {"query": "text", "limit": 21, "since": "2026-11-

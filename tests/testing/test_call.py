@@ -249,7 +249,7 @@ def test_misuse_is_told():
         call_over_wire(registry, "number", {}, fill="openai-strict")
     with pytest.raises(
         TypeError,
-        match=r"^dict is no server that is known here \(ToolRegistry, FastMCP, MCPServer\)$",
+        match=r"^dict is no server that is known here \(ToolRegistry, FastMCP, MCPServer, Server\)$",
     ):
         call_over_wire({}, "numbers", {})
 

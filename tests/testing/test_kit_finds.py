@@ -197,10 +197,7 @@ def test_an_unprotected_server_of_the_official_sdk_is_found_to_lose_what_is_sent
         "1 key was lost ($.request.lines[0].zq"
         in lost["create_purchase_order-unknown-key@$.request.lines[0]"]
     )
-    assert (
-        "To change: toolbooth.adapters.mcp_sdk.protect(server)"
-        in lost["list_orders-misspelt@$.request"]
-    )
+    assert "To change: toolbooth.protect(server)" in lost["list_orders-misspelt@$.request"]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ find_orders  wrapper/data: all fields inside one more object (nested-wrapper rep
     the law   refused: nested-wrapper at $.data; send instead {"query": "text", "limit": 21}
     happened  the tool ran and 2 keys were lost ($.data.query, $.data.limit); it answered 20 of ''
 
-To change: toolbooth.adapters.mcp_sdk.protect(server) puts every tool behind the boundary.
+To change: toolbooth.protect(server) puts every tool behind the boundary.
 
 If it is meant, say why in conftest.py:
 
@@ -116,7 +116,7 @@ If it is meant, say why in conftest.py:
         (
             "shop:FIND",
             snapshot(
-                "shop:FIND: 'FIND' in 'shop' is of type int, not ToolRegistry or FastMCP or MCPServer; there is server"
+                "shop:FIND: 'FIND' in 'shop' is of type int, not ToolRegistry or FastMCP or MCPServer or Server; there is server"
             ),
         ),
         (

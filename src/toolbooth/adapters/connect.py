@@ -1,9 +1,9 @@
 """A server of any kind goes in; its tools come out, listed and called as an agent would, without a
 socket.
 
-Kinds: our own ToolRegistry, FastMCP, and MCPServer of the official SDK, protected or not. Each
-JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and the reply is the one
-that a client would get.
+Kinds: our own ToolRegistry, FastMCP, and the official SDK's MCPServer and low-level Server,
+protected or not. Each JSON-RPC message of MCP 2026-07-28 goes through the host's own machinery, and
+the reply is the one that a client would get.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ Post = Callable[[bytes], Awaitable[Json]]
 """One JSON-RPC message -> its reply."""
 
 _META = revisions.request_meta("toolbooth")
+
+_LOW_LEVEL: dict[Kind, str] = {"fastmcp": "_mcp_server", "mcp_sdk": "_lowlevel_server"}
+"""Where a host keeps the low-level server of the SDK that it is built on."""
 
 
 class TargetError(ValueError):
@@ -136,9 +139,12 @@ class Served:
                 tool.name: getattr(tool, "contract", None)
                 for tool in await self.server.list_tools()
             }
-        else:
+        elif self.kind == "mcp_sdk":
             held = self.server._tool_manager.list_tools()
             found = {tool.name: getattr(tool, "contract", None) for tool in held}
+        else:
+            listed = await self.tools() if self.protected else []
+            found = {tool["name"]: _adapter("lowlevel").contract_of(tool) for tool in listed}
         return {
             name: contract for name, contract in found.items() if isinstance(contract, Contract)
         }
@@ -192,7 +198,7 @@ async def _connection(server: Any, kind: Kind) -> AsyncGenerator[Post, None]:
     if kind == "toolbooth":
         yield lambda body: _reply(server, body)
         return
-    lowlevel = server._mcp_server if kind == "fastmcp" else server._lowlevel_server
+    lowlevel = getattr(server, _LOW_LEVEL[kind]) if kind in _LOW_LEVEL else server
     in_process: Any = importlib.import_module("toolbooth.adapters.sdk.in_process")
     async with in_process.connection(lowlevel) as post:
         yield post

@@ -25,6 +25,7 @@ require("toolbooth.adapters.fastmcp", extra="fastmcp", modules={"fastmcp": "Fast
 
 from fastmcp import FastMCP
 from fastmcp.apps.app import FastMCPApp
+from fastmcp.server.context import set_transport
 from fastmcp.server.providers import AggregateProvider, FastMCPProvider, LocalProvider, Provider
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 
@@ -40,6 +41,7 @@ from fastmcp.utilities.versions import version_sort_key
 from toolbooth.adapters.fastmcp_tasks import guard_tasks
 from toolbooth.adapters.fastmcp_tool import GuardedTool, compile_tool, function_of, guard_tool
 from toolbooth.adapters.kinds import check_server
+from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.original_request import keep_request
 from toolbooth.errors import ContractError, ContractWarning
@@ -64,10 +66,19 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
         TypeError: if this is not a FastMCP server.
         ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
+        RuntimeError: if the installed version of FastMCP ignores the guards.
     """
     check_server(server, FastMCP, "fastmcp")
+    prove("fastmcp", _server_with_probe)
     _install(server, server.name, choose_profile(profile))
     return server
+
+
+def _server_with_probe() -> FastMCP[Any]:
+    # Over HTTP a call has no session, so FastMCP does not load its store for session state, which
+    # takes 200 ms.
+    set_transport("streamable-http")
+    return with_probe(protect(FastMCP(PROBE)))
 
 
 def _install(root: Provider, owner: str, profile: Profile) -> None:

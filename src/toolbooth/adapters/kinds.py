@@ -4,26 +4,44 @@ another one's host.
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
-Kind = Literal["toolbooth", "fastmcp", "mcp_sdk"]
+Kind = Literal["toolbooth", "fastmcp", "mcp_sdk", "lowlevel"]
 """`toolbooth.adapters` has a module of the same name for each host."""
 
 KINDS: dict[str, Kind] = {
     "toolbooth.server.registry.ToolRegistry": "toolbooth",
     "fastmcp.server.server.FastMCP": "fastmcp",
     "mcp.server.mcpserver.server.MCPServer": "mcp_sdk",
+    "mcp.server.lowlevel.server.Server": "lowlevel",
 }
 """By the full name of the class, so that no host is loaded to find out that a server is not one of
 its own.
 """
 
-_LOW_LEVEL = "mcp.server.lowlevel.server.Server"
+TESTED = {"fastmcp": "4.1.2", "mcp": "2.3.0"}
+"""The packages of the hosts, in the versions that the tests run with."""
+
+_NO_PROTECTION = "a ToolRegistry needs no protect(), its tools are behind the boundary already"
+_TAKEN = "protect() takes a FastMCP server, an MCPServer or a low-level Server of the official SDK"
 
 
 def kind_of(server: Any) -> Kind | None:
     """The kind of a server; None if it is unknown."""
     return next((KINDS[name] for name in _class_names(server) if name in KINDS), None)
+
+
+def host_of(server: object) -> Kind:
+    """The kind of a server that can be protected.
+
+    Raises:
+        TypeError: if the object is not one.
+    """
+    kind = kind_of(server)
+    if kind is None or kind == "toolbooth":
+        raise _wrong_server(server, _TAKEN if kind is None else _NO_PROTECTION)
+    return kind
 
 
 def check_server(server: object, host_class: type, kind: Kind) -> None:
@@ -34,23 +52,40 @@ def check_server(server: object, host_class: type, kind: Kind) -> None:
     """
     if isinstance(server, host_class):
         return
-    if isinstance(server, type):
-        raise TypeError(
-            f"protect() takes a server, not a class: pass an instance of {server.__name__}"
-        )
-    found = f"an object of type {_class_names(server)[0]}"
-    raise TypeError(f"this is {found}: {_advice(server, kind)}")
-
-
-def _advice(server: object, kind: Kind) -> str:
     actual = kind_of(server)
     if actual == "toolbooth":
-        return "a ToolRegistry needs no protect(), its tools are behind the boundary already"
-    if actual is not None:
-        return f"from toolbooth.adapters.{actual} import protect"
-    if _LOW_LEVEL in _class_names(server):
-        return "low-level servers are not supported yet; use MCPServer, or a toolbooth.ToolRegistry"
-    return f"toolbooth.adapters.{kind}.protect() does not know this kind of server"
+        raise _wrong_server(server, _NO_PROTECTION)
+    if actual is not None and actual != kind:
+        raise _wrong_server(server, "from toolbooth import protect")
+    unknown = f"toolbooth.adapters.{kind}.protect() does not know this kind of server"
+    raise _wrong_server(server, unknown)
+
+
+def untested(kind: Kind) -> str:
+    """The message for a host whose installed version cannot be protected."""
+    packages = ["fastmcp", "mcp"] if kind == "fastmcp" else ["mcp"]
+    installed = " and ".join(f"{name} {_installed_version(name)}" for name in packages)
+    tested = " and ".join(f"{name} {TESTED[name]}" for name in packages)
+    pinned = " ".join(f"{name}=={TESTED[name]}" for name in packages)
+    return (
+        f"protect() does not work with {installed}; this version of Toolbooth is tested with "
+        f"{tested}: pip install {pinned}, or upgrade Toolbooth"
+    )
+
+
+def _installed_version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(unknown version)"
+
+
+def _wrong_server(server: object, advice: str) -> TypeError:
+    if isinstance(server, type):
+        return TypeError(
+            f"protect() takes a server, not a class: pass an instance of {server.__name__}"
+        )
+    return TypeError(f"this is an object of type {_class_names(server)[0]}: {advice}")
 
 
 def _class_names(server: object) -> list[str]:

@@ -31,6 +31,7 @@ from mcp_types import CallToolResult
 from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUserError
 
 from toolbooth.adapters.kinds import check_server
+from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
@@ -72,8 +73,10 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
         TypeError: if this is not an MCPServer.
         ValueError: for an unknown profile.
         ContractError: with every mistake in every tool; nothing has been changed then.
+        RuntimeError: if the installed version of the SDK ignores the guards.
     """
     check_server(server, MCPServer, "mcp_sdk")
+    prove("mcp_sdk", lambda: with_probe(protect(MCPServer(PROBE))))
     chosen = choose_profile(profile)
     if not is_protected(server):
         # The one place through which every registration and every call goes; the SDK offers no hook

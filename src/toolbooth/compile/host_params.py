@@ -16,9 +16,9 @@ from pydantic.fields import FieldInfo
 from toolbooth.compile.hints import Unresolved
 from toolbooth.markers import Unpack
 
-_HOSTS = frozenset(("fastmcp", "mcp"))
-"""Frameworks that fill every parameter with a type of theirs: both have a Context that could be
-read as a model.
+_HOSTS = frozenset(("fastmcp", "mcp", "pydantic_ai"))
+"""Frameworks that fill every parameter with a type of theirs: all have a context that could be read
+as a model.
 """
 
 _MARKERS = frozenset(("pydantic", "pydantic_core", "annotated_types", "toolbooth"))
@@ -41,7 +41,7 @@ def is_unpack(part: Any) -> bool:
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     """Whether the framework fills a parameter: its type, a marker or its default is neither ours
-    nor Pydantic's.
+    nor Pydantic's. The type of one marked `Unpack` is the caller's.
     """
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
@@ -50,7 +50,10 @@ def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     markers = [each for part in parts for each in getattr(part, "__metadata__", ())]
     if not _is_value(param.default, parts) or not all(map(_is_known, markers)):
         return True
-    if any(isinstance(part, type) and _home(part) in _HOSTS for part in parts):
+    if any(map(is_unpack, parts)):
+        return False
+    classes = [typing.get_origin(part) or part for part in parts]
+    if any(isinstance(each, type) and _home(each) in _HOSTS for each in classes):
         return True
     try:
         TypeAdapter[Any](annotation)

@@ -23,6 +23,11 @@ run, 2026-11-15).
 """
 
 
+def not_a_model(owner: str) -> str:
+    """The mistake of a marker on a type that has no fields."""
+    return f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
+
+
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
     """Published names that some client would refuse or swallow."""
     for name in form.names:

@@ -25,7 +25,13 @@ from pydantic_core import (
 )
 
 from toolbooth.compile.flatten import mark_flattened_below
-from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
+from toolbooth.compile.host_params import annotation_parts, is_unpack
+from toolbooth.compile.mistakes import (
+    name_mistakes,
+    not_a_model,
+    type_mistakes,
+    warn_of_untyped,
+)
 from toolbooth.compile.params import Injected, ReadParam, read_params
 from toolbooth.compile.pydantic.core_schema import AS_JSON, DEFAULTS, LENIENT, CoreNode
 from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
@@ -211,9 +217,7 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
             try:
                 node = handler.generate_schema(_annotation(info))
             except PYDANTIC_ERRORS as error:
-                raise ContractError(
-                    owner, [f"parameter {param.name!r}: {_pydantic_says(error)}"]
-                ) from error
+                raise ContractError(owner, [_unusable(param, error)]) from error
             alias: Any = info.validation_alias
             if not (alias is None or isinstance(alias, str)):
                 alias = alias.convert_to_aliases()
@@ -223,6 +227,14 @@ def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
         return core_schema.typed_dict_schema(table, extra_behavior="forbid")
 
     return type("arguments", (), {"__get_pydantic_core_schema__": classmethod(hook)})
+
+
+def _unusable(param: ReadParam, error: PydanticErrorMixin) -> str:
+    """The mistake in a parameter whose annotation Pydantic cannot use."""
+    parts = (*param.info.metadata, *annotation_parts(param.info.annotation))
+    if any(map(is_unpack, parts)) and isinstance(error, PydanticSchemaGenerationError):
+        return not_a_model(f"parameter {param.name!r}")
+    return f"parameter {param.name!r}: {_pydantic_says(error)}"
 
 
 def _annotation(info: FieldInfo) -> Any:

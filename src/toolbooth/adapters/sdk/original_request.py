@@ -72,10 +72,15 @@ async def keep_request(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:
     """The message and its arguments, if the host has read something other than an object."""
-    if isinstance(arguments, str) and arguments.startswith(_MARK):
+    if is_line(arguments):
         line = arguments.removeprefix(_MARK).encode("latin-1")
         return line, _arguments(read_leniently(line))
     return body or json_bytes({"params": {"arguments": arguments}}), arguments
+
+
+def is_line(arguments: Any) -> bool:
+    """Whether arguments are the text of a line that `readable_line` has put there."""
+    return isinstance(arguments, str) and arguments.startswith(_MARK)
 
 
 def readable_line(line: bytes) -> bytes:

@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from toolbooth.compile.flatten import Absent, collision, flatten
 from toolbooth.compile.json_schema import shape_of_schema
+from toolbooth.compile.mistakes import not_a_model
 from toolbooth.compile.pydantic.alias_routes import Route, shape_of_routes
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -212,9 +213,7 @@ class ShapeBuilder:
         """
         found = self.field_list(node, config)
         if found is None:
-            self.mistakes.append(
-                f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
-            )
+            self.mistakes.append(not_a_model(owner))
             return None
         fields, inner, authored = found
         made = self.fields(fields, inner)

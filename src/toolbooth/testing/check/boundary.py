@@ -173,8 +173,8 @@ def assert_boundary(
     """Assert that every tool of a server holds the law in every shape that agents are known to
     send.
 
-    `server` is a ToolRegistry, a FastMCP or an MCPServer, protected or not; its tools are really
-    run. `examples` has a correct call for a tool, where none can be made from its schema or where
+    `server` is a ToolRegistry or a server of a host, protected or not; its tools are really run.
+    `examples` has a correct call for a tool, where none can be made from its schema or where
     the tool wants one that exists. `accepted` declares deviations, by tool or by the id of a case,
     each with its reason.
 
@@ -242,10 +242,7 @@ def remedy(report: Report) -> str:
     grades = {each.grade for each in report.deviations}
     lines: list[str] = []
     if not report.protected and grades - {"broken"}:
-        lines.append(
-            f"To change: toolbooth.adapters.{report.kind}.protect(server) "
-            "puts every tool behind the boundary."
-        )
+        lines.append("To change: toolbooth.protect(server) puts every tool behind the boundary.")
     if any(each.shape.kind == "correct" and each.grade == "broken" for each in report.deviations):
         lines.append(
             "To change: where the correct call breaks, the tool expects what is never delivered. "

@@ -49,17 +49,15 @@ async def tools_of(there: Served) -> list[ServedTool]:
         ContractError: the schema of a tool refers to a file or URL.
     """
     found: list[ServedTool] = []
+    # A low-level server has no tools of its own, only their listing.
+    listed_contracts = await there.contracts() if there.kind == "lowlevel" else {}
     for listed in await there.tools():
         name, published = listed["name"], listed["inputSchema"]
         if there.kind == "toolbooth":
             found += _registry_tools(there.server.tools[name], published)
             continue
-        hosts = (
-            await there.server.get_tool(name)
-            if there.kind == "fastmcp"
-            else _sdk_tool(there.server, name)
-        )
-        contract = getattr(hosts, "contract", None)
+        hosts = await _hosts_tool(there, name)
+        contract = getattr(hosts, "contract", None) or listed_contracts.get(name)
         made = contract or _host_contract(there, hosts, name, published)
         found.append(
             ServedTool(name=name, contract=made, published=published, guarded=contract is not None)
@@ -82,8 +80,11 @@ def _registry_tools(tool: Tool, published: Json) -> list[ServedTool]:
     ]
 
 
-def _sdk_tool(server: Any, name: str) -> Any:
-    return server._tool_manager.get_tool(name)
+async def _hosts_tool(there: Served, name: str) -> Any:
+    """The tool in the form that its host has; None on a low-level server."""
+    if there.kind == "fastmcp":
+        return await there.server.get_tool(name)
+    return there.server._tool_manager.get_tool(name) if there.kind == "mcp_sdk" else None
 
 
 def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Contract:
@@ -91,6 +92,8 @@ def _host_contract(there: Served, hosts: Any, name: str, published: Json) -> Con
     they are told.
     """
     public = compile_json_schema(published, name=name)
+    if hosts is None:
+        return public
     adapter = importlib.import_module(f"toolbooth.adapters.{there.kind}")
     try:
         with warnings.catch_warnings():
