@@ -16,7 +16,7 @@ from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from mcp_types import CallToolRequestParams
 
-from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool, result_of_error
+from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool, host_error
 from toolbooth.adapters.sdk.accept_call import queue_arguments
 from toolbooth.adapters.sdk.original_request import RequestScope
 from toolbooth.errors import ToolInputError
@@ -62,9 +62,11 @@ def _guard_extension(extension: ServerExtension) -> None:
             return await intercept(params, context, call_next)
         with RequestScope() as original:
             try:
-                arguments = queue_arguments(tool.contract, params.arguments or {}, original)
+                arguments = queue_arguments(tool.contract_here(), params.arguments or {}, original)
             except ToolInputError as error:
-                return result_of_error(error, tool.contract, original.name(params.name))
+                name = original.name(params.name)
+                shown = host_error(error, tool.contract, name, original) or error
+                raise shown from shown.__cause__
         queued = params.model_copy(update={"arguments": arguments})
         return await intercept(queued, context, call_next)
 

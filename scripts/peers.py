@@ -1,0 +1,279 @@
+"""The test suites of FastMCP and of the official SDK, run twice: as they are, and with every server
+protected as it is made.
+
+The suites come with the source distributions of the versions in constraints.txt; they and what
+they need are in `.peers/`. tests/peers/differences.toml lists the tests that pass on a plain server
+and fail on a protected one, with the reason. A test that differs and is not listed fails the run,
+and so does an entry whose tests do not differ any more.
+
+`make peers` runs everything, `make peers ARGS=tests/tools` the files whose path contains a word.
+`make long ARGS=peers` also writes docs/measured/peers.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from measured import Figures, Step, StepFailed
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".peers"
+TESTS = ROOT / "tests" / "peers"
+PYTHON = HOME / "venv" / "bin" / "python"
+FILES_PER_STEP = 40
+
+NEEDED = (
+    "-e",
+    f"{ROOT}[fastmcp,mcp]",
+    "fastmcp[tasks]",
+)
+"""What the suites need, besides themselves. Versions: constraints.txt, tests/peers/constraints.txt.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The test suite of a host."""
+
+    name: str
+    package: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def home(self) -> Path:
+        """The source distribution, unpacked."""
+        return HOME / f"{self.package}-{pinned(self.package)}"
+
+
+SUITES = (
+    Suite(name="FastMCP", package="fastmcp"),
+    Suite(name="official SDK", package="mcp"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Tests that fail once servers are protected, and why that is right."""
+
+    suite: str
+    tests: str
+    kind: str
+    reason: str
+
+
+def pinned(package: str) -> str:
+    """The version in constraints.txt."""
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    found = re.search(rf"^{package}==(\S+)$", text, re.MULTILINE)
+    if found is None:
+        raise LookupError(package)
+    return found[1]
+
+
+# --- setting up ---------------------------------------------------------------------------------
+
+
+def set_up() -> None:
+    """Make the environment and unpack the suites, once; a change in what is wanted starts anew."""
+    files = (ROOT / "constraints.txt", TESTS / "constraints.txt", ROOT / "pyproject.toml")
+    wanted = "\n".join([*NEEDED, *(file.read_text(encoding="utf-8") for file in files)])
+    ready = HOME / "ready"
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
+        return
+    print("Installing the suites of the hosts into .peers (some minutes, once)", flush=True)
+    shutil.rmtree(HOME, ignore_errors=True)
+    HOME.mkdir()
+    for suite in SUITES:
+        _unpack(suite)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", HOME / "venv"], check=True)
+    pins = [word for file in files[:2] for word in ("-c", file)]
+    _pip("--python", PYTHON, "install", "-qq", "--no-compile", *pins, *NEEDED)
+    ready.write_text(wanted, encoding="utf-8")
+
+
+def _unpack(suite: Suite) -> None:
+    wanted = f"{suite.package}=={pinned(suite.package)}"
+    _pip("download", "-qq", "--no-deps", "--no-binary", suite.package, "-d", HOME, wanted)
+    archive = HOME / f"{suite.home.name}.tar.gz"
+    with tarfile.open(archive) as packed:
+        packed.extractall(HOME, filter="data")
+
+
+def _pip(*words: object) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words)]
+    subprocess.run(command, check=True)
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def steps(words: Sequence[str] = ()) -> dict[str, Step]:
+    """A step for some files of a suite; those whose path contains one of the words, if any."""
+    set_up()
+    found: dict[str, Step] = {}
+    for suite in SUITES:
+        files = [
+            path.relative_to(suite.home).as_posix()
+            for path in sorted(suite.home.glob("tests/**/test_*.py"))
+        ]
+        chosen = [file for file in files if not words or any(word in file for word in words)]
+        parts = [chosen[at : at + FILES_PER_STEP] for at in range(0, len(chosen), FILES_PER_STEP)]
+        for number, part in enumerate(parts, start=1):
+            name = f"{suite.name} {number} of {len(parts)}"
+            found[name] = partial(compare, suite, part)
+    return found
+
+
+def compare(suite: Suite, files: Sequence[str]) -> Figures:
+    """Run files of a suite on plain and on protected servers.
+
+    Raises:
+        StepFailed: for a difference that is not listed, or that is listed and gone.
+    """
+    plain = outcomes(suite, files, protect=False)
+    protected = outcomes(suite, files, protect=True)
+    differing = _differing(plain, protected)
+    # Once more, alone: some tests depend on time, and fail on a busy machine.
+    again = outcomes(suite, list(differing), protect=True) if differing else {}
+    differing = [test for test in differing if again.get(test, {}).get("outcome") != "passed"]
+    table = [each for each in differences() if each.suite == suite.package]
+    kinds = {test: kind_of(test, table) for test in differing}
+    unknown = [test for test, kind in kinds.items() if kind is None]
+    gone = [
+        each.tests
+        for each in table
+        if _matches_any(each, plain) and not _matches_any(each, differing)
+    ]
+    if unknown or gone:
+        texts = [f"{test}\n{again[test]['text']}" for test in unknown]
+        listed = [f"listed, but the same on both: {each}" for each in gone]
+        raise StepFailed("\n\n".join([*texts, *unknown, *listed]))
+    by_kind: dict[str, list[str]] = {}
+    for test, kind in kinds.items():
+        by_kind.setdefault(str(kind), []).append(test)
+    return {
+        "suite": suite.name,
+        "tests": len(protected),
+        "passed plain": _passed(plain),
+        "passed protected": _passed(protected),
+        "differences": by_kind,
+    }
+
+
+def outcomes(suite: Suite, tests: Sequence[str], *, protect: bool) -> dict[str, dict[str, str]]:
+    """What became of each test."""
+    state = "protected" if protect else "plain"
+    written = HOME / f"{os.getpid()}-{abs(hash((suite, *tests)))}-{state}.jsonl"
+    paths = os.pathsep.join(map(str, (ROOT / "src", TESTS)))
+    env = {**os.environ, "PYTHONPATH": paths, "PEERS_OUTCOMES": str(written)}
+    if protect:
+        env["PEERS_PROTECT"] = suite.package
+    command = [PYTHON, "-m", "pytest", "-p", "peers_plugin", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *suite.options, *tests],
+        cwd=suite.home,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = written.read_text(encoding="utf-8").splitlines() if written.exists() else []
+    written.unlink(missing_ok=True)
+    # 1: some tests failed. 5: there are none.
+    if done.returncode not in (0, 1, 5):
+        raise StepFailed(done.stdout)
+    return {found["test"]: found for found in map(json.loads, lines)}
+
+
+def _differing(plain: Mapping[str, Any], protected: Mapping[str, Any]) -> list[str]:
+    """The tests that pass on plain servers, and not on protected ones."""
+    return [
+        test
+        for test, found in plain.items()
+        if found["outcome"] == "passed"
+        and protected.get(test, {"outcome": "missing"})["outcome"] != "passed"
+    ]
+
+
+def _passed(found: Mapping[str, Any]) -> int:
+    return sum(each["outcome"] == "passed" for each in found.values())
+
+
+# --- the list of differences --------------------------------------------------------------------
+
+
+def differences() -> list[Difference]:
+    """What tests/peers/differences.toml lists."""
+    kinds = tomllib.loads((TESTS / "differences.toml").read_text(encoding="utf-8"))
+    return [
+        Difference(suite=each["suite"], tests=tests, kind=kind, reason=each["reason"])
+        for kind, entries in kinds.items()
+        for each in entries
+        for tests in each["tests"]
+    ]
+
+
+def kind_of(test: str, table: Iterable[Difference]) -> str | None:
+    return next((each.kind for each in table if _matches(each, test)), None)
+
+
+def _matches(each: Difference, test: str) -> bool:
+    # `[` begins the parameters of a test here, not a set of characters.
+    return fnmatchcase(test.replace("[", "("), each.tests.replace("[", "("))
+
+
+def _matches_any(each: Difference, tests: Iterable[str]) -> bool:
+    return any(_matches(each, test) for test in tests)
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def table(figures: Mapping[str, Figures]) -> list[tuple[Any, ...]]:
+    """For each suite: its tests, those that pass, and the differences by kind."""
+    rows: list[tuple[Any, ...]] = []
+    for suite in SUITES:
+        own = [each for each in figures.values() if each["suite"] == suite.name]
+        sums = [sum(each[key] for each in own) for key in ("tests", "passed plain")]
+        kinds = Counter(
+            {kind: sum(len(each["differences"].get(kind, ())) for each in own) for kind in KINDS}
+        )
+        rows.append((suite.name, *sums, *(kinds[kind] for kind in KINDS)))
+    return rows
+
+
+KINDS = ("law", "wording", "schema", "result")
+
+
+def main(words: list[str]) -> int:
+    failed = False
+    for name, step in steps(words).items():
+        print(f"{name} …", flush=True)
+        try:
+            found = step()
+        except StepFailed as error:
+            print(error, flush=True)
+            failed = True
+            continue
+        shown = {kind: len(tests) for kind, tests in found["differences"].items()}
+        print(f"  {found['tests']} tests, differences: {shown or 'none'}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

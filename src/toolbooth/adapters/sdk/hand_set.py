@@ -1,0 +1,116 @@
+"""A host's schema of a function that was changed by hand: the changes are listed and hold for each
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import Json, Schema, is_object
+from toolbooth.shape import ObjectShape
+
+_DEFINITIONS = ("$defs", "definitions")
+
+
+def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
+    """The contract of a function, with what was changed in its schema since the host made it.
+
+    `made` is the schema that the host makes of the function, `listed` the one that its tool has.
+    The descriptions are always those of `listed`: hosts read some of them from the docstring.
+    """
+    changed = {
+        name: node
+        for name, node in _properties(listed).items()
+        if _without_description(node) != _without_description(_properties(made).get(name))
+    }
+    # Fields that the host knows and the contract does not were flattened.
+    for name in changed.keys() & _properties(made).keys() - _properties(contract.schema).keys():
+        del changed[name]
+    required = _required(listed) - _required(made)
+    describe = partial(_describe, contract.schema, listed, changed, required)
+    if not changed and not required:
+        return replace(contract, describe=describe)
+    return replace(
+        contract,
+        describe=describe,
+        validate=_also(contract, listed, changed, required),
+        validation_proves_shape=False,
+    )
+
+
+def _properties(schema: Schema) -> Mapping[str, Any]:
+    return schema.get("properties") or {}
+
+
+def _required(schema: Schema) -> set[str]:
+    return set(schema.get("required") or ())
+
+
+def _without_description(node: Any) -> Any:
+    if not is_object(node):
+        return node
+    return {key: value for key, value in node.items() if key != "description"}
+
+
+def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str]) -> Json:
+    properties: Json = {}
+    for name, own in schema["properties"].items():
+        theirs: Any = _properties(listed).get(name, {})
+        if is_object(theirs) and "description" in theirs:
+            properties[name] = {"description": theirs["description"], **own}
+        else:
+            properties[name] = own
+    made: Json = {**schema, "properties": {**properties, **changed}}
+    if required:
+        made["required"] = [*(schema.get("required") or ()), *sorted(required)]
+    if changed:
+        for key in _DEFINITIONS:
+            if key in listed:
+                made[key] = {**listed[key], **made.get(key, {})}
+    return made
+
+
+def _also(contract: Contract, listed: Schema, changed: Json, required: set[str]) -> Any:
+    """The validation of the function, after the check of what was changed."""
+    declared = contract.shape.objects[0].fields
+    checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
+    definitions = {key: listed[key] for key in _DEFINITIONS if key in listed}
+    hand_set = compile_json_schema(
+        {
+            "type": "object",
+            "properties": {name: changed[name] for name in checked if name in changed},
+            "required": [name for name in checked if name in required],
+            "additionalProperties": True,
+            **definitions,
+        },
+        name=contract.name,
+    )
+
+    def validate(arguments: Any) -> Any:
+        # Python values, from within the process, are not JSON that a schema could judge.
+        with suppress(TypeError, ValueError):
+            hand_set.validate(_sent(contract.shape.objects[0], arguments, checked))
+        return contract.validate(arguments)
+
+    return validate
+
+
+def _sent(form: ObjectShape, arguments: Any, names: list[str]) -> Json:
+    """Some fields as they were sent, found where flattening has put them."""
+    made: Json = {}
+    for name in names:
+        found: Any = arguments
+        for step in form.fields[name].model_path or (name,):
+            found = found.get(step, _ABSENT) if is_object(found) else _ABSENT
+        if found is not _ABSENT:
+            made[name] = found
+    return made
+
+
+_ABSENT = object()
