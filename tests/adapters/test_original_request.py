@@ -393,8 +393,10 @@ def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a
         assert reply["result"]["content"][0]["text"].startswith(
             "Refused: 1 problem in the arguments of 'ch_gr_pay'."
         )
-        inner = called(connection, "{}", "ch_forward", **headers)
-        assert inner.startswith("Refused: 1 problem in the arguments of 'pay'.")
+        reply = last(post(connection, frame("{}", "ch_forward"), **headers)[2])
+        assert reply["result"]["content"][0]["text"].startswith(
+            "Refused: 1 problem in the arguments of 'gr_pay'."
+        )
 
 
 def test_a_mounted_servers_tool_reads_what_was_sent():

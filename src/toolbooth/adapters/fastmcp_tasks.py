@@ -16,7 +16,7 @@ from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from mcp_types import CallToolRequestParams
 
-from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool, host_error
+from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool
 from toolbooth.adapters.sdk.accept_call import queue_arguments
 from toolbooth.adapters.sdk.original_request import RequestScope
 from toolbooth.errors import ToolInputError
@@ -64,8 +64,7 @@ def _guard_extension(extension: ServerExtension) -> None:
             try:
                 arguments = queue_arguments(tool.contract_here(), params.arguments or {}, original)
             except ToolInputError as error:
-                name = original.name(params.name)
-                shown = host_error(error, tool.contract, name, original) or error
+                shown = tool.host_error(error, original) or error
                 raise shown from shown.__cause__
         queued = params.model_copy(update={"arguments": arguments})
         return await intercept(queued, context, call_next)

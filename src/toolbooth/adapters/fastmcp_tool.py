@@ -11,11 +11,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from functools import cache, partial
+from traceback import walk_tb
 from typing import Any
 
 from fastmcp.exceptions import ToolError as HostToolError
 from fastmcp.exceptions import ValidationError
 from fastmcp.server.dependencies import (
+    _resolve_fastmcp_dependencies,  # pyright: ignore[reportPrivateUsage]
     transform_context_annotations,
     without_injected_parameters,
 )
@@ -31,7 +33,8 @@ from fastmcp.tools.function_tool import (
     _wrap_body_errors,  # pyright: ignore[reportPrivateUsage]
 )
 from fastmcp.utilities.async_utils import is_coroutine_function
-from mcp_types import InputRequiredResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, InputRequiredResult
 from pydantic import Field, InstanceOf
 
 from toolbooth.adapters.sdk.accept_call import accept_queued, error_result, meta_with_repairs
@@ -99,11 +102,15 @@ class GuardedTool(Tool):
             values, repairs = await accept()
             result = await self.call(values)
         except Exception as error:
-            shown = host_error(error, self.contract, original.name(self.name), original)
+            shown = self.host_error(error, original)
             if shown is None:
                 raise
             raise shown from shown.__cause__
         return _with_repairs(result, repairs) if repairs else result
+
+    def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
+        """FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+        return host_error(error, self.contract, original.name(self.name), original)
 
     def get_span_attributes(self) -> dict[str, Any]:
         """The attributes of the inner tool, under the name that it has here."""
@@ -124,6 +131,21 @@ class QueuedTool(GuardedTool):
             return accept_queued(self.contract_here(), arguments)
 
         return await self._run_accepted(accept, NO_REQUEST)
+
+    def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
+        """As for any tool, but a dependency that fails is a protocol error: then the task fails."""
+        if _is_of_dependency(error):
+            failed = MCPError(code=INTERNAL_ERROR, message=str(error))
+            failed.__cause__ = error
+            return failed
+        return super().host_error(error, original)
+
+
+def _is_of_dependency(error: Exception) -> bool:
+    """Whether FastMCP raised this because a dependency failed, before the tool was called."""
+    frames = list(walk_tb(error.__traceback__))
+    resolve: Any = _resolve_fastmcp_dependencies
+    return isinstance(error, RuntimeError) and frames[-1][0].f_code is resolve.__wrapped__.__code__
 
 
 @cache
@@ -244,7 +266,7 @@ class _CallAdapter:
 def host_error(
     error: Exception, contract: Contract, name: str, original: OriginalRequest
 ) -> Exception | None:
-    """FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+    """The exception that FastMCP knows for one of ours; None for any other."""
     cause = error.__cause__
     # FastMCP wraps the error of a dependency.
     if isinstance(error, RuntimeError) and isinstance(cause, ToolError):
@@ -255,7 +277,7 @@ def host_error(
     text = original.keep_error(result)
     if isinstance(error, ToolInputError):
         made: Exception = ValidationError(text, log_level=logging.WARNING)
-        made.__cause__ = validation_error(error, name)
+        made.__cause__ = validation_error(error, contract, name)
     else:
         made = HostToolError(text)
         made.__cause__ = error

@@ -219,7 +219,7 @@ class GuardedTool(Tool):
             return await accept_listed(self.contract, arguments, original)
         except ToolInputError as error:
             shown = error_result(error, self.contract, self.name) or {}
-            cause = validation_error(error, self.name)
+            cause = validation_error(error, self.contract, self.name)
             raise ToolError(original.keep_error(shown)) from cause
         except MCPError:
             raise
@@ -244,14 +244,13 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     )
     schema = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
     contract = with_hand_set(contract, schema, tool.parameters)
-    made = GuardedTool.around(tool, contract, profile)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
-    if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
+    if (reason := find_invalid_x_mcp_header(dict(contract.schema))) is not None:
         # In the words of the SDK.
         raise InvalidSignature(
             f"Tool {tool.name!r} has an invalid x-mcp-header annotation: {reason}"
         )
-    return made
+    return GuardedTool.around(tool, contract, profile)
 
 
 class _ValidatedMetadata(FuncMetadata):
