@@ -4,16 +4,15 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from toolbooth.compile.json_schema import compile_json_schema
-from toolbooth.contract import Contract
+from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.jsonvalue import Json, Schema, is_object
-from toolbooth.shape import ObjectShape
+from toolbooth.shape import Field
 
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -93,20 +92,24 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
     )
 
     def validate(arguments: Any) -> Any:
-        # Python values, from within the process, are not JSON that a schema could judge.
-        with suppress(TypeError, ValueError):
-            hand_set.validate(_sent(contract.shape.objects[0], arguments, checked))
+        try:
+            hand_set.validate(_sent(declared, arguments, checked))
+        except InvalidValues as error:
+            raise InvalidValues(partial(_in_model, declared, error.objections)) from None
+        except (TypeError, ValueError):
+            # Python values, from within the process, are not JSON that a schema could judge.
+            pass
         return contract.validate(arguments)
 
     return validate
 
 
-def _sent(form: ObjectShape, arguments: Any, names: list[str]) -> Json:
+def _sent(declared: Mapping[str, Field], arguments: Any, names: list[str]) -> Json:
     """Some fields as they were sent, found where flattening has put them."""
     made: Json = {}
     for name in names:
         found: Any = arguments
-        for step in form.fields[name].model_path or (name,):
+        for step in declared[name].model_path or (name,):
             found = found.get(step, _ABSENT) if is_object(found) else _ABSENT
         if found is not _ABSENT:
             made[name] = found
@@ -114,3 +117,13 @@ def _sent(form: ObjectShape, arguments: Any, names: list[str]) -> Json:
 
 
 _ABSENT = object()
+
+
+def _in_model(
+    declared: Mapping[str, Field], objections: tuple[Objection, ...]
+) -> Iterator[Objection]:
+    """Objections to fields as they were sent, at their places in the author's model."""
+    for each in objections:
+        name, *below = each.model_path
+        place = declared[str(name)].model_path or (name,)
+        yield replace(each, model_path=(*place, *below))
