@@ -214,7 +214,7 @@ def test_a_task_tool_is_no_function_tool_so_its_worker_runs_the_boundary():
 
     async def run() -> tuple[Tool, ToolResult]:
         [task] = await server.get_tasks()
-        with pytest.raises(ValidationError, match='Send instead: {"number":3}'):
+        with pytest.raises(ValidationError, match=r'Send instead: {"number":3}'):
             await task.run({"Number": 3})
         return task, await task.run({"number": "3"})
 

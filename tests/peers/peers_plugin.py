@@ -8,6 +8,7 @@ each test; `PEERS_PROTECT` chooses the servers.
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import os
 from pathlib import Path
@@ -18,19 +19,21 @@ import pytest
 OUTCOMES = Path(os.environ["PEERS_OUTCOMES"])
 
 
+SERVERS = {
+    "fastmcp": ("fastmcp", "FastMCP", "toolbooth.adapters.fastmcp"),
+    "mcp": ("mcp.server.mcpserver", "MCPServer", "toolbooth.adapters.mcp_sdk"),
+}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     OUTCOMES.write_text("", encoding="utf-8")
-    protected = os.environ.get("PEERS_PROTECT")
-    if protected == "fastmcp":
-        from fastmcp import FastMCP
-        from toolbooth.adapters.fastmcp import protect
-
-        protect_each(FastMCP, protect)
-    elif protected == "mcp":
-        from mcp.server.mcpserver import MCPServer
-        from toolbooth.adapters.mcp_sdk import protect
-
-        protect_each(MCPServer, protect)
+    # Authors of these suites did not ask for advice.
+    config.addinivalue_line("filterwarnings", "ignore::toolbooth.errors.ContractWarning")
+    chosen = os.environ.get("PEERS_PROTECT")
+    if chosen is not None:
+        module, name, adapter = SERVERS[chosen]
+        server_class = getattr(importlib.import_module(module), name)
+        protect_each(server_class, importlib.import_module(adapter).protect)
 
 
 def protect_each(server_class: Any, protect: Any) -> None:
@@ -45,27 +48,20 @@ def protect_each(server_class: Any, protect: Any) -> None:
     server_class.__init__ = protected
 
 
-class Outcomes:
-    """The outcome of each test. One that fails in any of its phases has failed."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-        self.outcome: dict[str, str] = {}
-
-
-noted = Outcomes()
+outcomes: dict[str, str] = {}
+texts: dict[str, str] = {}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.when == "call" or report.outcome != "passed":
-        worse = noted.outcome.get(report.nodeid) != "failed"
-        if worse:
-            noted.outcome[report.nodeid] = report.outcome
+    """A test that fails in any of its phases has failed."""
+    test = report.nodeid
+    decisive = report.when == "call" or report.outcome != "passed"
+    if decisive and outcomes.get(test) != "failed":
+        outcomes[test] = report.outcome
     if report.failed:
-        noted.texts[report.nodeid] = report.longreprtext[-2000:]
+        texts[test] = report.longreprtext[-2000:]
     if report.when == "teardown":
-        outcome = noted.outcome.pop(report.nodeid, "skipped")
-        line = {"test": report.nodeid, "outcome": outcome}
-        line["text"] = noted.texts.pop(report.nodeid, "")
+        outcome = outcomes.pop(test, "skipped")
+        line = {"test": test, "outcome": outcome, "text": texts.pop(test, "")}
         with OUTCOMES.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -311,8 +311,10 @@ def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
 
     async def guarded_list(*, run_middleware: bool = True) -> Sequence[Tool]:
         tools = await list_tools(run_middleware=run_middleware)
-        # With middleware, FastMCP comes here again for the tools.
-        return tools if run_middleware else [guards.guarded_if_possible(each) for each in tools]
+        if run_middleware:
+            # Behind the middleware, FastMCP came here again for the tools.
+            return tools
+        return [guards.guarded_if_possible(each) for each in tools]
 
     async def guarded_get(name: str, version: VersionSpec | None = None) -> Tool | None:
         tool = await get_tool(name, version)

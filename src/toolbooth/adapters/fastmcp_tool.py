@@ -165,15 +165,17 @@ def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
         call = _host_run(tool, contract.function, contract)
     else:
         # The server calls `_run`, not `run`: there, mounted tools run their child's middleware.
-        call = tool._run
+        call = tool._run  # pyright: ignore[reportPrivateUsage]
     made: Any = tool.model_copy(update={"parameters": published})
     object.__setattr__(made, "__class__", _guarded_class(type(tool)))
-    vars(made).update(contract=contract, compile=compile, inner=tool, call=call)
+    made.__dict__.update(contract=contract, compile=compile, inner=tool, call=call)
     return made
 
 
 class NamedTool(FastMCPProviderTool):
-    """A tool of a mounted server that is protected itself: refusals name it as it is called here."""
+    """A tool of a mounted server that is protected itself. Refusals name it as it is called
+    here.
+    """
 
     async def _run(self, arguments: dict[str, Any]) -> ToolResult:
         with called_as(self.name):

@@ -67,7 +67,7 @@ def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str])
             properties[name] = own
     made: Json = {**schema, "properties": {**properties, **changed}}
     if required:
-        made["required"] = [*(schema.get("required") or ()), *sorted(required)]
+        made["required"] = list(dict.fromkeys([*schema.get("required", ()), *sorted(required)]))
     if changed:
         for key in _DEFINITIONS:
             if key in listed:
@@ -79,17 +79,11 @@ def _also(contract: Contract, listed: Schema, changed: Json, required: set[str])
     """The validation of the function, after the check of what was changed."""
     declared = contract.shape.objects[0].fields
     checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
-    definitions = {key: listed[key] for key in _DEFINITIONS if key in listed}
-    hand_set = compile_json_schema(
-        {
-            "type": "object",
-            "properties": {name: changed[name] for name in checked if name in changed},
-            "required": [name for name in checked if name in required],
-            "additionalProperties": True,
-            **definitions,
-        },
-        name=contract.name,
-    )
+    properties = {name: changed[name] for name in checked if name in changed}
+    schema: Json = {"type": "object", "properties": properties, "additionalProperties": True}
+    schema["required"] = [name for name in checked if name in required]
+    schema.update((key, listed[key]) for key in _DEFINITIONS if key in listed)
+    hand_set = compile_json_schema(schema, name=contract.name)
 
     def validate(arguments: Any) -> Any:
         try:

@@ -72,9 +72,7 @@ class Listing:
         return result.get("nextCursor")
 
 
-async def accept_listed(
-    contract: Contract, arguments: Json, original: OriginalRequest
-) -> Accepted:
+async def accept_listed(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
     """`accept_call`, where fields that were taken out of the arguments are checked too.
 
     Raises:

@@ -12,7 +12,7 @@ If some middleware of the host has changed the arguments, the changed ones count
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -94,9 +94,9 @@ def _in_full(result: Any, error_results: list[Json]) -> Any:
     """The result that a host has made of an exception, which is a text, with all else that belongs
     to it. If some middleware has made another result of it, that one is sent.
     """
-    if isinstance(result, dict):
+    if is_object(result):
         for each in error_results:
-            if is_object(result) and result.get("content") == each["content"]:
+            if result.get("content") == each["content"]:
                 return {**result, **each}
     return result
 
@@ -151,7 +151,7 @@ class RequestScope:
 
 
 @contextmanager
-def called_as(name: str) -> Iterator[None]:
+def called_as(name: str) -> Generator[None]:
     """Call a mounted tool from within the process. The outermost server's name for it counts."""
     original = _current.get()
     if original.params is not None or original.called is not None:
