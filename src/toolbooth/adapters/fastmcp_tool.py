@@ -169,6 +169,8 @@ def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
     made: Any = tool.model_copy(update={"parameters": published})
     object.__setattr__(made, "__class__", _guarded_class(type(tool)))
     made.__dict__.update(contract=contract, compile=compile, inner=tool, call=call)
+    # `call` comes to a way to run that was put on the tool itself.
+    made.__dict__.pop("run", None)
     return made
 
 
@@ -193,7 +195,7 @@ def function_of(tool: Tool) -> Function | None:
     """The function to compile; None if a tool has only a schema."""
     if not isinstance(tool, FunctionTool) or type(tool).run is not FunctionTool.run:
         return None
-    # Somebody has put a way to run of his own on this one tool.
+    # A way to run of its own may have been put on this one tool.
     return None if "run" in vars(tool) else tool.fn
 
 
