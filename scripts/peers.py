@@ -1,5 +1,5 @@
-"""The test suites of FastMCP and of the official SDK, run twice: as they are, and with every server
-protected as it is made.
+"""The test suites of FastMCP and of the official SDK, with every server protected as it is made.
+The tests that fail so are run again on plain servers.
 
 The suites come with the source distributions of the versions in constraints.txt; they and what
 they need are in `.peers/`. tests/peers/differences.toml lists the tests that pass on a plain server
@@ -7,7 +7,7 @@ and fail on a protected one, with the reason. A test that differs and is not lis
 and so does an entry whose tests do not differ any more.
 
 `make peers` runs everything, `make peers ARGS=tests/tools` the files whose path contains a word.
-`make long ARGS=peers` also writes docs/measured/peers.md.
+`make long ARGS=peers` also writes the page of the results.
 """
 
 from __future__ import annotations
@@ -181,39 +181,42 @@ def _files(suite: Suite) -> list[str]:
 
 
 def compare(suite: Suite, files: Sequence[str]) -> Figures:
-    """Run files of a suite on plain and on protected servers.
+    """Run files of a suite on protected servers, and what fails also on plain ones.
 
     Raises:
         StepFailed: for a difference that is not listed, or that is listed and gone.
     """
-    plain = outcomes(suite, files, protect=False)
     protected = outcomes(suite, files, protect=True)
-    differing = _differing(plain, protected)
-    # Once more, alone: some tests depend on time, and fail on a busy machine.
-    again = outcomes(suite, list(differing), protect=True) if differing else {}
-    differing = [test for test in differing if again.get(test, {}).get("outcome") != "passed"]
-    table = [each for each in differences() if each.suite == suite.package]
-    kinds = {test: kind_of(test, table) for test in differing}
-    unknown = [test for test, kind in kinds.items() if kind is None]
-    gone = [
-        each.tests
-        for each in table
-        if _matches_any(each, plain) and not _matches_any(each, differing)
-    ]
-    if unknown or gone:
-        texts = [f"{test}\n{again[test]['text']}" for test in unknown]
-        listed = [f"listed, but the same on both: {each}" for each in gone]
-        raise StepFailed("\n\n".join([*texts, *unknown, *listed]))
+    failed = _with_outcome(protected, "failed")
+    # Once more, with few others: some tests depend on time, and fail on a busy machine.
+    again = outcomes(suite, failed, protect=True) if failed else {}
+    failed = _with_outcome(again, "failed")
+    plain = outcomes(suite, failed, protect=False) if failed else {}
+    differing = _with_outcome(plain, "passed")
+    listed = [each for each in differences() if each.suite == suite.package]
+    kinds = {test: kind_of(test, listed) for test in differing}
+    _check(kinds, [each for each in listed if _matches_any(each, protected)], again)
     by_kind: dict[str, list[str]] = {}
     for test, kind in kinds.items():
         by_kind.setdefault(str(kind), []).append(test)
     return {
         "suite": suite.name,
         "tests": len(protected),
-        "passed plain": _passed(plain),
-        "passed protected": _passed(protected),
+        "skipped": len(_with_outcome(protected, "skipped")),
+        "fail on both": len(failed) - len(differing),
         "differences": by_kind,
     }
+
+
+def _check(
+    kinds: Mapping[str, str | None], listed: Iterable[Difference], again: Mapping[str, Any]
+) -> None:
+    unknown = [test for test, kind in kinds.items() if kind is None]
+    gone = [each.tests for each in listed if not _matches_any(each, kinds)]
+    if unknown or gone:
+        texts = [f"differs, and is not listed: {test}\n{again[test]['text']}" for test in unknown]
+        texts += [f"listed, but the same on both: {each}" for each in gone]
+        raise StepFailed("\n\n".join(texts))
 
 
 def outcomes(suite: Suite, tests: Sequence[str], *, protect: bool) -> dict[str, dict[str, str]]:
@@ -243,18 +246,8 @@ def outcomes(suite: Suite, tests: Sequence[str], *, protect: bool) -> dict[str, 
     return {found["test"]: found for found in map(json.loads, lines)}
 
 
-def _differing(plain: Mapping[str, Any], protected: Mapping[str, Any]) -> list[str]:
-    """The tests that pass on plain servers, and not on protected ones."""
-    return [
-        test
-        for test, found in plain.items()
-        if found["outcome"] == "passed"
-        and protected.get(test, {"outcome": "missing"})["outcome"] != "passed"
-    ]
-
-
-def _passed(found: Mapping[str, Any]) -> int:
-    return sum(each["outcome"] == "passed" for each in found.values())
+def _with_outcome(found: Mapping[str, Mapping[str, str]], outcome: str) -> list[str]:
+    return [test for test, each in found.items() if each["outcome"] == outcome]
 
 
 # --- the list of differences --------------------------------------------------------------------
@@ -287,20 +280,18 @@ def _matches_any(each: Difference, tests: Iterable[str]) -> bool:
 # --- results ------------------------------------------------------------------------------------
 
 
-def table(figures: Mapping[str, Figures]) -> list[tuple[Any, ...]]:
-    """For each suite: its tests, those that pass, and the differences by kind."""
-    rows: list[tuple[Any, ...]] = []
-    for suite in SUITES:
-        own = [each for each in figures.values() if each["suite"] == suite.name]
-        sums = [sum(each[key] for each in own) for key in ("tests", "passed plain")]
-        kinds = Counter(
-            {kind: sum(len(each["differences"].get(kind, ())) for each in own) for kind in KINDS}
-        )
-        rows.append((suite.name, *sums, *(kinds[kind] for kind in KINDS)))
-    return rows
-
-
 KINDS = ("law", "wording", "schema", "result")
+COLUMNS = ("tests", "skipped", "fail on both", *KINDS)
+
+
+def rows(figures: Mapping[str, Figures]) -> list[tuple[str | int, ...]]:
+    """For each suite: its tests, and how many differ, by kind."""
+    found: dict[str, Counter[str]] = {}
+    for each in figures.values():
+        sums = found.setdefault(each["suite"], Counter())
+        sums.update({key: each[key] for key in COLUMNS if key in each})
+        sums.update({kind: len(tests) for kind, tests in each["differences"].items()})
+    return [(suite, *(sums[key] for key in COLUMNS)) for suite, sums in found.items()]
 
 
 def main(words: list[str]) -> int:

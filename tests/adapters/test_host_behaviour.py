@@ -116,9 +116,7 @@ def test_the_sdk_logs_a_refusal_with_the_names_of_the_fields(caplog):
         assert sent(server, "place", **WRONG).is_error
     [record] = [each for each in caplog.records if each.name == "mcp.server.mcpserver.server"]
     assert (record.levelname, record.exc_info) == ("INFO", None)
-    assert record.getMessage() == (
-        "Tool 'place' rejected arguments: ['lines.0.quantity', 'note']"
-    )
+    assert record.getMessage() == ("Tool 'place' rejected arguments: ['lines.0.quantity', 'note']")
 
 
 # --- exceptions -----------------------------------------------------------------------------------
@@ -169,7 +167,7 @@ def test_a_validator_that_crashes_is_masked_by_the_sdk():
     def odd(odd: Odd) -> str:
         return "never"
 
-    with pytest.raises(UnexpectedToolError, match="^Error executing tool odd$"):
+    with pytest.raises(UnexpectedToolError, match=r"^Error executing tool odd$"):
         asyncio.run(server_of("mcp_sdk", odd).call_tool("odd", {"odd": {"number": 1}}))
 
 
@@ -252,9 +250,7 @@ def bad_header(
     return region
 
 
-@pytest.mark.parametrize(
-    "function", [combined, unknown_name, nested, optional_header, bad_header]
-)
+@pytest.mark.parametrize("function", [combined, unknown_name, nested, optional_header, bad_header])
 def test_what_the_sdk_rejects_in_a_signature_stays_rejected_in_its_words(function):
     with pytest.raises(InvalidSignature) as plain:
         MCPServer("plain").add_tool(function)

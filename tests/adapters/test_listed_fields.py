@@ -138,7 +138,7 @@ def problems(result: CallToolResult) -> list[tuple[str, str]]:
 
 @HOSTS
 @ANY_ORDER
-def test_a_listed_field_reaches_whoever_added_it_in_any_order(host, order):
+def test_a_listed_field_reaches_the_code_that_added_it_in_any_order(host, order):
     server, seen = built(host, order)
     schema, [result] = asyncio.run(called(server, {"customer": "Ann", "context": "a test"}))
     assert schema["properties"] == {
@@ -185,7 +185,7 @@ def test_a_corrected_call_contains_the_listed_field(host):
 
 
 @HOSTS
-def test_a_listed_field_that_is_not_sent_is_left_to_whoever_added_it(host):
+def test_a_listed_field_that_is_not_sent_is_left_to_the_code_that_added_it(host):
     server, seen = built(host, ORDERS[0])
     _, [result] = asyncio.run(called(server, {"customer": "Ann"}))
     assert (result.content[0].text, seen) == ("1 for Ann", [None])

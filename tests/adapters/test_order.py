@@ -153,7 +153,7 @@ def test_injected_tools_are_protected():
 
 
 class OwnTool(FunctionTool):
-    owner: str = "nobody"
+    owner: str = ""
 
 
 def test_a_tool_stays_the_object_that_it_was():
@@ -163,7 +163,11 @@ def test_a_tool_stays_the_object_that_it_was():
     assert server.add_tool(tool) is tool
     assert type(tool) is OwnTool
     found: Any = asyncio.run(server.get_tool("count"))
-    assert (type(found).__name__, isinstance(found, OwnTool), found.owner) == ("OwnTool", True, "Ann")
+    assert (type(found).__name__, isinstance(found, OwnTool), found.owner) == (
+        "OwnTool",
+        True,
+        "Ann",
+    )
     assert found.fn is count
 
 

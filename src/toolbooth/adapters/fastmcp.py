@@ -1,7 +1,7 @@
 """A FastMCP server goes in; the same server comes out, with every tool behind the boundary.
 
-FastMCP keeps its tools as they are, so that whatever is done to them later counts. They are guarded
-where they are listed and looked up: in each local provider, whose functions are known, and in the
+FastMCP keeps its tools as they are, so that all later changes to them count. They are guarded where
+they are listed and looked up: in each local provider, whose functions are known, and in the
 server, where all other tools (proxied, transformed, made from OpenAPI) are guarded by their schema
 alone. Two of FastMCP's containers are replaced: a local provider's components (so a mistake is
 reported where the tool is registered), and a server's list of providers (so a child that is mounted

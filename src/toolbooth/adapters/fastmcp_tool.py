@@ -14,8 +14,8 @@ from functools import cache, partial
 from traceback import walk_tb
 from typing import Any
 
+from fastmcp.exceptions import McpError, ValidationError
 from fastmcp.exceptions import ToolError as HostToolError
-from fastmcp.exceptions import ValidationError
 from fastmcp.server.dependencies import (
     _resolve_fastmcp_dependencies,  # pyright: ignore[reportPrivateUsage]
     transform_context_annotations,
@@ -33,7 +33,6 @@ from fastmcp.tools.function_tool import (
     _wrap_body_errors,  # pyright: ignore[reportPrivateUsage]
 )
 from fastmcp.utilities.async_utils import is_coroutine_function
-from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, InputRequiredResult
 from pydantic import Field, InstanceOf
 
@@ -135,7 +134,7 @@ class QueuedTool(GuardedTool):
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
         """As for any tool, but a dependency that fails is a protocol error: then the task fails."""
         if _is_of_dependency(error):
-            failed = MCPError(code=INTERNAL_ERROR, message=str(error))
+            failed = McpError(code=INTERNAL_ERROR, message=str(error))
             failed.__cause__ = error
             return failed
         return super().host_error(error, original)

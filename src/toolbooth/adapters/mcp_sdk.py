@@ -1,7 +1,7 @@
 """A server of the official SDK goes in; the same server comes out, with every tool behind the
 boundary.
 
-The SDK keeps its tools as they are, so that whatever is done to them later counts. They are guarded
+The SDK keeps its tools as they are, so that all later changes to them count. They are guarded
 where the server's tool manager lists them and looks them up; a mistake is reported where a tool is
 registered. A guarded tool runs through the SDK's own machinery, with its Context, resolvers,
 structured output and mask; only the validation of arguments is ours, and runs once:

@@ -1,7 +1,7 @@
 """The fields that a server lists and a tool does not declare, such as the `context` that analytics
 add to every tool.
 
-Whoever adds such a field to `tools/list` takes it out of each call, before the tool gets its
+Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
 arguments. `Listing` remembers what was listed, so that these fields are held to their schema too.
 """
 
@@ -49,7 +49,7 @@ class Listing:
     async def schema_of(self, tool: str, ctx: Any) -> Schema:
         """The input schema that was listed for a tool; an empty one if it was not."""
         if self._schemas is None:
-            # Nobody has asked this process for a list yet, but somebody may have asked another.
+            # No client has asked this process for a list yet; it may have asked another.
             await self._list(ctx)
         return (self._schemas or {}).get(tool, {})
 
