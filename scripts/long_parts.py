@@ -140,7 +140,7 @@ def peers_table(figures: Mapping[str, Figures]) -> str:
 PEERS = Part(
     name="peers",
     title="The hosts' own tests on protected servers",
-    about="""The test suites that FastMCP and the official SDK ship with their source, run with every
+    about="""The test suites that FastMCP and the official SDK ship with their source, with every
 server protected as it is made. A test that fails so is run again on a plain server. If it passes
 there, it differs, and `tests/peers/differences.toml` has the reason: "law" is the law of the
 boundary, which refuses or repairs where the host coerces, ignores or drops; "wording" is a refusal
