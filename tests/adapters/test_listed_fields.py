@@ -294,6 +294,26 @@ def test_a_hand_set_schema_may_refer_to_its_own_definitions(host):
     assert [problems(each) for each in results] == [[], [("invalid", "$.colour")]]
 
 
+@HOSTS
+def test_a_schema_that_was_rewritten_as_a_whole_is_listed_as_it_is(host):
+    tool = tool_of(host)
+    tool.parameters = {
+        "$defs": {"Colour": {"enum": ["red"], "type": "string", "title": "Colour"}},
+        "properties": {
+            "colour": {"$ref": "#/$defs/Colour"},
+            "number": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        },
+        "type": "object",
+    }
+    server = server_with(host, tool)
+    if isinstance(server, FastMCP):
+        server.middleware.clear()  # which would inline the definitions
+    protect(server)
+    schema, results = asyncio.run(called(server, {"colour": "red"}, {"colour": "blue"}))
+    assert schema == tool.parameters
+    assert [problems(each) for each in results] == [[], [("invalid", "$.colour")]]
+
+
 class Choice(BaseModel):
     colour: str
     number: int = 1

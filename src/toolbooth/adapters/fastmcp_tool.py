@@ -37,7 +37,7 @@ from mcp_types import INTERNAL_ERROR, InputRequiredResult
 from pydantic import Field, InstanceOf
 
 from toolbooth.adapters.sdk.accept_call import accept_queued, error_result, meta_with_repairs
-from toolbooth.adapters.sdk.hand_set import with_hand_set
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
 from toolbooth.adapters.sdk.host_errors import validation_error
 from toolbooth.adapters.sdk.listing import accept_listed
@@ -202,27 +202,31 @@ def compile_tool(
     profile: Profile, function: Function | None, parameters: str, *, strict: bool
 ) -> tuple[Contract, Json]:
     """The contract of a tool, and the schema to publish. In a strict one, no number and no boolean
-    is read out of text.
+    is read out of text. A schema that an author wrote is published as it is; `toolbooth lint` knows
+    which clients cannot read it.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
     """
     schema: Json = json.loads(parameters)
-    contract = compile_json_schema(schema) if function is None else _compile(function, schema)
+    if function is None:
+        contract, published = compile_json_schema(schema), schema
+    else:
+        contract, published = _compile(profile, function, schema)
     if strict:
         for shape in walk(contract.shape):
             shape.strict = True
-    # A schema that somebody wrote is published as it is; `toolbooth lint` knows which clients
-    # cannot read it.
-    return contract, schema if function is None else profile.input_schema(contract)
+    return contract, published
 
 
-def _compile(function: Function, schema: Json) -> Contract:
+def _compile(profile: Profile, function: Function, schema: Json) -> tuple[Contract, Json]:
     own = inspect.signature(function).parameters.keys()
     hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
     contract = compile_function(function, injected=lambda param, _: param.name in hosts)
     made = ParsedFunction.from_function(function).input_schema
-    return with_hand_set(contract, made, schema)
+    by_hand = is_rewritten(contract, made, schema)
+    contract = with_hand_set(contract, made, schema)
+    return contract, schema if by_hand else profile.input_schema(contract)
 
 
 def _host_run(tool: FunctionTool, function: Function, contract: Contract) -> Run:

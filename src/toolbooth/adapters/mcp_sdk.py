@@ -35,7 +35,7 @@ from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUse
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.sdk.accept_call import error_result, meta_with_repairs
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
-from toolbooth.adapters.sdk.hand_set import with_hand_set
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
 from toolbooth.adapters.sdk.host_errors import validation_error
 from toolbooth.adapters.sdk.listing import Listing, accept_listed
@@ -49,7 +49,7 @@ from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ToolInputError
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, Schema
 from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 Server = TypeVar("Server", bound=MCPServer[Any])
@@ -181,13 +181,12 @@ class GuardedTool(Tool):
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
-    def around(cls, tool: Tool, contract: Contract, profile: Profile) -> GuardedTool:
+    def around(cls, tool: Tool, contract: Contract, published: Schema) -> GuardedTool:
         """The same tool, except for its parameters and their validation."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
+        same["parameters"] = published
         function = contract.function
-        # Without a function, there is a schema that somebody wrote: it is published as it is.
         if function is not None:
-            same["parameters"] = profile.input_schema(contract)
             same["fn"] = function
             same["is_async"] = is_async(function)
             same["fn_metadata"] = _ValidatedMetadata.of(tool.fn_metadata, contract, function)
@@ -237,12 +236,13 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
     if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
         # It validates its arguments itself, so only its schema is known.
         contract = compile_json_schema(tool.parameters, name=tool.name)
-        return GuardedTool.around(tool, contract, profile)
+        return GuardedTool.around(tool, contract, tool.parameters)
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(
         tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
     )
     schema = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    by_hand = is_rewritten(contract, schema, tool.parameters)
     contract = with_hand_set(contract, schema, tool.parameters)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
     if (reason := find_invalid_x_mcp_header(dict(contract.schema))) is not None:
@@ -250,7 +250,9 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
         raise InvalidSignature(
             f"Tool {tool.name!r} has an invalid x-mcp-header annotation: {reason}"
         )
-    return GuardedTool.around(tool, contract, profile)
+    # A schema that an author wrote is published as it is.
+    published = tool.parameters if by_hand else profile.input_schema(contract)
+    return GuardedTool.around(tool, contract, published)
 
 
 class _ValidatedMetadata(FuncMetadata):

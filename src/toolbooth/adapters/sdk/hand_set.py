@@ -23,11 +23,7 @@ def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
     `made` is the schema that the host makes of the function, `listed` the one that its tool has.
     The descriptions are always those of `listed`: hosts read some of them from the docstring.
     """
-    changed = {
-        name: node
-        for name, node in _properties(listed).items()
-        if _without_description(node) != _without_description(_properties(made).get(name))
-    }
+    changed = _changed(made, listed)
     # Fields that the host knows and the contract does not were flattened.
     for name in changed.keys() & _properties(made).keys() - _properties(contract.schema).keys():
         del changed[name]
@@ -41,6 +37,21 @@ def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
         validate=_also(contract, listed, changed, required),
         validation_proves_shape=False,
     )
+
+
+def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
+    """Whether no field of a schema is as the host made it: then it is published as it is."""
+    declared = _properties(contract.schema).keys()
+    return bool(declared) and declared <= _changed(made, listed).keys()
+
+
+def _changed(made: Schema, listed: Schema) -> Json:
+    """The fields that were changed or added."""
+    return {
+        name: node
+        for name, node in _properties(listed).items()
+        if _without_description(node) != _without_description(_properties(made).get(name))
+    }
 
 
 def _properties(schema: Schema) -> Mapping[str, Any]:
