@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from mcp.server.lowlevel import Server
 from mcp_types import PaginatedRequestParams
@@ -22,6 +23,8 @@ from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, Schema
+
+T = TypeVar("T")
 
 _current: ContextVar[Listing | None] = ContextVar("listing", default=None)
 
@@ -78,19 +81,29 @@ async def accept_listed(contract: Contract, arguments: Json, original: OriginalR
     Raises:
         ToolInputError: if the arguments or one of those fields are refused.
     """
+    accept = partial(accept_call, contract, arguments, original)
+    return await checking_taken(accept, arguments, original)
+
+
+async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
+    """What `accept` returns, if also the fields that were taken out of the arguments are right.
+
+    Raises:
+        ToolInputError: with the problems of both.
+    """
     taken = original.taken(arguments)
     if not taken:
-        return accept_call(contract, arguments, original)
+        return accept()
     problems = await _problems_of_taken(taken, original)
     try:
-        accepted = accept_call(contract, arguments, original)
+        accepted = accept()
     except ToolInputError as error:
         corrected = error.corrected
         if corrected is not None:
             corrected = None if problems else {**taken, **corrected}
         raise error.replaced(problems=[*problems, *error.problems], corrected=corrected) from None
     if problems:
-        raise ToolInputError(problems, tool=contract.name)
+        raise ToolInputError(problems)
     return accepted
 
 
