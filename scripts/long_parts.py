@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import peers
 from measured import Figures, Part, Step, StepFailed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,4 +171,34 @@ without `type`, and 16 for other causes.""",
     table=schemas_table,
 )
 
-PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS)}
+
+# --- peers --------------------------------------------------------------------------------------
+
+
+def peers_table(figures: Mapping[str, Figures]) -> str:
+    return markdown_table(("suite", *peers.COLUMNS), peers.rows(figures))
+
+
+PEERS = Part(
+    name="peers",
+    title="The hosts' own tests on protected servers",
+    about="""The test suites that FastMCP and the official SDK ship with their source, with every
+server protected as it is made. A test that fails so is run again on a plain server. If it passes
+there, it differs, and `tests/peers/differences.toml` has the reason: "law" is the law of the
+boundary, which refuses or repairs where the host coerces, ignores or drops; "wording" is a refusal
+in other words; "schema" is another text of the published schema; "result" is a recorded repair in
+the result's `_meta`. A test that differs for any other reason fails the run.""",
+    covers=(
+        *ENGINE,
+        "src/toolbooth/adapters/**/*.py",
+        "tests/peers/*",
+        "scripts/peers.py",
+        "constraints.txt",
+    ),
+    packages=("pydantic", "fastmcp", "mcp"),
+    steps=peers.steps,
+    table=peers_table,
+    at_once=CORES,
+)
+
+PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS)}

@@ -9,7 +9,7 @@ ToolError        the tool's own: its text is shown to the agent
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toolbooth.jsonvalue import JsonPath, path_text
@@ -43,6 +43,8 @@ class Problem:
     code: ProblemCode
     path: JsonPath
     message: str
+    kind: str | None = field(default=None, compare=False, repr=False)
+    """The rule of the author's validation that it is from; for logs, not for agents."""
 
     @property
     def where(self) -> str:

@@ -318,7 +318,7 @@ def test_what_the_sdk_rejects_for_another_reason_stays_rejected():
         other: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Same"})],
     ) -> None: ...
 
-    with pytest.raises(ContractError, match="x-mcp-header"):
+    with pytest.raises(InvalidSignature, match="Tool 'twice' has an invalid x-mcp-header"):
         server.add_tool(twice)
     assert schemas(server) == {}
 

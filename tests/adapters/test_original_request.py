@@ -365,6 +365,32 @@ def test_what_a_middleware_hands_over_is_what_counts(host: str):
             assert called(connection, large, "count", **headers) == answer
 
 
+class Taking(Middleware):
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        context.message.arguments.pop("reason", None)
+        return await call_next(context)
+
+
+async def taking(ctx: Any, call_next: Any) -> Any:
+    if ctx.method == "tools/call":
+        arguments = {key: ctx.params["arguments"][key] for key in ("price",)}
+        ctx = replace(ctx, params={**ctx.params, "arguments": arguments})
+    return await call_next(ctx)
+
+
+@HOSTS
+def test_what_a_middleware_leaves_is_read_exactly_where_it_takes_a_field_out(host: str):
+    how: Any = {"middleware": [Taking() if host == "fastmcp" else taking]}
+    with listening(app_of(server_of(host, pay, **how))) as connection:
+        headers = session(connection)
+        taken = f'{{"price": {PRICE}, "reason": "a test"}}'
+        assert called(connection, taken, **headers) == f"{PRICE}  None"
+        twice = '{"price": 1, "reason": "a", "price": 2}'
+        assert called(connection, twice, **headers) == ["duplicate-key"]
+        as_text = json.dumps('{"price": 1, "reason": "a"}')
+        assert called(connection, as_text, **headers) == "1  None"
+
+
 def test_a_call_that_is_tried_again_is_read_exactly_again():
     tries: list[Decimal] = []
 
@@ -416,8 +442,10 @@ def test_a_refusal_names_the_tool_that_was_called_and_in_its_turn_the_one_that_a
         assert reply["result"]["content"][0]["text"].startswith(
             "Refused: 1 problem in the arguments of 'ch_gr_pay'."
         )
-        inner = called(connection, "{}", "ch_forward", **headers)
-        assert inner.startswith("Refused: 1 problem in the arguments of 'pay'.")
+        reply = last(post(connection, frame("{}", "ch_forward"), **headers)[2])
+        assert reply["result"]["content"][0]["text"].startswith(
+            "Refused: 1 problem in the arguments of 'gr_pay'."
+        )
 
 
 def test_a_mounted_servers_tool_reads_what_was_sent():

@@ -10,12 +10,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
 import pytest
 import uvicorn
 from fastmcp import FastMCP
+from fastmcp.dependencies import Depends
 from fastmcp.server.extensions import ServerExtension
 from fastmcp.server.middleware import Middleware
 from fastmcp_tasks.extension import TasksExtension
@@ -124,6 +126,60 @@ def server_of(*, extended_first: bool) -> FastMCP[Any]:
 def port(request: pytest.FixtureRequest) -> Iterator[int]:
     with served(server_of(extended_first=request.param)) as port:
         yield port
+
+
+async def failing() -> str:
+    raise ValueError("out of order")
+
+
+async def depending(number: int, found: str = Depends(failing)) -> str:
+    return f"{number} {found}"
+
+
+class Analytics(Middleware):
+    """Lists a field with every tool, and takes it out of every call."""
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        tools = await call_next(context)
+        for tool in tools:
+            tool.parameters = deepcopy(tool.parameters)
+            tool.parameters["properties"]["context"] = {"type": "string"}
+        return tools
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        context.message.arguments.pop("context", None)
+        return await call_next(context)
+
+
+@pytest.fixture(scope="module")
+def analysed() -> Iterator[int]:
+    server = protect(FastMCP("main", middleware=[Analytics()]))
+    server.add_extension(TasksExtension())
+    server.tool(task=True)(delete_rows)
+    server.tool(task=True)(depending)
+    with served(server) as port:
+        yield port
+
+
+def test_a_task_whose_dependency_fails_has_failed(analysed: int):
+    client = Asking(analysed, TASKS)
+    params = '"name": "depending", "arguments": {"number": 1}'
+    task = client.ask("tools/call", "depending", params)["result"]["taskId"]
+    status: dict[str, Any] = {"status": "working"}
+    while status["status"] == "working":
+        status = client.ask("tasks/get", task, f'"taskId": "{task}"')["result"]
+    assert status["status"] == "failed"
+    assert status["error"]["code"] == -32603
+    assert "out of order" not in status["error"]["message"]
+
+
+def test_a_listed_field_is_held_to_its_schema_before_there_is_a_task(analysed: int):
+    client = Asking(analysed, TASKS)
+    is_task, result = client.call('{"table": "logs", "context": "a test"}')
+    assert (is_task, result["content"][0]["text"]) == (True, "0 logs 0")
+    is_task, result = client.call('{"table": "logs", "context": 5}')
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (is_task, problem["code"], problem["path"]) == (False, "wrong-type", "$.context")
 
 
 def outcome(result: dict[str, Any]) -> tuple[str, Any]:

@@ -1,11 +1,12 @@
 """A FastMCP server goes in; the same server comes out, with every tool behind the boundary.
 
-Three of FastMCP's own containers are replaced by ones that guard each item that is added: a local
-provider's components (so a mistake is reported where the tool is registered), a server's list of
-providers (so a child that is mounted later is covered), and a server's list of transforms (so that
-all other tools, which are proxied, transformed or made from OpenAPI, are guarded when they are
-listed or looked up, by their schema alone). `fastmcp_tool.py` has the guarded tool,
-`fastmcp_tasks.py` the calls that become tasks.
+FastMCP keeps its tools as they are, so that all later changes to them count. They are guarded where
+they are listed and looked up: in each local provider, whose functions are known, and in the
+server, where all other tools (proxied, transformed, made from OpenAPI) are guarded by their schema
+alone. Two of FastMCP's containers are replaced: a local provider's components (so a mistake is
+reported where the tool is registered), and a server's list of providers (so a child that is mounted
+later is covered). `fastmcp_tool.py` has the guarded tool, `fastmcp_tasks.py` the calls that become
+tasks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -33,18 +35,27 @@ from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.server.providers.wrapped_provider import (
     _WrappedProvider,  # pyright: ignore[reportPrivateUsage]
 )
-from fastmcp.server.transforms import GetToolNext, Transform, VersionSpec, Visibility
+from fastmcp.server.transforms import Transform, VersionSpec, Visibility
 from fastmcp.tools import Tool
 from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import version_sort_key
 
 from toolbooth.adapters.fastmcp_tasks import guard_tasks
-from toolbooth.adapters.fastmcp_tool import GuardedTool, compile_tool, function_of, guard_tool
+from toolbooth.adapters.fastmcp_tool import (
+    GuardedTool,
+    NamedTool,
+    compile_tool,
+    function_of,
+    guard_tool,
+    named_tool,
+)
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
+from toolbooth.adapters.sdk.listing import Listing
 from toolbooth.adapters.sdk.original_request import keep_request
 from toolbooth.errors import ContractError, ContractWarning
+from toolbooth.jsonvalue import Json
 from toolbooth.publish import Profile, ProfileChoice, choose_profile
 
 logger = logging.getLogger("toolbooth.adapters.fastmcp")
@@ -59,8 +70,7 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
     are written: by name, or a `Profile` of your own. Protecting twice is harmless; the first
     profile stays. What FastMCP refuses to register (positional-only parameters, `*args`, types it
-    has no schema for) never gets here, and tools that a `ToolInjectionMiddleware` adds pass by
-    every transform; both are out of reach.
+    has no schema for) never gets here.
 
     Raises:
         TypeError: if this is not a FastMCP server.
@@ -85,18 +95,17 @@ def _install(root: Provider, owner: str, profile: Profile) -> None:
     reachable = list(_reachable(root))
     mistakes: list[str] = []
     stores = [
-        (each, _guarded_all(each, mistakes, profile))
+        (each, _checked_all(each, mistakes, profile))
         for each in reachable
-        if isinstance(each, LocalProvider)
+        if isinstance(each, LocalProvider) and not _is_guarded(each)
     ]
     if mistakes:
         raise ContractError(owner, mistakes)
     for provider, components in stores:
-        # The one place through which every registration goes; FastMCP offers no hook there.
-        provider._components = components  # pyright: ignore[reportPrivateUsage]
+        _install_components(provider, components)
     for each in reachable:
         if _is_server(each):
-            _install_lists(each, profile)
+            _install_server(each, profile)
         elif _has_plain_providers(each):
             each.providers = _GuardedProviders(each.providers, profile)
 
@@ -130,14 +139,93 @@ def _reachable(provider: Provider) -> Iterator[Provider]:
         yield from _reachable(each)
 
 
-def _guarded_all(
+# --- tools, guarded where they are found --------------------------------------------------------
+
+
+class _Guards:
+    """Makes guarded tools. Contracts are cached by function and schema: many providers create their
+    tools again for each call.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._compile = lru_cache(maxsize=1024)(partial(compile_tool, profile))
+
+    def guarded(self, tool: Tool) -> GuardedTool:
+        """A tool behind the boundary. Raises ContractError."""
+        parameters = json.dumps(tool.parameters)
+        return guard_tool(tool, partial(self._compile, function_of(tool), parameters))
+
+    def guarded_if_possible(self, tool: Tool) -> Tool:
+        """The tool, behind the boundary unless it already is, or cannot be."""
+        if isinstance(tool, GuardedTool | NamedTool):
+            return tool
+        if _is_guarded_below(tool):
+            return named_tool(tool)
+        try:
+            with warnings.catch_warnings():
+                # The author, who could act on a warning, is not here.
+                warnings.simplefilter("ignore", ContractWarning)
+                return self.guarded(tool)
+        except ContractError as error:
+            logger.warning("tool %r is served as it is, unprotected: %s", tool.name, error)
+            return tool
+
+
+def _is_guarded_below(tool: Tool) -> TypeIs[FastMCPProviderTool]:
+    """Whether a mounted server guards its tool itself: it knows the function, the parent only the
+    schema.
+    """
+    if type(tool) is not FastMCPProviderTool:
+        return False
+    # FastMCP has no public name for the server that a mounted tool belongs to.
+    return is_protected(tool._server)  # pyright: ignore[reportPrivateUsage]
+
+
+class _CheckedComponents(dict[str, FastMCPComponent]):
+    """The components of a local provider. They stay as they are, but a tool with a mistake is not
+    added.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        super().__init__()
+        self._guards = _Guards(profile)
+        self._guarded: dict[str, tuple[dict[str, Any], Json, GuardedTool]] = {}
+
+    def __setitem__(self, key: str, component: FastMCPComponent) -> None:
+        if isinstance(component, Tool):
+            self._guard(key, component)
+        super().__setitem__(key, component)
+
+    def guarded(self, component: FastMCPComponent) -> FastMCPComponent:
+        """A tool behind the boundary, as it is now; anything else as it is."""
+        if not isinstance(component, Tool):
+            return component
+        key = component.key
+        kept = self._guarded.get(key)
+        if kept is not None:
+            fields, parameters, made = kept
+            # Also a schema that was changed in place.
+            if fields == vars(component) and parameters == component.parameters:
+                return made
+        try:
+            return self._guard(key, component)
+        except ContractError:
+            return self._guards.guarded_if_possible(component)
+
+    def _guard(self, key: str, tool: Tool) -> Tool:
+        if isinstance(tool, GuardedTool):
+            return tool
+        made = self._guards.guarded(tool)
+        self._guarded[key] = (dict(vars(tool)), deepcopy(tool.parameters), made)
+        return made
+
+
+def _checked_all(
     provider: LocalProvider, mistakes: list[str], profile: Profile
-) -> _GuardedComponents:
-    # As in `_install`.
+) -> _CheckedComponents:
+    # As in `_install_components`.
     components = provider._components  # pyright: ignore[reportPrivateUsage]
-    if isinstance(components, _GuardedComponents):  # protected before, maybe with another profile
-        return components
-    made = _GuardedComponents(profile)
+    made = _CheckedComponents(profile)
     for key, component in components.items():
         try:
             made[key] = component
@@ -146,20 +234,36 @@ def _guarded_all(
     return made
 
 
-# --- FastMCP's containers, which guard each item that is added ----------------------------------
+def _is_guarded(provider: LocalProvider) -> bool:
+    # As in `_install_components`.
+    components = provider._components  # pyright: ignore[reportPrivateUsage]
+    return isinstance(components, _CheckedComponents)
 
 
-class _GuardedComponents(dict[str, FastMCPComponent]):
-    """The components of a local provider."""
+def _install_components(provider: LocalProvider, components: _CheckedComponents) -> None:
+    # The one place through which every registration goes; FastMCP offers no hook there, nor where
+    # tools are looked up.
+    provider._components = components  # pyright: ignore[reportPrivateUsage]
+    patched: Any = provider
+    list_tools, get_tool = patched._list_tools, patched._get_tool
+    apply_task_transforms = patched._apply_task_transforms
 
-    def __init__(self, profile: Profile) -> None:
-        super().__init__()
-        self.profile = profile
+    async def guarded_list() -> Sequence[Any]:
+        return [components.guarded(each) for each in await list_tools()]
 
-    def __setitem__(self, key: str, component: FastMCPComponent) -> None:
-        if isinstance(component, Tool) and not isinstance(component, GuardedTool):
-            component = guard_tool(component, self.profile)
-        super().__setitem__(key, component)
+    async def guarded_get(name: str, version: VersionSpec | None = None) -> Any:
+        tool = await get_tool(name, version)
+        return None if tool is None else components.guarded(tool)
+
+    async def guarded_tasks(found: Sequence[FastMCPComponent]) -> Any:
+        return await apply_task_transforms([components.guarded(each) for each in found])
+
+    patched._list_tools = guarded_list
+    patched._get_tool = guarded_get
+    patched._apply_task_transforms = guarded_tasks
+
+
+# --- servers ------------------------------------------------------------------------------------
 
 
 class _GuardedProviders(list[Provider]):
@@ -182,41 +286,59 @@ class _GuardedProviders(list[Provider]):
             _set_schema_lookup(self.server)
 
 
-class _GuardedTransforms(list[Transform]):
-    """A server's transforms, with the guard kept last: it sees tools as clients would."""
+class _WatchedTransforms(list[Transform]):
+    """The transforms of a server."""
 
-    def __init__(
-        self, transforms: Iterable[Transform], profile: Profile, server: FastMCP[Any]
-    ) -> None:
-        super().__init__([*transforms, _GuardTransform(profile)])
+    def __init__(self, transforms: Iterable[Transform], server: FastMCP[Any]) -> None:
+        super().__init__(transforms)
         self.server = server
 
     def append(self, transform: Transform) -> None:
-        self.insert(len(self) - 1, transform)
+        super().append(transform)
         _set_schema_lookup(self.server)
 
 
-def _install_lists(server: FastMCP[Any], profile: Profile) -> None:
+def _install_server(server: FastMCP[Any], profile: Profile) -> None:
     if is_protected(server):
         return
     server.providers = _GuardedProviders(server.providers, profile, server)
-    # `add_transform` appends; nothing else keeps a transform last.
     plain = server._transforms  # pyright: ignore[reportPrivateUsage]
-    guarded = _GuardedTransforms(plain, profile, server)
-    server._transforms = guarded  # pyright: ignore[reportPrivateUsage]
+    watched = _WatchedTransforms(plain, server)
+    server._transforms = watched  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
+    _guard_lookups(server, _Guards(profile))
     # Only the SDK's server below FastMCP gets the request of a call, and FastMCP has no public way
     # to it.
-    server._mcp_server.middleware.append(keep_request)  # pyright: ignore[reportPrivateUsage]
+    sdk_server = server._mcp_server  # pyright: ignore[reportPrivateUsage]
+    sdk_server.middleware[:0] = [keep_request, Listing(sdk_server)]
     patched: Any = server
     patched.run_stdio_async = with_exact_stdin(server.run_stdio_async)
     guard_tasks(server)
 
 
+def _guard_lookups(server: FastMCP[Any], guards: _Guards) -> None:
+    """Guard what no local provider has guarded, after all transforms: as clients see it."""
+    list_tools, get_tool = server.list_tools, server.get_tool
+
+    async def guarded_list(*, run_middleware: bool = True) -> Sequence[Tool]:
+        tools = await list_tools(run_middleware=run_middleware)
+        if run_middleware:
+            # Behind the middleware, FastMCP came here again for the tools.
+            return tools
+        return [guards.guarded_if_possible(each) for each in tools]
+
+    async def guarded_get(name: str, version: VersionSpec | None = None) -> Tool | None:
+        tool = await get_tool(name, version)
+        return None if tool is None else guards.guarded_if_possible(tool)
+
+    patched: Any = server
+    patched.list_tools = guarded_list
+    patched.get_tool = guarded_get
+
+
 def is_protected(server: FastMCP[Any]) -> bool:
     """Whether `protect` has been here."""
-    # As in `_install_lists`.
-    return isinstance(server._transforms, _GuardedTransforms)  # pyright: ignore[reportPrivateUsage]
+    return isinstance(server.providers, _GuardedProviders)
 
 
 def _set_schema_lookup(server: FastMCP[Any]) -> None:
@@ -228,58 +350,16 @@ def _set_schema_lookup(server: FastMCP[Any]) -> None:
     """
     local = server.local_provider
     only_local = all(each is local for each in server.providers) and not local.transforms
-    known = Visibility | _GuardTransform
-    unchanged = all(isinstance(each, known) for each in server.transforms)
+    unchanged = all(isinstance(each, Visibility) for each in server.transforms)
 
     def lookup(name: str) -> Mapping[str, Any] | None:
-        # As in `_install`.
-        held = local._components  # pyright: ignore[reportPrivateUsage]
+        # As in `_install_components`.
+        held: Any = local._components  # pyright: ignore[reportPrivateUsage]
         plain = held.get(f"{Tool.make_key(name)}@")
         every = held.values() if plain is None else (plain,)
         found = [each for each in every if isinstance(each, Tool) and each.name == name]
-        return max(found, key=version_sort_key).parameters if found else None
+        return held.guarded(max(found, key=version_sort_key)).parameters if found else None
 
     # FastMCP leaves this setting of the SDK's server empty (4.1.2), and has no public way to it.
     sdk_server = server._mcp_server  # pyright: ignore[reportPrivateUsage]
     sdk_server.get_tool_input_schema = lookup if only_local and unchanged else None
-
-
-class _GuardTransform(Transform):
-    """Guards every tool that is not guarded yet."""
-
-    def __init__(self, profile: Profile) -> None:
-        # Providers create their tools again for each call, so contracts are cached by function and
-        # schema.
-        self._compile_tool = lru_cache(maxsize=1024)(partial(compile_tool, profile))
-
-    async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        return [self._guard(tool) for tool in tools]
-
-    async def get_tool(
-        self, name: str, call_next: GetToolNext, *, version: VersionSpec | None = None
-    ) -> Tool | None:
-        tool = await call_next(name, version=version)
-        return None if tool is None else self._guard(tool)
-
-    def _guard(self, tool: Tool) -> Tool:
-        if isinstance(tool, GuardedTool) or _is_guarded_below(tool):
-            return tool
-        try:
-            with warnings.catch_warnings():
-                # The author, who could act on a warning, is not here.
-                warnings.simplefilter("ignore", ContractWarning)
-                compiled = self._compile_tool(function_of(tool), json.dumps(tool.parameters))
-            return GuardedTool.around(tool, *compiled)
-        except ContractError as error:
-            logger.warning("tool %r is served as it is, unprotected: %s", tool.name, error)
-            return tool
-
-
-def _is_guarded_below(tool: Tool) -> bool:
-    """Whether a mounted server guards its tool itself: it knows the function, the parent only the
-    schema.
-    """
-    if not isinstance(tool, FastMCPProviderTool):
-        return False
-    # FastMCP has no public name for the server that a mounted tool belongs to.
-    return is_protected(tool._server)  # pyright: ignore[reportPrivateUsage]

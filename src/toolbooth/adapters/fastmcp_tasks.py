@@ -5,6 +5,7 @@ queued as they were sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from fastmcp import Context as HostContext
@@ -16,8 +17,9 @@ from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.tasks import TASKS_EXTENSION_ID
 from mcp_types import CallToolRequestParams
 
-from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool, result_of_error
+from toolbooth.adapters.fastmcp_tool import GuardedTool, QueuedTool
 from toolbooth.adapters.sdk.accept_call import queue_arguments
+from toolbooth.adapters.sdk.listing import checking_taken
 from toolbooth.adapters.sdk.original_request import RequestScope
 from toolbooth.errors import ToolInputError
 
@@ -62,9 +64,12 @@ def _guard_extension(extension: ServerExtension) -> None:
             return await intercept(params, context, call_next)
         with RequestScope() as original:
             try:
-                arguments = queue_arguments(tool.contract, params.arguments or {}, original)
+                sent = params.arguments or {}
+                queue = partial(queue_arguments, tool.contract_here(), sent, original)
+                arguments = await checking_taken(queue, sent, original)
             except ToolInputError as error:
-                return result_of_error(error, tool.contract, original.name(params.name))
+                shown = tool.host_error(error, original) or error
+                raise shown from shown.__cause__
         queued = params.model_copy(update={"arguments": arguments})
         return await intercept(queued, context, call_next)
 

@@ -8,35 +8,45 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from traceback import walk_tb
 from typing import Any
 
+from fastmcp.exceptions import McpError, ValidationError
+from fastmcp.exceptions import ToolError as HostToolError
 from fastmcp.server.dependencies import (
+    _resolve_fastmcp_dependencies,  # pyright: ignore[reportPrivateUsage]
     transform_context_annotations,
     without_injected_parameters,
 )
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.base import InputRequiredToolResult
+from fastmcp.tools.function_parsing import ParsedFunction
 
-# FastMCP tells the body's own validation errors from a caller's by this wrapper, and has no public
-# name for it.
+# FastMCP tells the body's own validation errors from a caller's by this wrapper, and reads the
+# setting of the server that is running; it has no public names for either.
 from fastmcp.tools.function_tool import (
+    _strict_input_validation,  # pyright: ignore[reportPrivateUsage]
     _wrap_body_errors,  # pyright: ignore[reportPrivateUsage]
 )
 from fastmcp.utilities.async_utils import is_coroutine_function
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import INTERNAL_ERROR, InputRequiredResult
 from pydantic import Field, InstanceOf
 
-from toolbooth.adapters.sdk.accept_call import (
-    accept_call,
-    accept_queued,
-    error_result,
-    meta_with_repairs,
-)
+from toolbooth.adapters.sdk.accept_call import accept_queued, error_result, meta_with_repairs
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
-from toolbooth.adapters.sdk.original_request import RequestScope
+from toolbooth.adapters.sdk.host_errors import validation_error
+from toolbooth.adapters.sdk.listing import accept_listed
+from toolbooth.adapters.sdk.original_request import (
+    NO_REQUEST,
+    OriginalRequest,
+    RequestScope,
+    called_as,
+)
 from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.repairs import Repair
 from toolbooth.boundary.run import bound_call
@@ -44,54 +54,62 @@ from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
-from toolbooth.errors import ToolError
-from toolbooth.jsonvalue import Json, Schema
-from toolbooth.publish import PORTABLE, Profile
+from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.jsonvalue import Json
+from toolbooth.publish import Profile
+from toolbooth.shape import walk
 
 Function = Callable[..., Any]
 Run = Callable[[Any], Awaitable[ToolResult]]
+Compile = Callable[..., tuple[Contract, Json]]
+"""Compiles one tool, with `strict` as its only parameter. Asked again, it returns the same."""
 
 
 class GuardedTool(Tool):
-    """A tool behind the boundary.
-
-    Not a FunctionTool: the tasks extension sends the function of one to its workers, and does not
-    call its `run`.
+    """A tool behind the boundary. Tools of the host stay as they are: this is what is listed and
+    called instead.
     """
 
     # Fields, not private attributes, each use of which costs a failed lookup first.
     contract: InstanceOf[Contract] = Field(exclude=True, repr=False)
+    compile: Compile = Field(exclude=True, repr=False)
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
     call: Run = Field(exclude=True, repr=False)
 
-    @classmethod
-    def around(cls, tool: Tool, contract: Contract, published: Json) -> GuardedTool:
-        """The same tool, except for its parameters and their validation."""
-        same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
-        same["parameters"] = published
-        if isinstance(tool, FunctionTool) and contract.function is not None:
-            call = _host_run(tool, contract.function, contract)
-        else:
-            # The server calls `_run`, not `run`: there, mounted tools run their child's middleware.
-            call = tool._run
-        return cls(**same, contract=contract, inner=tool, call=call)
-
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Accept or refuse the arguments, and run the tool with their values."""
-        with RequestScope() as original:
-            accept = partial(accept_call, self.contract, arguments, original)
-            return await self._run_accepted(accept, original.name(self.name))
+        """Accept or refuse the arguments, and run the tool with their values.
 
-    async def _run_accepted(self, accept: Callable[[], Accepted], name: str) -> ToolResult:
+        Raises:
+            ValidationError: FastMCP's own, if the arguments are refused.
+        """
+        with RequestScope() as original:
+            accept = partial(accept_listed, self.contract_here(), arguments, original)
+            return await self._run_accepted(accept, original)
+
+    async def _run(self, arguments: dict[str, Any]) -> ToolResult:
+        # What the server calls. Some tools of the host have another way there.
+        return await self.run(arguments)
+
+    def contract_here(self) -> Contract:
+        """The contract, without reading numbers from text if the server is set to be strict."""
+        return self.compile(strict=True)[0] if _strict_input_validation() else self.contract
+
+    async def _run_accepted(
+        self, accept: Callable[[], Awaitable[Accepted]], original: OriginalRequest
+    ) -> ToolResult:
         try:
-            values, repairs = accept()
+            values, repairs = await accept()
             result = await self.call(values)
         except Exception as error:
-            shown = result_of_error(error, self.contract, name)
+            shown = self.host_error(error, original)
             if shown is None:
                 raise
-            return shown
+            raise shown from shown.__cause__
         return _with_repairs(result, repairs) if repairs else result
+
+    def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
+        """FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+        return host_error(error, self.contract, original.name(self.name), original)
 
     def get_span_attributes(self) -> dict[str, Any]:
         """The attributes of the inner tool, under the name that it has here."""
@@ -99,57 +117,116 @@ class GuardedTool(Tool):
 
 
 class QueuedTool(GuardedTool):
-    """A tool behind the boundary in the worker of a task: its arguments come out of a queue."""
+    """A tool behind the boundary in the worker of a task: its arguments come out of a queue.
+
+    Not a FunctionTool: the tasks extension sends the function of one to its workers, and does not
+    call its `run`.
+    """
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Accept or refuse the queued arguments, and run the tool with their values."""
-        return await self._run_accepted(partial(accept_queued, self.contract, arguments), self.name)
+
+        async def accept() -> Accepted:
+            return accept_queued(self.contract_here(), arguments)
+
+        return await self._run_accepted(accept, NO_REQUEST)
+
+    def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
+        """As for any tool, but a dependency that fails is a protocol error: then the task fails."""
+        if _is_of_dependency(error):
+            failed = McpError(code=INTERNAL_ERROR, message=str(error))
+            failed.__cause__ = error
+            return failed
+        return super().host_error(error, original)
 
 
-def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
-    """Put one tool behind the boundary.
+def _is_of_dependency(error: Exception) -> bool:
+    """Whether FastMCP raised this because a dependency failed, before the tool was called."""
+    frames = list(walk_tb(error.__traceback__))
+    resolve: Any = _resolve_fastmcp_dependencies
+    return isinstance(error, RuntimeError) and frames[-1][0].f_code is resolve.__wrapped__.__code__
+
+
+@cache
+def _guarded_class(plain: type[Tool]) -> type[Any]:
+    """A class that is both: hosts and authors ask of which class a tool is."""
+    return type(plain.__name__, (GuardedTool, plain), {"model_config": {"defer_build": True}})
+
+
+def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
+    """The same tool, except for its parameters and their validation.
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
     """
-    parameters = json.dumps(tool.parameters)
-    return GuardedTool.around(tool, *compile_tool(profile, function_of(tool), parameters))
+    contract, published = compile(strict=False)
+    if isinstance(tool, FunctionTool) and contract.function is not None:
+        call = _host_run(tool, contract.function, contract)
+    else:
+        # The server calls `_run`, not `run`: there, mounted tools run their child's middleware.
+        call = tool._run  # pyright: ignore[reportPrivateUsage]
+    made: Any = tool.model_copy(update={"parameters": published})
+    object.__setattr__(made, "__class__", _guarded_class(type(tool)))
+    made.__dict__.update(contract=contract, compile=compile, inner=tool, call=call)
+    # `call` comes to a way to run that was put on the tool itself.
+    made.__dict__.pop("run", None)
+    return made
+
+
+class NamedTool(FastMCPProviderTool):
+    """A tool of a mounted server that is protected itself. Refusals name it as it is called
+    here.
+    """
+
+    async def _run(self, arguments: dict[str, Any]) -> ToolResult:
+        with called_as(self.name):
+            return await super()._run(arguments)
+
+
+def named_tool(tool: FastMCPProviderTool) -> Tool:
+    """The same tool, which passes its name on."""
+    made = tool.model_copy()
+    object.__setattr__(made, "__class__", NamedTool)
+    return made
 
 
 def function_of(tool: Tool) -> Function | None:
     """The function to compile; None if a tool has only a schema."""
-    if isinstance(tool, FunctionTool) and type(tool).run is FunctionTool.run:
-        return tool.fn
-    return None
+    if not isinstance(tool, FunctionTool) or type(tool).run is not FunctionTool.run:
+        return None
+    # A way to run of its own may have been put on this one tool.
+    return None if "run" in vars(tool) else tool.fn
 
 
 def compile_tool(
-    profile: Profile, function: Function | None, parameters: str
+    profile: Profile, function: Function | None, parameters: str, *, strict: bool
 ) -> tuple[Contract, Json]:
-    """The contract of a tool, and the schema to publish."""
+    """The contract of a tool, and the schema to publish. In a strict one, no number and no boolean
+    is read out of text. A schema that an author wrote is published as it is; `toolbooth lint` knows
+    which clients cannot read it.
+
+    Raises:
+        ContractError: with every mistake in the tool, each with its remedy.
+    """
     schema: Json = json.loads(parameters)
     if function is None:
-        # A schema that somebody wrote is published as it is; `toolbooth lint` knows which clients
-        # cannot read it.
-        return compile_json_schema(schema), schema
+        contract, published = compile_json_schema(schema), schema
+    else:
+        contract, published = _compile(profile, function, schema)
+    if strict:
+        for shape in walk(contract.shape):
+            shape.strict = True
+    return contract, published
+
+
+def _compile(profile: Profile, function: Function, schema: Json) -> tuple[Contract, Json]:
     own = inspect.signature(function).parameters.keys()
     hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
     contract = compile_function(function, injected=lambda param, _: param.name in hosts)
-    contract = replace(contract, describe=partial(_with_descriptions, contract.schema, schema))
-    return contract, profile.input_schema(contract)
-
-
-def _with_descriptions(schema: Schema, hosts: Schema) -> Json:
-    """The schema, with the descriptions that FastMCP has read from the docstring."""
-    described: Schema = hosts.get("properties", {})
-    properties: Json = {}
-    for name, own in schema["properties"].items():
-        theirs: Schema = described.get(name, {})
-        if "description" in theirs:
-            properties[name] = {"description": theirs["description"], **own}
-        else:
-            properties[name] = own
-    return {**schema, "properties": properties}
+    made = ParsedFunction.from_function(function).input_schema
+    by_hand = is_rewritten(contract, made, schema)
+    contract = with_hand_set(contract, made, schema)
+    return contract, schema if by_hand else profile.input_schema(contract)
 
 
 def _host_run(tool: FunctionTool, function: Function, contract: Contract) -> Run:
@@ -193,16 +270,25 @@ class _CallAdapter:
 # --- results ------------------------------------------------------------------------------------
 
 
-def result_of_error(error: Exception, contract: Contract, name: str) -> ToolResult | None:
-    """The result for an exception that agents may read; None for one that FastMCP handles."""
+def host_error(
+    error: Exception, contract: Contract, name: str, original: OriginalRequest
+) -> Exception | None:
+    """The exception that FastMCP knows for one of ours; None for any other."""
     cause = error.__cause__
     # FastMCP wraps the error of a dependency.
-    wrapped = isinstance(error, RuntimeError) and isinstance(cause, ToolError)
-    rendered = error_result(cause if wrapped else error, contract, name)
-    if rendered is None:
+    if isinstance(error, RuntimeError) and isinstance(cause, ToolError):
+        error = cause
+    result = error_result(error, contract, name)
+    if result is None:
         return None
-    result = CallToolResult.model_validate(rendered)
-    return ToolResult(result.content, result.structured_content, result.meta, result.is_error)
+    text = original.keep_error(result)
+    if isinstance(error, ToolInputError):
+        made: Exception = ValidationError(text, log_level=logging.WARNING)
+        made.__cause__ = validation_error(error, contract, name)
+    else:
+        made = HostToolError(text)
+        made.__cause__ = error
+    return made
 
 
 def _with_repairs(result: ToolResult, repairs: list[Repair]) -> ToolResult:

@@ -1,9 +1,10 @@
 """A server of the official SDK goes in; the same server comes out, with every tool behind the
 boundary.
 
-The server's tool manager is replaced by one that guards each tool where it is registered, so a
-mistake is reported there. A guarded tool runs through the SDK's own machinery, with its Context,
-resolvers, structured output and mask; only the validation of arguments is ours, and runs once:
+The SDK keeps its tools as they are, so that all later changes to them count. They are guarded
+where the server's tool manager lists them and looks them up; a mistake is reported where a tool is
+registered. A guarded tool runs through the SDK's own machinery, with its Context, resolvers,
+structured output and mask; only the validation of arguments is ours, and runs once:
 `pre_parse_json` and the silent dropping of unknown keys are gone, and parameter aliases work.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -21,8 +23,8 @@ require("toolbooth.adapters.mcp_sdk", extra="mcp", modules={"mcp": "the official
 
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import InvalidSignature, UnexpectedToolError
-from mcp.server.mcpserver.resolve import Resolve
+from mcp.server.mcpserver.exceptions import InvalidSignature, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.resolve import Resolve, find_resolved_parameters
 from mcp.server.mcpserver.tools import Tool, ToolManager
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPError
@@ -32,9 +34,12 @@ from pydantic import Field, InstanceOf, PydanticUndefinedAnnotation, PydanticUse
 
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove, with_probe
-from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
+from toolbooth.adapters.sdk.accept_call import error_result, meta_with_repairs
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
+from toolbooth.adapters.sdk.host_errors import validation_error
+from toolbooth.adapters.sdk.listing import Listing, accept_listed
 from toolbooth.adapters.sdk.original_request import OriginalRequest, RequestScope, keep_request
 from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.run import bound_call, is_async
@@ -44,7 +49,8 @@ from toolbooth.compile.params import is_context
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
-from toolbooth.errors import ContractError
+from toolbooth.errors import ContractError, ToolInputError
+from toolbooth.jsonvalue import Json, Schema
 from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
 Server = TypeVar("Server", bound=MCPServer[Any])
@@ -79,12 +85,10 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
     prove("mcp_sdk", lambda: with_probe(protect(MCPServer(PROBE))))
     chosen = choose_profile(profile)
     if not is_protected(server):
-        # The one place through which every registration and every call goes; the SDK offers no hook
-        # there.
-        tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-        guarded = _GuardedToolManager(server.name, tools, chosen)
-        server._tool_manager = guarded  # pyright: ignore[reportPrivateUsage]
-        server.middleware.append(keep_request)
+        _install(server._tool_manager, server.name, chosen)  # pyright: ignore[reportPrivateUsage]
+        # `Listing` needs a part of the SDK's server that MCPServer has no public name for.
+        sdk_server = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]
+        sdk_server.middleware[:0] = [keep_request, Listing(sdk_server)]
         patched: Any = server
         patched.run_stdio_async = with_exact_stdin(server.run_stdio_async)
     return server
@@ -92,48 +96,84 @@ def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
 
 def is_protected(server: MCPServer[Any]) -> bool:
     """Whether `protect` has been here."""
-    # As in `protect`.
-    tools = server._tool_manager  # pyright: ignore[reportPrivateUsage]
-    return isinstance(tools, _GuardedToolManager)
+    # As in `_install`.
+    manager = server._tool_manager  # pyright: ignore[reportPrivateUsage]
+    return isinstance(manager._tools, _CheckedTools)  # pyright: ignore[reportPrivateUsage]
 
 
-class _GuardedToolManager(ToolManager):
-    """The SDK's tool manager, holding guarded tools only."""
-
-    def __init__(self, owner: str, tools: ToolManager, profile: Profile) -> None:
-        super().__init__(tools.warn_on_duplicate_tools)
-        self._tools: dict[str, Tool] = _GuardedTools(profile)
-        mistakes: list[str] = []
-        for tool in tools.list_tools():
-            try:
-                self._tools[tool.name] = tool
-            except ContractError as error:
-                mistakes += [f"tool {tool.name!r}: {each}" for each in error.mistakes]
-        if mistakes:
-            raise ContractError(owner, mistakes)
-
-    def add_tool(self, fn: Function, *args: Any, **how: Any) -> Tool:
-        """Register a function, also one whose arguments the SDK cannot describe.
-
-        Raises:
-            ContractError: with every mistake in the signature, each with its remedy.
-        """
+def _install(manager: ToolManager, owner: str, profile: Profile) -> None:
+    """Guard the tools of a manager where they are found. It is not replaced: others may have put
+    their own functions on it.
+    """
+    tools = _CheckedTools(profile)
+    mistakes: list[str] = []
+    for tool in manager.list_tools():
         try:
-            return self._tools[super().add_tool(fn, *args, **how).name]
+            tools[tool.name] = tool
+        except ContractError as error:
+            mistakes += [f"tool {tool.name!r}: {each}" for each in error.mistakes]
+    if mistakes:
+        raise ContractError(owner, mistakes)
+    # The one place through which every registration goes; the SDK offers no hook there, nor where
+    # tools are looked up.
+    manager._tools = tools  # pyright: ignore[reportPrivateUsage]
+    patched: Any = manager
+    get_tool, list_tools, add_tool = manager.get_tool, manager.list_tools, manager.add_tool
+
+    def guarded_get(name: str) -> Tool | None:
+        tool = get_tool(name)
+        return None if tool is None else tools.guarded(tool)
+
+    def guarded_list() -> list[Tool]:
+        return [tools.guarded(tool) for tool in list_tools()]
+
+    def lenient_add(fn: Function, *args: Any, **how: Any) -> Tool:
+        try:
+            return add_tool(fn, *args, **how)
         except ContractError:
             raise
         except _REJECTIONS:
-            return self._tools[super().add_tool(_stand_in(fn), *args, **how).name]
+            # What is wrong with resolvers is wrong in any case.
+            find_resolved_parameters(fn)
+            return add_tool(_stand_in(fn), *args, **how)
+
+    patched.get_tool = guarded_get
+    patched.list_tools = guarded_list
+    patched.add_tool = lenient_add
 
 
-class _GuardedTools(dict[str, Tool]):
+class _CheckedTools(dict[str, Tool]):
+    """The tools of a server. They stay as they are, but one with a mistake is not added."""
+
     def __init__(self, profile: Profile) -> None:
         super().__init__()
-        self.profile = profile
+        self._profile = profile
+        self._guarded: dict[str, tuple[Any, GuardedTool]] = {}
 
     def __setitem__(self, name: str, tool: Tool) -> None:
-        guarded = tool if isinstance(tool, GuardedTool) else guard_tool(tool, self.profile)
-        super().__setitem__(name, guarded)
+        self._guard(name, tool)
+        super().__setitem__(name, tool)
+
+    def guarded(self, tool: Tool) -> GuardedTool:
+        """A tool behind the boundary, as it is now."""
+        if isinstance(tool, GuardedTool):
+            return tool
+        kept = self._guarded.get(tool.name)
+        # Also a schema that was changed in place.
+        if kept is not None and kept[0] == _state(tool):
+            return kept[1]
+        return self._guard(tool.name, tool)
+
+    def _guard(self, name: str, tool: Tool) -> GuardedTool:
+        made = tool if isinstance(tool, GuardedTool) else guard_tool(tool, self._profile)
+        fields, parameters, metadata = _state(tool)
+        self._guarded[name] = (dict(fields), deepcopy(parameters), dict(metadata)), made
+        return made
+
+
+def _state(tool: Tool) -> tuple[dict[str, Any], Json, dict[str, Any]]:
+    """All that a guarded tool is made from."""
+    return vars(tool), tool.parameters, vars(tool.fn_metadata)
 
 
 class GuardedTool(Tool):
@@ -144,13 +184,12 @@ class GuardedTool(Tool):
     inner: InstanceOf[Tool] = Field(exclude=True, repr=False)
 
     @classmethod
-    def around(cls, tool: Tool, contract: Contract, profile: Profile) -> GuardedTool:
+    def around(cls, tool: Tool, contract: Contract, published: Schema) -> GuardedTool:
         """The same tool, except for its parameters and their validation."""
         same: dict[str, Any] = {name: getattr(tool, name) for name in Tool.model_fields}
+        same["parameters"] = published
         function = contract.function
-        # Without a function, there is a schema that somebody wrote: it is published as it is.
         if function is not None:
-            same["parameters"] = profile.input_schema(contract)
             same["fn"] = function
             same["is_async"] = is_async(function)
             same["fn_metadata"] = _ValidatedMetadata.of(tool.fn_metadata, contract, function)
@@ -160,26 +199,30 @@ class GuardedTool(Tool):
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
         """Accept or refuse the arguments, and run the tool with their values."""
-        try:
-            with RequestScope() as original:
-                values, repairs = self._accept(arguments, original)
-                run = self.inner.run if self.contract.function is None else super().run
+        with RequestScope() as original:
+            values, repairs = await self._accept(arguments, original)
+            run = self.inner.run if self.contract.function is None else super().run
+            try:
                 result = await run(values, context, convert_result)
-        except UnexpectedToolError as error:
-            rendered = error_result(error.__cause__, self.contract, self.name)
-            if rendered is None:
-                raise
-            return CallToolResult.model_validate(rendered)
+            except UnexpectedToolError as error:
+                shown = error_result(error.__cause__, self.contract, self.name)
+                if shown is None:
+                    raise
+                raise ToolError(original.keep_error(shown)) from error.__cause__
         if repairs and isinstance(result, CallToolResult):
             return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
         return result
 
-    def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
-        """Accept the arguments. As in `Tool.run`, an exception is masked and kept as the cause,
-        where `run` finds it.
+    async def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
+        """Accept the arguments, or raise as `Tool.run` does: ToolError for a refusal, an
+        UnexpectedToolError for a validator that crashes.
         """
         try:
-            return accept_call(self.contract, arguments, original)
+            return await accept_listed(self.contract, arguments, original)
+        except ToolInputError as error:
+            shown = error_result(error, self.contract, self.name) or {}
+            cause = validation_error(error, self.contract, self.name)
+            raise ToolError(original.keep_error(shown)) from cause
         except MCPError:
             raise
         except Exception as error:
@@ -191,20 +234,28 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
 
     Raises:
         ContractError: with every mistake in the tool, each with its remedy.
+        InvalidSignature: the SDK's own, for a header that it would not accept.
     """
     if type(tool).run is not Tool.run or type(tool.fn_metadata) is not FuncMetadata:
         # It validates its arguments itself, so only its schema is known.
         contract = compile_json_schema(tool.parameters, name=tool.name)
-        return GuardedTool.around(tool, contract, profile)
+        return GuardedTool.around(tool, contract, tool.parameters)
     hosts = {tool.context_kwarg, *tool.resolved_params}
     contract = compile_function(
         tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
     )
-    made = GuardedTool.around(tool, contract, profile)
+    schema = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    by_hand = is_rewritten(contract, schema, tool.parameters)
+    contract = with_hand_set(contract, schema, tool.parameters)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
-    if (reason := find_invalid_x_mcp_header(made.parameters)) is not None:
-        raise ContractError(tool.name, [f"invalid x-mcp-header: {reason}"])
-    return made
+    if (reason := find_invalid_x_mcp_header(dict(contract.schema))) is not None:
+        # In the words of the SDK.
+        raise InvalidSignature(
+            f"Tool {tool.name!r} has an invalid x-mcp-header annotation: {reason}"
+        )
+    # A schema that an author wrote is published as it is.
+    published = tool.parameters if by_hand else profile.input_schema(contract)
+    return GuardedTool.around(tool, contract, published)
 
 
 class _ValidatedMetadata(FuncMetadata):
@@ -270,6 +321,8 @@ def _stand_in(function: Function) -> Function:
         params, return_annotation=hints.returns(signature.return_annotation)
     )
     found.__annotations__ = {param.name: param.annotation for param in params}
+    if signature.return_annotation is not inspect.Signature.empty:
+        found.__annotations__["return"] = found.__signature__.return_annotation
     return found
 
 

@@ -199,7 +199,8 @@ def _problem(
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.model_path[-1:] == ("[key]",):
-        return Problem(code="invalid", path=path, message=messages.invalid_key(first))
+        said = messages.invalid_key(first)
+        return Problem(code="invalid", path=path, message=said, kind=first.kind)
     reasons = dict.fromkeys(messages.objection(objection) for _, objection in objections)
     message = messages.no_form_fits(list(reasons))
     if found.group:
@@ -207,7 +208,7 @@ def _problem(
     hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)
     if not hidden:
         message = messages.with_value(message, sent)
-    return Problem(code="invalid", path=path, message=message)
+    return Problem(code="invalid", path=path, message=message, kind=first.kind)
 
 
 def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None) -> Problem:

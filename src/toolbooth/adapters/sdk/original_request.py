@@ -12,7 +12,8 @@ If some middleware of the host has changed the arguments, the changed ones count
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from secrets import token_hex
@@ -39,10 +40,27 @@ class OriginalRequest(NamedTuple):
     """The SDK's context of the request: who calls, and how to reach them."""
     params: Json | None = None
     """The params of the request; None for nested calls that the tool makes itself."""
+    error_results: list[Json] | None = None
+    """The results for the errors that were raised in this call, as far as they are ours."""
+    called: str | None = None
+    """The name of a call from within the process, if a mounted tool has another of its own."""
+
+    def keep_error(self, result: Json) -> str:
+        """Keep the result for an error that will be raised. Returns the text for the exception."""
+        if self.error_results is not None:
+            self.error_results.append(result)
+        return result["content"][0]["text"]
+
+    def taken(self, arguments: Json) -> Json:
+        """The arguments that were sent, and that some middleware has taken out since."""
+        sent = _object_leniently((self.params or {}).get("arguments"))
+        return {key: value for key, value in (sent or {}).items() if key not in arguments}
 
     def name(self, own: str) -> str:
         """The name that was called. A mounted tool has another name of its own."""
-        return own if self.params is None else str(self.params.get("name", own))
+        if self.params is None:
+            return self.called or own
+        return str(self.params.get("name", own))
 
 
 NO_REQUEST = OriginalRequest()
@@ -63,11 +81,24 @@ async def keep_request(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> 
         body, arguments = _original_arguments(arguments, body)
         readable = _object_leniently(arguments) or {}
         ctx = replace(ctx, params={**params, "arguments": readable})
-    token = _current.set(OriginalRequest(body, ctx, params))
+    error_results: list[Json] = []
+    token = _current.set(OriginalRequest(body, ctx, params, error_results))
     try:
-        return await call_next(ctx)
+        result = await call_next(ctx)
     finally:
         _current.reset(token)
+    return _in_full(result, error_results) if error_results else result
+
+
+def _in_full(result: Any, error_results: list[Json]) -> Any:
+    """The result that a host has made of an exception, which is a text, with all else that belongs
+    to it. If some middleware has made another result of it, that one is sent.
+    """
+    if is_object(result):
+        for each in error_results:
+            if result.get("content") == each["content"]:
+                return {**result, **each}
+    return result
 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:
@@ -124,6 +155,20 @@ class RequestScope:
         _current.reset(self._token)
 
 
+@contextmanager
+def called_as(name: str) -> Generator[None]:
+    """Call a mounted tool from within the process. The outermost server's name for it counts."""
+    original = _current.get()
+    if original.params is not None or original.called is not None:
+        yield
+        return
+    token = _current.set(original._replace(called=name))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def sdk_context() -> Any:
     """The SDK's context of the current request; None for a call from within the process."""
     return _current.get().context
@@ -143,7 +188,11 @@ def read_original(contract: Contract, body: bytes, arguments: Json) -> tuple[Jso
     except TypeError:  # Python values, made by some middleware
         return message, None
     if as_host_reads is not None and _canonical(as_host_reads) != canonical:
-        return message, None
+        left = {key: value for key, value in as_host_reads.items() if key in arguments}
+        if not is_object(sent) or _canonical(left) != canonical:
+            return message, None
+        # Some fields were taken out. The others are as they were sent.
+        sent = {key: value for key, value in sent.items() if key in arguments}
     return message, (sent, delicate, canonical)
 
 

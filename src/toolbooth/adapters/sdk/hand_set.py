@@ -1,0 +1,134 @@
+"""A host's schema of a function that was changed by hand: the changes are listed and hold for each
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.jsonvalue import Json, Schema, is_object
+from toolbooth.shape import Field
+
+_DEFINITIONS = ("$defs", "definitions")
+
+
+def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:
+    """The contract of a function, with what was changed in its schema since the host made it.
+
+    `made` is the schema that the host makes of the function, `listed` the one that its tool has.
+    The descriptions are always those of `listed`: hosts read some of them from the docstring.
+    """
+    changed = _changed(made, listed)
+    # Fields that the host knows and the contract does not were flattened.
+    for name in changed.keys() & _properties(made).keys() - _properties(contract.schema).keys():
+        del changed[name]
+    required = _required(listed) - _required(made)
+    describe = partial(_describe, contract.schema, listed, changed, required)
+    if not changed and not required:
+        return replace(contract, describe=describe)
+    return replace(
+        contract,
+        describe=describe,
+        validate=_also(contract, listed, changed, required),
+        validation_proves_shape=False,
+    )
+
+
+def is_rewritten(contract: Contract, made: Schema, listed: Schema) -> bool:
+    """Whether no field of a schema is as the host made it: then it is published as it is."""
+    declared = _properties(contract.schema).keys()
+    return bool(declared) and declared <= _changed(made, listed).keys()
+
+
+def _changed(made: Schema, listed: Schema) -> Json:
+    """The fields that were changed or added."""
+    return {
+        name: node
+        for name, node in _properties(listed).items()
+        if _without_description(node) != _without_description(_properties(made).get(name))
+    }
+
+
+def _properties(schema: Schema) -> Mapping[str, Any]:
+    return schema.get("properties") or {}
+
+
+def _required(schema: Schema) -> set[str]:
+    return set(schema.get("required") or ())
+
+
+def _without_description(node: Any) -> Any:
+    if not is_object(node):
+        return node
+    return {key: value for key, value in node.items() if key != "description"}
+
+
+def _describe(schema: Schema, listed: Schema, changed: Json, required: set[str]) -> Json:
+    properties: Json = {}
+    for name, own in schema["properties"].items():
+        theirs: Any = _properties(listed).get(name, {})
+        if is_object(theirs) and "description" in theirs:
+            properties[name] = {"description": theirs["description"], **own}
+        else:
+            properties[name] = own
+    made: Json = {**schema, "properties": {**properties, **changed}}
+    if required:
+        made["required"] = list(dict.fromkeys([*schema.get("required", ()), *sorted(required)]))
+    if changed:
+        for key in _DEFINITIONS:
+            if key in listed:
+                made[key] = {**listed[key], **made.get(key, {})}
+    return made
+
+
+def _also(contract: Contract, listed: Schema, changed: Json, required: set[str]) -> Any:
+    """The validation of the function, after the check of what was changed."""
+    declared = contract.shape.objects[0].fields
+    checked = [name for name in {**changed, **dict.fromkeys(required)} if name in declared]
+    properties = {name: changed[name] for name in checked if name in changed}
+    schema: Json = {"type": "object", "properties": properties, "additionalProperties": True}
+    schema["required"] = [name for name in checked if name in required]
+    schema.update((key, listed[key]) for key in _DEFINITIONS if key in listed)
+    hand_set = compile_json_schema(schema, name=contract.name)
+
+    def validate(arguments: Any) -> Any:
+        try:
+            hand_set.validate(_sent(declared, arguments, checked))
+        except InvalidValues as error:
+            raise InvalidValues(partial(_in_model, declared, error.objections)) from None
+        except (TypeError, ValueError):
+            # Python values, from within the process, are not JSON that a schema could judge.
+            pass
+        return contract.validate(arguments)
+
+    return validate
+
+
+def _sent(declared: Mapping[str, Field], arguments: Any, names: list[str]) -> Json:
+    """Some fields as they were sent, found where flattening has put them."""
+    made: Json = {}
+    for name in names:
+        found: Any = arguments
+        for step in declared[name].model_path or (name,):
+            found = found.get(step, _ABSENT) if is_object(found) else _ABSENT
+        if found is not _ABSENT:
+            made[name] = found
+    return made
+
+
+_ABSENT = object()
+
+
+def _in_model(
+    declared: Mapping[str, Field], objections: tuple[Objection, ...]
+) -> Iterator[Objection]:
+    """Objections to fields as they were sent, at their places in the author's model."""
+    for each in objections:
+        name, *below = each.model_path
+        place = declared[str(name)].model_path or (name,)
+        yield replace(each, model_path=(*place, *below))

@@ -1,0 +1,68 @@
+"""A refusal as hosts know refusals: an exception that is caused by Pydantic's ValidationError.
+
+Hosts log it, and their middleware sees it. `keep_request` sends the result in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+
+from toolbooth.contract import Contract
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import JsonPath
+from toolbooth.shape import JsonType, Shape, item_shape
+
+_WRONG_TYPES: dict[JsonType, str] = {
+    "integer": "int_parsing",
+    "number": "float_parsing",
+    "boolean": "bool_parsing",
+    "string": "string_type",
+    "object": "model_type",
+    "array": "list_type",
+    "null": "none_required",
+}
+
+
+def validation_error(error: ToolInputError, contract: Contract, tool: str) -> ValidationError:
+    """The problems of a refusal, without any value that was sent."""
+    details = [_details(each, contract.shape) for each in error.problems]
+    return ValidationError.from_exception_data(tool, details)
+
+
+def _details(problem: Problem, shape: Shape) -> InitErrorDetails:
+    kind: Any = _kind(problem, shape)
+    said = PydanticCustomError(kind, "{said}", {"said": problem.message})
+    return InitErrorDetails(type=said, loc=problem.path, input=None)
+
+
+def _kind(problem: Problem, shape: Shape) -> str:
+    """What Pydantic would call a problem. Hosts log the kinds that are Pydantic's own."""
+    if problem.kind is not None:
+        return problem.kind
+    nested = len(problem.path) > 1
+    if problem.code == "missing":
+        return "missing" if nested else "missing_argument"
+    if problem.code in ("unknown-key", "nested-wrapper"):
+        return "extra_forbidden" if nested else "unexpected_keyword_argument"
+    if problem.code == "wrong-type":
+        types = _shape_at(shape, problem.path).types
+        return next((_WRONG_TYPES[each] for each in _WRONG_TYPES if each in types), "wrong-type")
+    return problem.code
+
+
+def _shape_at(shape: Shape, path: JsonPath) -> Shape:
+    """The shape at a path, in the first form of each union."""
+    found: Shape | None = shape
+    for step in path:
+        if isinstance(step, int):
+            found = item_shape(found.arrays[0], step) if found.arrays else None
+        elif found.objects:
+            form = found.objects[0]
+            found = form.fields[step].shape if step in form.fields else form.additional
+        else:
+            found = None
+        if found is None:
+            return Shape()
+    return found

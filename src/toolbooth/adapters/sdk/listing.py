@@ -1,0 +1,129 @@
+"""The fields that a server lists and a tool does not declare, such as the `context` that analytics
+add to every tool.
+
+Code that adds such a field to `tools/list` takes it out of each call, before the tool gets its
+arguments. `Listing` remembers what was listed, so that these fields are held to their schema too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, TypeVar
+
+from mcp.server.lowlevel import Server
+from mcp_types import PaginatedRequestParams
+from pydantic import BaseModel
+
+from toolbooth.adapters.sdk.accept_call import accept_call
+from toolbooth.adapters.sdk.original_request import NO_REQUEST, OriginalRequest
+from toolbooth.boundary.accept import Accepted
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.contract import Contract
+from toolbooth.errors import ContractError, Problem, ToolInputError
+from toolbooth.jsonvalue import Json, Schema
+
+T = TypeVar("T")
+
+_current: ContextVar[Listing | None] = ContextVar("listing", default=None)
+
+
+class Listing:
+    """Middleware of the SDK's server: remembers the input schemas that were listed last."""
+
+    def __init__(self, server: Server[Any]) -> None:
+        self._server = server
+        self._schemas: dict[str, Schema] | None = None
+
+    async def __call__(self, ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        if ctx.method == "tools/list":
+            result = await call_next(ctx)
+            self._remember(result)
+            return result
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        token = _current.set(self)
+        try:
+            return await call_next(ctx)
+        finally:
+            _current.reset(token)
+
+    async def schema_of(self, tool: str, ctx: Any) -> Schema:
+        """The input schema that was listed for a tool; an empty one if it was not."""
+        if self._schemas is None:
+            # No client has asked this process for a list yet; it may have asked another.
+            await self._list(ctx)
+        return (self._schemas or {}).get(tool, {})
+
+    async def _list(self, ctx: Any) -> None:
+        entry = self._server.get_request_handler("tools/list")
+        cursor: str | None = None
+        while entry is not None:
+            result = await entry.handler(ctx, PaginatedRequestParams(cursor=cursor))
+            cursor = self._remember(result)
+            if cursor is None:
+                return
+
+    def _remember(self, result: Any) -> str | None:
+        """Note the schemas on one page of a list. Returns the cursor of the next one."""
+        if isinstance(result, BaseModel):
+            result = result.model_dump(by_alias=True, mode="json")
+        known = self._schemas = self._schemas or {}
+        for tool in result.get("tools", ()):
+            known[tool["name"]] = tool["inputSchema"]
+        return result.get("nextCursor")
+
+
+async def accept_listed(contract: Contract, arguments: Json, original: OriginalRequest) -> Accepted:
+    """`accept_call`, where fields that were taken out of the arguments are checked too.
+
+    Raises:
+        ToolInputError: if the arguments or one of those fields are refused.
+    """
+    accept = partial(accept_call, contract, arguments, original)
+    return await checking_taken(accept, arguments, original)
+
+
+async def checking_taken(accept: Callable[[], T], arguments: Json, original: OriginalRequest) -> T:
+    """What `accept` returns, if also the fields that were taken out of the arguments are right.
+
+    Raises:
+        ToolInputError: with the problems of both.
+    """
+    taken = original.taken(arguments)
+    if not taken:
+        return accept()
+    problems = await _problems_of_taken(taken, original)
+    try:
+        accepted = accept()
+    except ToolInputError as error:
+        corrected = error.corrected
+        if corrected is not None:
+            corrected = None if problems else {**taken, **corrected}
+        raise error.replaced(problems=[*problems, *error.problems], corrected=corrected) from None
+    if problems:
+        raise ToolInputError(problems)
+    return accepted
+
+
+async def _problems_of_taken(taken: Json, original: OriginalRequest) -> tuple[Problem, ...]:
+    """What is wrong with fields that a middleware has taken out, by the schema that was listed.
+    Fields that are not listed are the middleware's own business.
+    """
+    listing = _current.get()
+    if listing is None:
+        return ()
+    schema = await listing.schema_of(original.name(""), original.context)
+    listed: Mapping[str, Any] = schema.get("properties") or {}
+    properties = {name: listed[name] for name in taken if name in listed}
+    definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    check: Json = {"type": "object", "properties": properties, **definitions}
+    try:
+        contract = compile_json_schema(check)
+        accept_call(contract, {name: taken[name] for name in properties}, NO_REQUEST)
+    except ContractError:  # not a schema
+        return ()
+    except ToolInputError as error:
+        return error.problems
+    return ()
