@@ -48,7 +48,8 @@ call.
 def takes_many(call: SyncInvocation) -> bool:
     """Whether a call makes one row, so that many can be made of it."""
     is_create = call.action.name == "create" and call.action.method == "POST"
-    return is_create and bool(call.arguments.named("body")) and not call.arguments.whole
+    is_one = bool(call.arguments.named("body")) and not call.arguments.whole
+    return is_create and is_one and call.arguments.plain is None
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
