@@ -90,6 +90,7 @@ def with_choices(message: str, choices: tuple[str, ...]) -> str:
 
 ONLY_DEFAULTS = "No field was sent: the row has nothing but defaults."
 STORED_SOMETHING_ELSE = "Nothing changed: the view stored something else."
+STORED_NOTHING = "Nothing changed: what was sent was not stored."
 HELD_ALL_THIS = "Nothing changed: the row held all this already."
 NO_FIELD_SENT = "Nothing changed: no field was sent."
 

@@ -45,8 +45,8 @@ def not_described(error: Exception) -> str:
 # Bodies in the settings: what is wrong with an entry of TOOLBOOTH["BODIES"].
 
 NOT_A_BODY = (
-    "is not a body; give a serializer, a Pydantic model or a JSON Schema with properties, the import "
-    "path of one, or None"
+    "is not a body; give a serializer, a Pydantic model or a JSON Schema with properties, "
+    "the import path of one, or None"
 )
 GET_HAS_NO_BODY = "is a GET, which takes no body"
 

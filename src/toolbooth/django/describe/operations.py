@@ -36,6 +36,8 @@ _ACTIONS_WITH_ROWS = ("list", "retrieve")
 class BodySerializer:
     """How the serializer that reads the body is found for one caller."""
 
+    cls: type[BaseSerializer[Any]] | None = None
+    """Its class, as it was described."""
     declared: type[BaseSerializer[Any]] | None = None
     """Only if the view itself would take another one."""
     dynamic: bool = False
@@ -188,10 +190,10 @@ def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
     chosen = _serializer_class(view)
     declared: Any = item.__class__
     if not is_same_class(chosen, declared):
-        return BodySerializer(declared=declared)
+        return BodySerializer(cls=declared, declared=declared)
     chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
     changes = has_own_code(chosen, "__init__", "get_fields", "get_field_names")
-    return BodySerializer(dynamic=chooses or changes)
+    return BodySerializer(cls=declared, dynamic=chooses or changes)
 
 
 def _serializer_class(view: Any) -> Any:
