@@ -287,6 +287,17 @@ def rename_argument(name: str) -> str:
 WHOLE_OR_BY_FIELD = "pass the arguments whole, or field by field"
 
 
+def not_a_views_tool(name: str, near: str | None) -> str:
+    """`unread_fields` was asked about a tool that no view runs."""
+    ending = f"; {near!r} may be meant" if near else ""
+    return f"there is no view's tool {name!r}{ending}"
+
+
+def action_failed(tool: str, text: str) -> str:
+    """`unread_fields` cannot say what an action reads if it does not run to its end."""
+    return f"{tool!r} was refused or failed, so its fields may not all have been read: {text}"
+
+
 def tools_not_listed(status: int, words: str) -> str:
     """`tools/list` was refused."""
     return f"the tools were not listed: HTTP {status}, {words}"

@@ -64,8 +64,7 @@ class StoredRow:
         fields = self._fields(names)
         if all(saves.wrote(self.row, _source(name, field)) for name, field in fields.items()):
             return self
-        model: Any = type(self.row)
-        rows = model._base_manager.using(self.row._state.db).filter(pk=self.row.pk)
+        rows = self.row.__class__._base_manager.using(self.row._state.db).filter(pk=self.row.pk)
         found = None if self.row.pk is None else rows.first()
         if found is None:
             return replace(self, row=None)
@@ -104,7 +103,7 @@ class StoredRow:
     def _stored(self, name: str, field: Any) -> Any:
         """What the row has. Raises _NotShown."""
         source = _source(name, field)
-        if self.row is None or (source and not hasattr(type(self.row), source[0])):
+        if self.row is None or (source and not hasattr(self.row.__class__, source[0])):
             raise _NotShown
         if name in self.value and self.is_plain and field is self.saved.fields.get(name):
             return self.value[name]

@@ -31,7 +31,12 @@ from toolbooth.django.describe.contracts import (
     hints,
     summary,
 )
-from toolbooth.django.describe.declared_bodies import WrongBody, declared_body, unknown_names
+from toolbooth.django.describe.declared_bodies import (
+    WrongBody,
+    declared_body,
+    unknown_names,
+    unused_patterns_of_bodies,
+)
 from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action, discover
 from toolbooth.django.describe.extra_help import (
     extra_help_of_function,
@@ -47,7 +52,6 @@ from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import FunctionTool, function_tool
 from toolbooth.django.results.paged_results import results_of
-from toolbooth.jsonvalue import near_name
 from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
 from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
 from toolbooth.server.registry import ToolRegistry
@@ -72,6 +76,8 @@ class Catalogue:
     registry: ToolRegistry
     actions: Mapping[str, Action]
     """Of every tool, the hand-written ones included."""
+    body_names: Mapping[str, tuple[str, ...]]
+    """The fields that are sent in the body, of every view's tool."""
     open: bool
     """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     authenticating_actions: tuple[Action, ...]
@@ -137,12 +143,13 @@ def build(chosen: Configuration) -> Catalogue:
     made.add_dispatchers()
     every += [*of_views, *made.actions]
     made.unused_patterns += patterns_without_tools(chosen, every)
-    made.unused_patterns += inherited_bodies_without_tools(chosen, of_views)
+    made.unused_patterns += [LeftOut(*each) for each in unused_patterns_of_bodies(chosen, of_views)]
     made.wrong_bodies += [LeftOut(*each) for each in unknown_names(chosen, of_views)]
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
         actions=made.actions,
+        body_names=made.body_names,
         open=all(map(is_open, made.actions.values())),
         authenticating_actions=_authenticating_actions(made.actions.values()),
         left_out=tuple(made.left_out),
@@ -161,6 +168,7 @@ class _Building:
     chosen: Configuration
     registry: ToolRegistry = field(init=False)
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
+    body_names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
     clashes: list[LeftOut] = field(default_factory=list[LeftOut])
@@ -276,6 +284,7 @@ class _Building:
         compiles = partial(contract_of, name, description)
         bulk = self._bulk(call, compiles)
         self.actions[name] = action
+        self.body_names[name] = call.body_names
         self.registry.add(
             compiles(arguments),
             query_of(call, function_of(call, bulk.results)),
@@ -360,16 +369,6 @@ def patterns_without_tools(chosen: Configuration, names: Iterable[str]) -> list[
     for key, pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in every):
             found.append(LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", messages.FITS_NO_TOOL))
-    return found
-
-
-def inherited_bodies_without_tools(chosen: Configuration, names: list[str]) -> list[LeftOut]:
-    """The patterns of `INHERITED_BODIES` that fit no view's tool."""
-    found: list[LeftOut] = []
-    for pattern in chosen.inherited_bodies:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            why = messages.fits_no_tool(near_name(pattern, names))
-            found.append(LeftOut(f"TOOLBOOTH['INHERITED_BODIES']: {pattern!r}", why))
     return found
 
 

@@ -97,3 +97,14 @@ def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple
     for name in chosen.bodies:
         if name not in every:
             yield name, messages.no_such_tool(near_name(name, every))
+
+
+def unused_patterns_of_bodies(
+    chosen: Configuration, tools: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """The patterns of `INHERITED_BODIES` that fit no view's tool, each with what is wrong."""
+    every = list(tools)
+    for pattern in chosen.inherited_bodies:
+        if not any(fnmatchcase(name, pattern) for name in every):
+            near = near_name(pattern, every)
+            yield f"TOOLBOOTH['INHERITED_BODIES']: {pattern!r}", messages.fits_no_tool(near)

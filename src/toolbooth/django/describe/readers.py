@@ -64,7 +64,7 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
     """Whether a generic view has standard actions, but its handler of this method is not one of
     them.
     """
-    if not isinstance(view, GenericAPIView):
+    if not issubclass(view.__class__, GenericAPIView):
         return False
     is_standard = any(hasattr(view, name) for name in ACTIONS[method])
     return not is_standard and any(hasattr(view, name) for name in STANDARD_ACTIONS)

@@ -1,0 +1,205 @@
+"""The data of a request that notes which of its fields are read: for `testing.unread_fields`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from unittest.mock import patch
+
+from django.http import HttpRequest, QueryDict
+from rest_framework.request import Request
+
+from toolbooth.django.call.inner_request import RunningRequest
+from toolbooth.jsonvalue import is_object
+
+
+class Record:
+    """What was read of the data."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        """Read by name."""
+        self.is_whole = False
+        """Read as a whole: what became of each field is not known."""
+
+
+class _Name(str):
+    """A key of the data. It notes when it is found by its name, also by code in C that does not
+    call the methods of the dict, and in a copy of it.
+    """
+
+    record: Record
+
+    def __eq__(self, other: object) -> bool:
+        is_same = str.__eq__(self, other)
+        if is_same is True and other is not self:
+            self.record.names.add(str(self))
+        return is_same
+
+    __hash__ = str.__hash__
+
+
+class _Reads(dict[Any, Any]):
+    """Notes each field that is read by its name, sent or not, and each walk over all of them.
+
+    `dict(data)`, `{**data}` and `data | other` walk over the keys of a subclass with an `__iter__`
+    of its own.
+    """
+
+    record: Record
+
+    def _note(self, name: Any) -> None:
+        if not isinstance(name, _Name):  # a key that a walk gave
+            self.record.names.add(name)
+
+    def __getitem__(self, name: Any) -> Any:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: Any) -> bool:
+        self._note(name)
+        return super().__contains__(name)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().get(key, default)
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        self._note(name)
+        return super().pop(name, *default)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().setdefault(key, default)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.record.is_whole = True
+        return super().__iter__()
+
+    def keys(self) -> Any:
+        self.record.is_whole = True
+        return super().keys()
+
+    def items(self) -> Any:
+        self.record.is_whole = True
+        return super().items()
+
+    def values(self) -> Any:
+        self.record.is_whole = True
+        return super().values()
+
+    def copy(self) -> Any:
+        self.record.is_whole = True
+        return super().copy()
+
+    def popitem(self) -> Any:
+        self.record.is_whole = True
+        return super().popitem()
+
+    def __eq__(self, other: object) -> bool:
+        self.record.is_whole = True
+        return super().__eq__(other)
+
+    def __or__(self, other: Any) -> Any:
+        self.record.is_whole = True
+        return {**self, **other}
+
+    def __ror__(self, other: Any) -> Any:
+        self.record.is_whole = True
+        return {**other, **self}
+
+
+class _ReadForm(_Reads, QueryDict):
+    """The same for form data."""
+
+    def __copy__(self) -> QueryDict:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: Any) -> QueryDict:
+        self.record.is_whole = True
+        made = QueryDict(mutable=True)
+        held: Any = self
+        for name, values in held.lists():
+            made.setlist(name, [*values])
+        return made
+
+    def getlist(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().getlist(key, default)
+
+    def lists(self) -> Any:
+        self.record.is_whole = True
+        return super().lists()
+
+    def dict(self) -> Any:
+        self.record.is_whole = True
+        return super().dict()
+
+    def urlencode(self, safe: str | None = None) -> str:
+        self.record.is_whole = True
+        return super().urlencode(safe)
+
+
+def _name(text: str, record: Record) -> _Name:
+    made = _Name(text)
+    made.record = record
+    return made
+
+
+def _recorded(data: Any, record: Record) -> Any:
+    """The data of a request as an object that notes what is read; a list is read as a whole."""
+    if isinstance(data, QueryDict):
+        form: Any = _ReadForm(mutable=True)
+        form.record = record
+        for name, values in data.lists():
+            form.setlist(name, values)
+        form._mutable = False
+        return form
+    if not is_object(data):
+        record.is_whole = True
+        return data
+    made = _Reads({_name(name, record): each for name, each in data.items()})
+    made.record = record
+    return made
+
+
+_recording: ContextVar[Record | None] = ContextVar("toolbooth_recording", default=None)
+_untyped_request: Any = Request
+_parse = _untyped_request._parse
+_body: Any = HttpRequest.body
+
+
+def _recorded_parse(self: Any) -> Any:
+    """`Request._parse`, for the requests of views that the gateway runs."""
+    record = _recording.get()
+    if record is None or not isinstance(self._request, RunningRequest):
+        return _parse(self)
+    before = record.is_whole
+    data, files = _parse(self)
+    record.is_whole = before  # the parser has read the bytes
+    return _recorded(data, record), files
+
+
+def _recorded_body(self: Any) -> Any:
+    """`HttpRequest.body`: whoever reads the bytes has read everything."""
+    record = _recording.get()
+    if record is not None:
+        record.is_whole = True
+    return _body.fget(self)
+
+
+@contextmanager
+def recording() -> Generator[Record]:
+    """While this is open, the data of requests that the gateway makes is recorded."""
+    record = Record()
+    token = _recording.set(record)
+    try:
+        with (
+            patch.object(Request, "_parse", _recorded_parse),
+            patch.object(RunningRequest, "body", property(_recorded_body), create=True),
+        ):
+            yield record
+    finally:
+        _recording.reset(token)
