@@ -84,4 +84,4 @@ def _is_same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
 
 
 def _hashable(value: Any, field: Any) -> Any:
-    return str(value) if isinstance(value, dict | list) else _key(value, field)
+    return str(value) if is_object(value) or is_array(value) else _key(value, field)

@@ -13,6 +13,8 @@ from typing import Any
 from django.db.models import Model
 from django.db.models.signals import post_save
 
+from toolbooth.jsonvalue import is_array, is_object
+
 
 class Saves:
     """The columns that `save()` wrote, by row."""
@@ -23,16 +25,15 @@ class Saves:
     def note(self, row: Any, update_fields: Iterable[str] | None) -> None:
         """A row was saved: all of it, or these fields."""
         only = None if update_fields is None else frozenset(update_fields)
-        held = vars(row)
+        held: dict[str, Any] = row.__dict__
         written = self._columns.setdefault(_key(row), {})
         for field in row._meta.concrete_fields:
             is_written = only is None or field.name in only or field.attname in only
             if is_written and field.attname in held:
-                value: Any = held[field.attname]
+                value = held[field.attname]
+                is_document = is_object(value) or is_array(value)
                 # A document could be changed in place later on.
-                written[field.attname] = (
-                    deepcopy(value) if isinstance(value, dict | list) else value
-                )
+                written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
         """Whether what a row shows at a path of attributes was written. True for attributes that
