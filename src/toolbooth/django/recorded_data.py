@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from typing import Any
 from unittest.mock import patch
 
@@ -25,16 +26,20 @@ class Record:
         """Read as a whole: what became of each field is not known."""
 
 
+class _Walked(str):
+    """A key that was given out by a walk over all keys. To read it again is no reading by name."""
+
+
 class _Name(str):
     """A key of the data. It notes when it is found by its name, also by code in C that does not
-    call the methods of the dict, and in a copy of it.
+    call the methods of the dict.
     """
 
     record: Record
 
     def __eq__(self, other: object) -> bool:
         is_same = str.__eq__(self, other)
-        if is_same is True and other is not self:
+        if is_same is True and not isinstance(other, _Name | _Walked):
             self.record.names.add(str(self))
         return is_same
 
@@ -51,8 +56,13 @@ class _Reads(dict[Any, Any]):
     record: Record
 
     def _note(self, name: Any) -> None:
-        if not isinstance(name, _Name):  # a key that a walk gave
+        if not isinstance(name, _Walked):
             self.record.names.add(name)
+
+    def _whole(self) -> dict[Any, Any]:
+        """All of it, copied. `dict.items` would be that of form data otherwise."""
+        self.record.is_whole = True
+        return {_Walked(name): each for name, each in dict[Any, Any].items(self)}
 
     def __getitem__(self, name: Any) -> Any:
         self._note(name)
@@ -75,24 +85,25 @@ class _Reads(dict[Any, Any]):
         return super().setdefault(key, default)
 
     def __iter__(self) -> Iterator[Any]:
-        self.record.is_whole = True
-        return super().__iter__()
+        return iter(self._whole())
 
     def keys(self) -> Any:
-        self.record.is_whole = True
-        return super().keys()
+        return self._whole().keys()
 
     def items(self) -> Any:
-        self.record.is_whole = True
-        return super().items()
+        return self._whole().items()
 
     def values(self) -> Any:
-        self.record.is_whole = True
-        return super().values()
+        return self._whole().values()
 
     def copy(self) -> Any:
-        self.record.is_whole = True
-        return super().copy()
+        return self._whole()
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return deepcopy(self.copy(), memo)
 
     def popitem(self) -> Any:
         self.record.is_whole = True
@@ -103,27 +114,29 @@ class _Reads(dict[Any, Any]):
         return super().__eq__(other)
 
     def __or__(self, other: Any) -> Any:
-        self.record.is_whole = True
         return {**self, **other}
 
     def __ror__(self, other: Any) -> Any:
-        self.record.is_whole = True
         return {**other, **self}
 
 
 class _ReadForm(_Reads, QueryDict):
     """The same for form data."""
 
-    def __copy__(self) -> QueryDict:
-        return self.__deepcopy__({})
+    def items(self) -> Any:
+        return QueryDict.items(self)
 
-    def __deepcopy__(self, memo: Any) -> QueryDict:
-        self.record.is_whole = True
+    def values(self) -> Any:
+        return QueryDict.values(self)
+
+    def copy(self) -> Any:
         made = QueryDict(mutable=True)
-        held: Any = self
-        for name, values in held.lists():
+        for name, values in self._whole().items():
             made.setlist(name, [*values])
         return made
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
 
     def getlist(self, key: Any, default: Any = None) -> Any:
         self._note(key)
