@@ -1,0 +1,597 @@
+"""A receipt says that a field was set only if the stored row shows its value. Every receipt is
+compared whole, with the row beside it.
+"""
+
+from decimal import Decimal
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import include, path
+from rest_framework import generics, serializers, viewsets
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from odd.models import Device, Part, Site, Thing
+from sales.models import Company, Contact, Deal, Line
+from toolbooth.django.testing import acting_as
+
+
+class Shouting(Thing):
+    """Changes its title when it is saved."""
+
+    class Meta:
+        proxy = True
+        app_label = "odd"
+
+    def save(self, *args, **kwargs):
+        self.title = self.title.upper()
+        super().save(*args, **kwargs)
+
+
+class ThingSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Thing
+        fields = ["id", "title", "kind", "document", "price"]
+
+
+class Filtering(ThingSerializer):
+    """Throws a field away before it is validated."""
+
+    note2 = serializers.CharField(required=False)
+
+    class Meta(ThingSerializer.Meta):
+        fields = ["id", "title", "note2"]
+
+    def to_internal_value(self, data):
+        return super().to_internal_value({"title": data["title"]} if "title" in data else {})
+
+
+class WithDefaults(Filtering):
+    """Shows defaults for a field that no row has."""
+
+    note2 = serializers.CharField(default="x")
+    other = serializers.CharField(allow_null=True, required=False)
+
+    class Meta(ThingSerializer.Meta):
+        fields = ["id", "title", "note2", "other"]
+
+    def create(self, validated_data):
+        return Thing.objects.create(title=validated_data["title"])
+
+
+class WriteOnly(ThingSerializer):
+    password = serializers.CharField(write_only=True, required=False)
+    handle = serializers.CharField(write_only=True, required=False)
+
+    class Meta(ThingSerializer.Meta):
+        fields = ["id", "title", "password", "handle"]
+
+    def create(self, validated_data):
+        validated_data.pop("password", None)
+        return super().create(validated_data)
+
+    def update(self, instance, validated_data):
+        validated_data.pop("password", None)
+        return super().update(instance, validated_data)
+
+
+class ShoutingSerializer(ThingSerializer):
+    class Meta(ThingSerializer.Meta):
+        model = Shouting
+
+
+class NeverSaved(ThingSerializer):
+    def create(self, validated_data):
+        return Thing(**validated_data)
+
+    def update(self, instance, validated_data):
+        for name, value in validated_data.items():
+            setattr(instance, name, value)
+        return instance
+
+
+class SavedInPart(ThingSerializer):
+    def update(self, instance, validated_data):
+        for name, value in validated_data.items():
+            setattr(instance, name, value)
+        instance.save(update_fields=["title"])
+        return instance
+
+
+class ChangedLater(ThingSerializer):
+    def create(self, validated_data):
+        title, document = validated_data.pop("title"), validated_data.pop("document", None)
+        made = Thing.objects.create(title="first", document={}, **validated_data)
+        made.title = title
+        if document:
+            made.document.update(document)
+        return made
+
+
+class ByQuery(ThingSerializer):
+    def create(self, validated_data):
+        return Thing.objects.bulk_create([Thing(**validated_data)])[0]
+
+    def update(self, instance, validated_data):
+        Thing.objects.filter(pk=instance.pk).update(**validated_data)
+        return Thing.objects.get(pk=instance.pk)
+
+
+class Rounding(ThingSerializer):
+    price = serializers.DecimalField(max_digits=6, decimal_places=2)
+
+    def validate_price(self, value):
+        return value.quantize(Decimal("0.1"))
+
+
+class Masking(ThingSerializer):
+    def to_representation(self, instance):
+        return {**super().to_representation(instance), "title": "***"}
+
+
+class Renaming(serializers.ModelSerializer):
+    """Fields that are called otherwise than the columns."""
+
+    label = serializers.CharField(source="title")
+    whole = serializers.CharField(source="*", write_only=True, required=False)
+
+    class Meta:
+        model = Thing
+        fields = ["id", "label", "whole"]
+
+    def validate_whole(self, value):
+        return {"handle": value}
+
+
+def things(serializer):
+    name = f"{serializer.__name__}View"
+    queryset = serializer.Meta.model._default_manager.order_by("id")
+    attributes = {"queryset": queryset, "serializer_class": serializer}
+    return type(name, (viewsets.ModelViewSet,), attributes)
+
+
+class DeviceSerializer(serializers.ModelSerializer):
+    site_name = serializers.CharField(source="site.name", required=False)
+
+    class Meta:
+        model = Device
+        fields = ["serial", "label", "site", "parts", "site_name"]
+        read_only_fields = ["serial"]
+
+    def update(self, instance, validated_data):
+        name = validated_data.pop("site", {})
+        if isinstance(name, dict):
+            for key, value in name.items():
+                setattr(instance.site, key, value)
+        return super().update(instance, validated_data)
+
+
+class Expanding(DeviceSerializer):
+    """Shows relations whole."""
+
+    class Meta(DeviceSerializer.Meta):
+        fields = ["serial", "label", "site", "parts"]
+
+    def to_representation(self, instance):
+        shown = super().to_representation(instance)
+        site = {"called": instance.site.name} if instance.site else None
+        return {**shown, "site": site, "parts": instance.parts.count()}
+
+
+class Brief(serializers.ModelSerializer):
+    class Meta:
+        model = Device
+        fields = ["serial"]
+
+
+class Devices(viewsets.ModelViewSet):
+    queryset = Device.objects.all()
+    serializer_class = Expanding
+
+
+class Overruled(Devices):
+    """Stores another site and no parts, whatever is sent."""
+
+    def perform_create(self, serializer):
+        serializer.save(site=Site.objects.get(slug="other"), parts=[])
+
+
+class AnsweredBriefly(Overruled):
+    serializer_class = DeviceSerializer
+
+    def create(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        self.perform_create(serializer)
+        return Response(Brief(serializer.instance).data, status=201)
+
+
+class DottedDevices(Devices):
+    serializer_class = DeviceSerializer
+
+
+class LineSerializer(serializers.ModelSerializer):
+    secret = serializers.CharField(write_only=True, required=False)
+    remark = serializers.CharField(required=False)
+
+    class Meta:
+        model = Line
+        fields = ["product", "price", "secret", "remark"]
+
+
+class DealSerializer(serializers.ModelSerializer):
+    lines = LineSerializer(many=True)
+
+    class Meta:
+        model = Deal
+        fields = ["id", "title", "company", "lines"]
+
+    def create(self, validated_data):
+        lines = validated_data.pop("lines")
+        deal = Deal.objects.create(**validated_data)
+        for line in lines:
+            Line.objects.create(deal=deal, product=line["product"], price=line["price"])
+        return deal
+
+
+class Deals(viewsets.ModelViewSet):
+    queryset = Deal.objects.all()
+    serializer_class = DealSerializer
+
+
+class AsyncThings(generics.CreateAPIView):
+    queryset = Thing.objects.all()
+    serializer_class = Filtering
+
+    @classmethod
+    def as_view(cls, **initkwargs):
+        made = super().as_view(**initkwargs)
+
+        async def view(request, *args, **kwargs):
+            return await sync_to_async(made)(request, *args, **kwargs)
+
+        view.cls, view.initkwargs = made.cls, made.initkwargs
+        return transaction.non_atomic_requests(view)
+
+
+class Urls:
+    router = SimpleRouter()
+    for each in (
+        ThingSerializer,
+        Filtering,
+        WithDefaults,
+        WriteOnly,
+        ShoutingSerializer,
+        NeverSaved,
+        SavedInPart,
+        ChangedLater,
+        ByQuery,
+        Rounding,
+        Masking,
+        Renaming,
+    ):
+        router.register(each.__name__.lower(), things(each), each.__name__.lower())
+    router.register("devices", Devices, "devices")
+    router.register("overruled", Overruled, "overruled")
+    router.register("briefly", AnsweredBriefly, "briefly")
+    router.register("dotted", DottedDevices, "dotted")
+    router.register("deals", Deals, "deals")
+    urlpatterns = [
+        *router.urls,
+        path("async/", AsyncThings.as_view(), name="async"),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
+
+
+@pytest.fixture
+def call(settings_of, ann):
+    settings_of(ROOT_URLCONF=Urls)
+    return acting_as(ann).call
+
+
+@pytest.fixture
+def thing(db):
+    return Thing.objects.create(title="old", document={"a": 1}, price="1.50")
+
+
+def column(name):
+    return getattr(Thing.objects.get(), name)
+
+
+# --- what was not stored ---
+
+
+@pytest.mark.parametrize("tool", ["filtering__create", "async__create"])
+def test_a_field_that_the_serializer_throws_away_is_not_stored(call, tool):
+    value = call(tool, title="t", note2="lost").value
+    assert value == {
+        "id": Thing.objects.get().pk,
+        "title": "t",
+        "set": ["title"],
+        "defaulted": [],
+        "not_stored": ["note2"],
+    }
+    assert column("title") == "t"
+
+
+def test_an_update_says_so_as_well(call, thing):
+    value = call("filtering__partial_update", id=thing.pk, title="new", note2="lost").value
+    identity = {"id": thing.pk, "title": "new"}
+    assert value == {**identity, "set": ["title"], "not_stored": ["note2"]}
+    value = call("filtering__partial_update", id=thing.pk, note2="lost").value
+    assert value == {
+        **identity,
+        "set": [],
+        "note": "Nothing changed: what was sent was not stored.",
+        "not_stored": ["note2"],
+    }
+    assert column("title") == "new"
+
+
+@pytest.mark.parametrize("note2", ["x", "y"])
+def test_a_default_that_is_shown_for_a_field_without_a_column_is_not_the_field(call, note2, thing):
+    sent = {"title": "t", "note2": note2, "other": None}
+    made = call("withdefaults__create", sent).value
+    assert (made["set"], made["not_stored"]) == (["title"], ["note2", "other"])
+    changed = call("withdefaults__partial_update", id=thing.pk, **sent).value
+    assert changed == {
+        "id": thing.pk,
+        "title": "t",
+        "set": ["title"],
+        "not_stored": ["note2", "other"],
+    }
+
+
+def test_a_write_only_field_is_accepted_whether_it_is_stored_or_not(call, thing):
+    sent = {"title": "t", "password": "secret", "handle": "h"}
+    value = call("writeonly__create", sent).value
+    made = Thing.objects.get(handle="h")
+    assert value == {
+        "id": made.pk,
+        "title": "t",
+        "set": ["title"],
+        "defaulted": [],
+        "accepted": ["password", "handle"],
+    }
+    value = call("writeonly__partial_update", id=thing.pk, password="secret", title="old").value
+    assert value == {
+        "id": thing.pk,
+        "title": "old",
+        "set": [],
+        "unchanged": ["title"],
+        "accepted": ["password"],
+    }
+
+
+# --- what was stored otherwise ---
+
+
+def test_a_value_that_save_changes_is_stored_as_something_else(call, thing):
+    value = call("shoutingserializer__create", title="loud", kind="large").value
+    made = Thing.objects.get(title="LOUD")
+    assert value == {
+        "id": made.pk,
+        "title": "LOUD",
+        "set": ["kind"],
+        "defaulted": ["document", "price"],
+        "stored_as": {"title": "LOUD"},
+    }
+    value = call("shoutingserializer__partial_update", id=thing.pk, title="new").value
+    assert value == {
+        "id": thing.pk,
+        "title": "NEW",
+        "set": [],
+        "stored_as": {"title": "NEW"},
+    }
+    thing.refresh_from_db()
+    assert thing.title == "NEW"
+
+
+@pytest.mark.parametrize(
+    ("sent", "fate"),
+    [
+        ({"price": 1.5}, "set"),
+        ({"price": "1.50"}, "set"),
+        ({"price": 1.57}, "stored_as"),
+    ],
+)
+def test_a_decimal_is_the_same_if_its_number_is(call, sent, fate):
+    value = call("rounding__create", title="t", **sent).value
+    assert "price" in value[fate], value
+    assert (fate == "stored_as") == (str(column("price")) == "1.6000000000")
+
+
+@pytest.mark.parametrize(
+    "document", [{"a": True}, [1, {"b": None}], {"a": 1.5}, {"n": {"m": []}}, {}]
+)
+def test_a_document_is_the_same_if_it_is_the_same_json(call, document):
+    value = call("thingserializer__create", title="t", document=document).value
+    assert value["set"] == ["title", "document"], value
+    assert column("document") == document
+
+
+# --- rows that were not saved as they are shown ---
+
+
+def test_a_row_that_was_never_saved_has_nothing(call):
+    value = call("neversaved__create", title="t", kind="large").value
+    assert value == {
+        "id": None,
+        "title": "t",
+        "set": [],
+        "defaulted": ["document", "price"],
+        "not_stored": ["title", "kind"],
+    }
+    assert Thing.objects.count() == 0
+
+
+def test_an_update_that_was_never_saved_changed_nothing(call, thing):
+    value = call("neversaved__partial_update", id=thing.pk, title="new").value
+    assert value == {
+        "id": thing.pk,
+        "title": "old",
+        "set": [],
+        "unchanged": ["title"],
+        "note": "Nothing changed: the view stored something else.",
+        "stored_as": {"title": "old"},
+    }
+    assert column("title") == "old"
+
+
+def test_a_field_that_save_leaves_out_was_not_set(call, thing):
+    value = call("savedinpart__partial_update", id=thing.pk, title="new", kind="large").value
+    assert value == {
+        "id": thing.pk,
+        "title": "new",
+        "set": ["title"],
+        "unchanged": ["kind"],
+        "stored_as": {"kind": "small"},
+    }
+    assert (column("title"), column("kind")) == ("new", "small")
+
+
+def test_a_value_that_is_changed_after_save_was_not_set(call):
+    value = call("changedlater__create", title="t", document={"a": 1}).value
+    assert value == {
+        "id": Thing.objects.get().pk,
+        "title": "first",
+        "set": [],
+        "defaulted": ["kind", "price"],
+        "stored_as": {"title": "first", "document": {}},
+    }
+    assert (column("title"), column("document")) == ("first", {})
+
+
+def test_a_row_that_is_written_without_save_is_read_back(call, thing):
+    value = call("byquery__partial_update", id=thing.pk, title="new", kind="small").value
+    assert value == {"id": thing.pk, "title": "new", "set": ["title"], "unchanged": ["kind"]}
+    assert column("title") == "new"
+    Thing.objects.all().delete()
+    value = call("byquery__create", title="t").value
+    assert (value["set"], value["id"]) == (["title"], Thing.objects.get().pk)
+
+
+def queries(call, tool, **fields):
+    with CaptureQueriesContext(connection) as found:
+        call(tool, **fields)
+    return len(found)
+
+
+def test_only_a_row_that_save_did_not_write_is_read_back(call, thing):
+    for tool, more in [("thingserializer", 0), ("shoutingserializer", 0), ("neversaved", 1)]:
+        update = {"tool": f"{tool}__partial_update", "id": thing.pk}
+        queries(call, **update, title="warm")
+        alone = queries(call, **update, title=f"{tool} a", verify=True)
+        # One query finds the row as it was before.
+        assert queries(call, **update, title=f"{tool} b") == alone + 1 + more, tool
+    assert queries(call, "filtering__create", title="t", note2="x") == queries(
+        call, "filtering__create", title="t", note2="x", verify=True
+    )
+
+
+# --- relations, other forms, other names ---
+
+
+@pytest.fixture
+def sites(db):
+    Part.objects.create(number="1", token="one")
+    Part.objects.create(number="2", token="two")
+    return [Site.objects.create(slug=slug, name=slug.upper()) for slug in ("hq", "other")]
+
+
+def test_relations_are_compared_by_key_however_they_are_shown(call, sites):
+    parts = ["1", {"number": "2"}]
+    value = call("devices__create", label="d", site={"slug": "hq"}, parts=parts).value
+    made = Device.objects.get()
+    assert value == {
+        "serial": str(made.pk),
+        "set": ["label", "site", "parts"],
+        "defaulted": [],
+    }
+    assert (made.site, made.parts.count()) == (sites[0], 2)
+
+
+@pytest.mark.parametrize("site", [{"slug": "hq"}, {"name": "HQ"}, "key"], ids=str)
+def test_another_row_than_the_one_that_was_named_is_told(call, sites, site):
+    sent = {"site": sites[0].pk if site == "key" else site, "parts": ["1"]}
+    value = call("overruled__create", label="d", **sent).value
+    made = Device.objects.get()
+    assert value == {
+        "serial": str(made.pk),
+        "set": ["label"],
+        "defaulted": [],
+        "stored_as": {"site": {"called": "OTHER"}, "parts": 0},
+    }
+    assert (made.site, made.parts.count()) == (sites[1], 0)
+
+
+def test_what_rest_does_not_show_is_compared_and_not_shown(call, sites):
+    value = call("briefly__create", label="d", site={"slug": "hq"}, parts=["1"]).value
+    made = Device.objects.get()
+    assert value == {
+        "serial": str(made.pk),
+        "set": ["label"],
+        "defaulted": ["site_name"],
+        "not_stored": ["site", "parts"],
+    }
+
+
+def test_a_value_that_is_masked_was_set_if_the_row_has_it(call, thing):
+    value = call("masking__create", title="t").value
+    assert (value["set"], "stored_as" in value) == (["title"], False)
+    value = call("masking__partial_update", id=thing.pk, title="new").value
+    assert value == {"id": thing.pk, "title": "***", "set": ["title"]}
+
+
+def test_fields_are_compared_under_the_names_of_their_columns(call):
+    value = call("renaming__create", label=" t ", whole="h").value
+    made = Thing.objects.get()
+    assert (made.title, made.handle) == ("t", "h")
+    assert value == {
+        "id": made.pk,
+        "set": [],
+        "defaulted": [],
+        "accepted": ["whole"],
+        "stored_as": {"label": "t"},
+    }
+
+
+def test_a_related_row_that_was_not_saved_is_read_back(call, sites):
+    device = Device.objects.create(label="d", site=sites[0])
+    value = call("dotted__partial_update", serial=str(device.pk), site_name="new").value
+    sites[0].refresh_from_db()
+    assert sites[0].name == "HQ"
+    assert value == {
+        "serial": str(device.pk),
+        "set": [],
+        "unchanged": ["site_name"],
+        "note": "Nothing changed: the view stored something else.",
+        "stored_as": {"site_name": "HQ"},
+    }
+
+
+def test_a_part_of_a_nested_row_that_is_not_stored_is_told(call):
+    acme = Company.objects.create(name="Acme").pk
+    line = {"product": "tea", "price": 2.5}
+    value = call("deals__create", title="t", company=acme, lines=[{**line, "secret": "s"}]).value
+    assert value["set"] == ["title", "company", "lines"]
+    value = call("deals__create", title="t", company=acme, lines=[{**line, "remark": "r"}]).value
+    assert value == {
+        "id": Deal.objects.latest("id").pk,
+        "title": "t",
+        "set": ["title", "company"],
+        "defaulted": [],
+        "stored_as": {"lines": [{"product": "tea", "price": "2.50"}]},
+    }
+    assert [str(each.price) for each in Line.objects.all()] == ["2.50", "2.50"]
+
+
+def test_many_rows_are_told_by_key_and_nothing_is_said_to_be_set(call):
+    rows = [{"title": "a", "note2": "lost"}, {"title": "b"}]
+    value = call("filtering__create", objects=rows).value
+    made = list(Thing.objects.order_by("id"))
+    assert value == {"created": 2, "ids": [each.pk for each in made]}
+    assert [each.title for each in made] == ["a", "b"]
+    assert Contact.objects.count() == 0
