@@ -54,9 +54,7 @@ class Configuration:
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
     bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What reads the body of a tool's action, by the tool's name: see
-    `describe/declared_bodies.py`.
-    """
+    """The bodies of actions, by the names of tools: see `describe/declared_bodies.py`."""
     inherited_bodies: tuple[str, ...] = ()
     """Tools by name, with `*`, whose actions read their body with their view's own serializer."""
     profile: ProfileChoice = "portable"
@@ -171,7 +169,7 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
-    "BODIES": (_is_named, _always("a dict of bodies by the names of tools")),
+    "BODIES": (_is_named, _always(messages.BODIES_VALUES)),
     "INHERITED_BODIES": _TEXTS,
     "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (

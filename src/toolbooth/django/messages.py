@@ -247,6 +247,7 @@ def token_once_allowed(message: str, token: str, tool: str) -> str:
 DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 )
+BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."
 SERVES_REST_FRAMEWORK = "Toolbooth serves REST framework views."
 LOG_SAYS_WHERE = "The log of the first request says where."
@@ -294,7 +295,7 @@ def not_a_views_tool(name: str, near: str | None) -> str:
 
 
 def action_failed(tool: str, text: str) -> str:
-    """`unread_fields` cannot say what an action reads if it does not run to its end."""
+    """`unread_fields` cannot judge an action that does not run to its end."""
     return f"{tool!r} was refused or failed, so its fields may not all have been read: {text}"
 
 

@@ -17,13 +17,13 @@ from toolbooth.jsonvalue import is_object
 
 
 class Record:
-    """What was read of the data."""
+    """The fields that were read."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
         """Read by name."""
         self.is_whole = False
-        """Read as a whole: what became of each field is not known."""
+        """Read as a whole: which fields are used is not known."""
 
 
 class _Walked(str):
@@ -162,7 +162,7 @@ def _name(text: str, record: Record) -> _Name:
 
 
 def _recorded(data: Any, record: Record) -> Any:
-    """The data of a request as an object that notes what is read; a list is read as a whole."""
+    """The data of a request as an object that notes reads; a list is read as a whole."""
     if isinstance(data, QueryDict):
         form: Any = _ReadForm(mutable=True)
         form.record = record
@@ -196,7 +196,7 @@ def _recorded_parse(self: Any) -> Any:
 
 
 def _recorded_body(self: Any) -> Any:
-    """`HttpRequest.body`: whoever reads the bytes has read everything."""
+    """`HttpRequest.body`: the bytes are all of the data."""
     record = _recording.get()
     if record is not None:
         record.is_whole = True

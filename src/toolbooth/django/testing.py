@@ -41,9 +41,9 @@ def acting_as(user: Any) -> Agent:
 
 def unread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
     """The fields of a tool that its action does not read when it is called with these arguments,
-    by this user; None: by nobody in particular.
+    by this user; None: by an anonymous user.
 
-    The call is made and rolled back. What it does outside the databases is done.
+    The call is made and rolled back. Changes outside the databases are not undone.
 
     Returns:
         The names of all declared fields of the body that were never read by name, sent or not, in

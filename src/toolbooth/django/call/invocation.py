@@ -96,7 +96,7 @@ class SyncInvocation:
         arguments: Mapping[str, Any],
         body: dict[str, Any] | list[dict[str, Any]] | None = None,
     ) -> Any:
-        """What the view answers. `body`, if given, is from `body_for_view`, or a list of such.
+        """The response of the view. `body`, if given, is from `body_for_view`, or a list of such.
         Raises ToolInputError.
         """
         parts = self._parts(arguments)

@@ -1,5 +1,5 @@
-"""What a write is answered with: which row it was, what was set, what was defaulted, what was
-stored otherwise, and what was not stored.
+"""The answer to a write: which row it was, and which fields were set, defaulted, stored with
+another value, or not stored.
 
 Small, and it proves the write: an update that changed nothing says so. `verify: true` gives the
 whole object.
@@ -70,13 +70,14 @@ class ReceiptedWrite:
             return json_fragment(value, self.call.tool)
         names = [name for name in self.call.body_names if name in sent]
         reader = _Reader(call=self.call, who=who, sent=sent, before=before)
+        fields = sent if body is None else body
         row = StoredRow(
             value=value,
             saved=saved,
             row=saved.instance,
             is_reader=reader.is_saved_by(saved),
             reader=reader.serializer,
-            sent={name: (sent if body is None else body)[name] for name in names},
+            sent={name: fields[name] for name in names},
         )
         return self._receipt(row, saves, before, is_create=self.call.action.method == "POST")
 
@@ -124,18 +125,20 @@ def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
 
 
 def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
-    """What became of each field that was sent."""
+    """The fields that were sent, by their fate."""
     not_stored = _of(fates, "not_stored")
+    newly_set = [name for name in _of(fates, "set") if name not in same]
+    unchanged = [name for name in same if name not in not_stored]
     return {
-        "set": [name for name in _of(fates, "set") if name not in same],
-        "unchanged": [name for name in same if name not in not_stored],
+        "set": newly_set,
+        "unchanged": unchanged,
         "accepted": _of(fates, "accepted"),
         "not_stored": not_stored,
     }
 
 
 def _note_of_update(fates: Mapping[str, Fate], same: list[str]) -> str:
-    """What to say of an update that changed nothing; empty if it did."""
+    """The note about an update that changed nothing; empty if it did."""
     if any(name not in same and fate != "not_stored" for name, fate in fates.items()):
         return ""
     if not fates:
@@ -166,7 +169,9 @@ class _Reader:
         try:
             return self.call.body_serializer.of(self.call.view(self.who, self.sent))
         except Exception:
-            logger.debug("%s: what reads its body is not known", self.call.tool, exc_info=True)
+            logger.debug(
+                "%s: the serializer of its body is not known", self.call.tool, exc_info=True
+            )
             return None
 
 
@@ -228,8 +233,8 @@ class _Before:
             return None
 
     def comparison(self, row: StoredRow) -> tuple[list[str], Json]:
-        """Which of the fields that were sent are the same as before; and what else is another
-        now.
+        """The fields that were sent and are the same as before; and the others that have changed,
+        with their values.
         """
         if row.row is None:
             return [], {}
@@ -243,7 +248,7 @@ class _Before:
         return same, {name: each for name, each in changed.items() if name not in row.sent}
 
     def has_only(self, others: Iterable[str]) -> bool:
-        """Whether nothing but what the view sets itself has changed beside what was sent."""
+        """Whether the other fields that have changed can only be set by the view itself."""
         return all(self.serializer.fields[name].read_only for name in others)
 
 

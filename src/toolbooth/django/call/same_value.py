@@ -15,7 +15,7 @@ _SETS: tuple[type, ...] = (serializers.ManyRelatedField, serializers.MultipleCho
 
 
 def is_same(sent: Any, stored: Any, field: Any) -> bool:
-    """Whether `stored`, as the serializer's field shows it, is what was sent."""
+    """Whether `stored`, as the serializer's field shows it, is the value that was sent."""
     if same_json(sent, stored):
         return True
     if isinstance(field, serializers.JSONField) or sent is None or stored is None:
@@ -76,7 +76,8 @@ def _is_same_object(sent: Json, stored: Json, field: Any) -> bool:
 def _is_same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
     if isinstance(field, _SETS):
         one: Any = getattr(field, "child_relation", None)
-        return {_hashable(each, one) for each in sent} == {_hashable(each, one) for each in stored}
+        wanted = {_hashable(each, one) for each in sent}
+        return wanted == {_hashable(each, one) for each in stored}
     child: Any = getattr(field, "child", None)
     if len(sent) != len(stored):
         return False

@@ -1,5 +1,5 @@
-"""Which rows were saved while a view ran, and what was written: so that a receipt need not read a
-row again to know what is stored.
+"""The rows that were saved while a view ran, with the columns that were written: a receipt need not
+read such a row again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Saves:
                 written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
-        """Whether what a row shows at a path of attributes was written. True for attributes that
+        """Whether the value at a path of attributes was written. True for attributes that
         are not columns: Django reads relations of many rows from the database to show them.
         """
         *path, last = source or ("",)

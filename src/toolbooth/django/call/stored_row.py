@@ -1,4 +1,4 @@
-"""The row that a view answered with, and what became of each field that was sent."""
+"""The row that a view answered with, and the fate of each field that was sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolbooth.django.call.saves import Saves
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
-"""What became of a field: the row shows its value; it is only written, never shown; the row shows
+"""The fate of a field: the row shows its value; it is only written, never shown; the row shows
 another value; the row does not show it.
 """
 
@@ -40,7 +40,7 @@ class StoredRow:
     """A row after a write."""
 
     value: Mapping[str, Any]
-    """What the view answered."""
+    """The data of the response."""
     saved: Any
     """The serializer that made the answer."""
     row: Any
@@ -58,8 +58,8 @@ class StoredRow:
         return self.saved.__class__.to_representation is _stock.to_representation
 
     def read_back(self, saves: Saves, names: Iterable[str]) -> StoredRow:
-        """The row as the database has it. It is read again only if `save()` did not write what it
-        shows under one of these names.
+        """The row as the database has it. It is read again only if `save()` did not write the value
+        of one of these fields.
         """
         fields = self._fields(names)
         if all(saves.wrote(self.row, _source(name, field)) for name, field in fields.items()):
@@ -71,7 +71,7 @@ class StoredRow:
         return replace(self, row=found, value=self.saved.to_representation(found))
 
     def fates(self) -> dict[str, Fate]:
-        """What became of each field that was sent."""
+        """The fate of each field that was sent."""
         fates: dict[str, Fate] = {}
         stored: Json = {}
         fields = self._fields(self.sent)
@@ -101,7 +101,7 @@ class StoredRow:
         return {name: read.get(name) or own.get(name) for name in wanted}
 
     def _stored(self, name: str, field: Any) -> Any:
-        """What the row has. Raises _NotShown."""
+        """The value that the row has. Raises _NotShown."""
         source = _source(name, field)
         if self.row is None or (source and not hasattr(self.row.__class__, source[0])):
             raise _NotShown

@@ -53,7 +53,7 @@ class Validation:
         return {"arguments": sent}
 
     def _plain_body(self, sent: Json) -> Iterator[Objection]:
-        """What a Pydantic model or a JSON Schema says of the body. No serializer will read it."""
+        """The objections of a Pydantic model or a JSON Schema: no serializer will read the body."""
         if self.arguments.plain is None:
             return
         body = {name: sent[name] for name in self.body_names if name in sent}

@@ -1,6 +1,6 @@
-"""What the settings declare about the body of a tool's action: `BODIES` and `INHERITED_BODIES`.
+"""The bodies of actions that the settings declare: `BODIES` and `INHERITED_BODIES`.
 
-For actions whose code a project cannot edit. Everybody else declares bodies in the code:
+For actions whose code a project cannot edit. Otherwise bodies are declared in the code:
 `@action(serializer_class=...)` or `@extend_schema(request=...)`.
 """
 
@@ -31,8 +31,8 @@ class WrongBody(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredBody:
-    """What the settings say about one tool's body. If it is set and has neither a serializer nor
-    plain data, the action takes no body.
+    """The body of one tool, as the settings declare it. If it is set and has neither a serializer
+    nor plain data, the action takes no body.
     """
 
     is_set: bool = False
@@ -48,7 +48,7 @@ LEFT_TO_THE_VIEW = DeclaredBody()
 
 
 def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredBody:
-    """What the settings say about a tool's body. Raises WrongBody."""
+    """The body that the settings declare for a tool. Raises WrongBody."""
     if tool not in chosen.bodies:
         is_inherited = any(fnmatchcase(tool, pattern) for pattern in chosen.inherited_bodies)
         return DeclaredBody(is_inherited=is_inherited)
@@ -92,7 +92,7 @@ def plain_body(tool: str, given: Any) -> Contract | None:
 
 
 def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names in `BODIES` that are no view's tool, each with what is wrong with it."""
+    """The names in `BODIES` that are no view's tool, each with the reason."""
     every = list(tools)
     for name in chosen.bodies:
         if name not in every:
@@ -102,7 +102,7 @@ def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple
 def unused_patterns_of_bodies(
     chosen: Configuration, tools: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """The patterns of `INHERITED_BODIES` that fit no view's tool, each with what is wrong."""
+    """The patterns of `INHERITED_BODIES` that fit no view's tool, each with the reason."""
     every = list(tools)
     for pattern in chosen.inherited_bodies:
         if not any(fnmatchcase(name, pattern) for name in every):

@@ -33,7 +33,7 @@ ACTIONS = {
 """What generic views call what they do for a method."""
 
 STANDARD_ACTIONS = frozenset(name for names in ACTIONS.values() for name in names)
-"""What REST framework's own views do: these use the serializer of their view."""
+"""The actions of REST framework's own views. They use the serializer of their view."""
 
 _FORMAT_SUFFIX = "<drf_format_suffix"
 """In the patterns of the same views with `.json` behind them."""

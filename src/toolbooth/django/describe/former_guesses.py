@@ -117,7 +117,9 @@ def _words(view: type, method: str) -> list[Any]:
     """The names and constants in a method's code, in their order."""
     handler: Any = getattr(view, method, None)
     code: Any = getattr(inspect.unwrap(handler), "__code__", None)
-    return [] if code is None else [each.argval for each in dis.get_instructions(code)]
+    if code is None:
+        return []
+    return [each.argval for each in dis.get_instructions(code)]
 
 
 def uses_request_data(action: Action) -> bool:

@@ -42,7 +42,7 @@ def not_described(error: Exception) -> str:
     return f"describing it failed: {type(error).__name__}: {error}"
 
 
-# Bodies in the settings: what is wrong with an entry of TOOLBOOTH["BODIES"].
+# Mistakes in TOOLBOOTH["BODIES"].
 
 NOT_A_BODY = (
     "is not a body; give a serializer, a Pydantic model or a JSON Schema with properties, "

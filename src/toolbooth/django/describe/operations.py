@@ -88,7 +88,7 @@ class Operation:
 
 def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Operation | None:
     """The operation of an action; None if `@extend_schema(exclude=True)` hides it. Call within
-    `describing`. `declared` is what the settings say about its body.
+    `describing`. `declared` is its body in the settings.
 
     Raises:
         Unknowable: it takes a body of which nothing is known.
@@ -151,11 +151,11 @@ def _key(view: Any) -> str:
     return model._meta.pk.name if model is not None else "id"
 
 
-# --- what reads the body ---
+# --- the reader of the body ---
 
 
 def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | None:
-    """What validates a body that no serializer reads: the settings have it, or `@extend_schema`
+    """The contract of a body that no serializer reads: the settings have it, or `@extend_schema`
     names a Pydantic model.
     """
     if declared.is_set:
@@ -170,7 +170,7 @@ def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | N
 
 
 def _request(schema: Any, media_type: str) -> Any:
-    """What the schema says about the body, in drf-spectacular's terms."""
+    """The body of the schema, in drf-spectacular's terms."""
     found = schema.get_request_serializer()
     if is_object(found):  # one for each media type
         found = found.get(media_type)

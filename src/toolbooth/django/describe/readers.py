@@ -24,7 +24,7 @@ _NO_ACTION = "toolbooth_no_action"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads the body of an action."""
+    """The reader of an action's body."""
 
     declared: Any = None
     """The serializer class that the action declares; None: it has that of its view."""
@@ -34,7 +34,7 @@ _OF_THE_VIEW = Reader()
 
 
 def own_reader(view: Any, method: str) -> Reader | None:
-    """What reads the body of a view's action; None if it declares nothing."""
+    """The reader of the body of a view's action; None if it declares nothing."""
     if not isinstance(view, ViewSetMixin):
         return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
     action: str | None = getattr(view, "action", None)

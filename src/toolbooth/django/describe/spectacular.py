@@ -58,7 +58,7 @@ def describing() -> Generator[None]:
 
 def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
     """The schema of an action's view: a `RequestSchema`. Its view has a request that came from
-    nobody. `declared` is what the settings say about its body.
+    nobody. `declared` is its body in the settings.
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
@@ -95,7 +95,7 @@ class RequestSchema(UntypedSchema):
     paging: Mapping[str, Bound] = {}
     """The paginator's parameters."""
     declared_body: DeclaredBody = LEFT_TO_THE_VIEW
-    """What the settings say about the body."""
+    """The body in the settings."""
     declared_request: Any = None
     """What reads the body of a DELETE, as its author declares it."""
     generator: Any = None
@@ -225,7 +225,7 @@ class WholeViewRequest(UntypedSchema):
             self.method, self.leaves_body_open = "DELETE", False
 
     def _is_declared_for_all_actions(self) -> bool:
-        """Whether what is declared is the same for an action that does not exist."""
+        """Whether the same is declared for an action that does not exist."""
         if not isinstance(self.view, ViewSetMixin):
             return False
         own = self._declared_for_view()
