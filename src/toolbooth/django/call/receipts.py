@@ -68,9 +68,9 @@ class ReceiptedWrite:
         saved = serializer_of(value)
         if saved is None:
             return json_fragment(value, self.call.tool)
-        names = [name for name in self.call.body_names if name in sent]
-        reader = _Reader(call=self.call, who=who, sent=sent, before=before)
         fields = sent if body is None else body
+        names = [name for name in self.call.body_names if name in fields]
+        reader = _Reader(call=self.call, who=who, sent=sent, before=before)
         row = StoredRow(
             value=value,
             saved=saved,
@@ -79,11 +79,13 @@ class ReceiptedWrite:
             reader=reader.serializer,
             sent={name: fields[name] for name in names},
         )
-        return self._receipt(row, saves, before, is_create=self.call.action.method == "POST")
+        try:
+            return self._receipt(row, saves, before)
+        except Exception:  # a field that cannot show the row: the call has been made all the same
+            logger.exception("no receipt can be written for %r", self.call.tool)
+            return json_fragment(value, self.call.tool)
 
-    def _receipt(
-        self, row: StoredRow, saves: Saves, before: _Before | None, *, is_create: bool
-    ) -> Json:
+    def _receipt(self, row: StoredRow, saves: Saves, before: _Before | None) -> Json:
         same, others = before.comparison(row) if before is not None else ([], {})
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
         if read_back is not row:
@@ -94,7 +96,7 @@ class ReceiptedWrite:
         shown = {name: each for name, each in row.value.items() if name not in hidden}
         identified, shown = as_json([identity(row.value, row.saved, self.call.lookup_field), shown])
         about = _parts(fates, same)
-        if is_create:
+        if self.call.action.method == "POST":
             about["defaulted"] = [name for name in self.call.body_names if name not in row.sent]
             others = {name: each for name, each in shown.items() if name not in row.sent}
             others = {name: each for name, each in others.items() if name not in identified}

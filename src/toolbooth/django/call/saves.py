@@ -39,11 +39,12 @@ class Saves:
         """Whether the value at a path of attributes was written. True for attributes that
         are not columns: Django reads relations of many rows from the database to show them.
         """
-        *path, last = source or ("",)
-        for step in path:
-            row = getattr(row, step, None)
-        if not isinstance(row, Model):
-            return True
+        last = ""
+        for last in source:
+            below = getattr(row, last, None) if last != source[-1] else None
+            if not isinstance(below, Model):  # a document, or the end of the path
+                break
+            row = below
         fields: Any = row._meta.concrete_fields
         column = next((each.attname for each in fields if last in (each.name, each.attname)), None)
         if column is None:
