@@ -14,6 +14,8 @@ from rest_framework.routers import SimpleRouter
 
 from actions_api import (
     CONFIRM_SCHEMA,
+    ConfirmData,
+    ConfirmDict,
     ConfirmModel,
     ReasonSerializer,
     Rows,
@@ -53,6 +55,8 @@ SERIALIZERS = {
 PLAIN_BODIES = {
     "model": ConfirmModel,
     "path of a model": "actions_api.ConfirmModel",
+    "dataclass": ConfirmData,
+    "typed dict": ConfirmDict,
     "schema": CONFIRM_SCHEMA,
     "path of a schema": "actions_api.CONFIRM_SCHEMA",
 }
@@ -215,13 +219,18 @@ def told(messages):
             "with properties, the import path of one, or None.",
         ),
         (
+            {"rows__cancel": Rows},
+            "'rows__cancel']: is not a body; give a serializer, a Pydantic model or a JSON Schema "
+            "with properties, the import path of one, or None.",
+        ),
+        (
             {"rows__cancel": {"type": "array"}},
             "'rows__cancel']: cannot be used: "
             "the root of an inputSchema must describe an object (type: object).",
         ),
         ({"rows__list": ReasonSerializer}, "'rows__list']: is a GET, which takes no body."),
     ],
-    ids=["misspelt", "unlike", "module", "attribute", "number", "array", "get"],
+    ids=["misspelt", "unlike", "module", "attribute", "number", "class", "array", "get"],
 )
 def test_a_wrong_entry_is_an_error_of_manage_check(serve, bodies, what):
     agent = serve(rows=Rows, toolbooth={"BODIES": bodies})

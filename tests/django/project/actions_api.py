@@ -1,6 +1,8 @@
 """A view set with actions beside the standard ones, which keep what they are sent."""
 
 import json
+from dataclasses import dataclass
+from typing import Annotated
 
 from drf_spectacular.utils import extend_schema
 from pydantic import BaseModel, Field, field_validator
@@ -8,6 +10,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, CharField, Serializer
+from typing_extensions import TypedDict
 
 from odd.models import Log
 
@@ -33,6 +36,19 @@ class ConfirmModel(BaseModel):
         if value == "damn":
             raise ValueError("be polite")
         return value.upper()
+
+
+Reason = Annotated[str, Field(max_length=10)]
+
+
+@dataclass
+class ConfirmData:
+    reason: Reason
+    times: int = 1
+
+
+class ConfirmDict(TypedDict):
+    reason: Reason
 
 
 CONFIRM_SCHEMA = {

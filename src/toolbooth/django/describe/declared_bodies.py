@@ -7,13 +7,14 @@ For actions whose code a project cannot edit. Otherwise bodies are declared in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from django.utils.module_loading import import_string
 from pydantic import BaseModel
 from rest_framework.serializers import BaseSerializer
+from typing_extensions import is_typeddict
 
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.compile.signature import compile_model
@@ -76,11 +77,11 @@ def _imported(given: Any) -> Any:
 
 
 def plain_body(tool: str, given: Any) -> Contract | None:
-    """The contract of a Pydantic model or a JSON Schema; None if it is something else. Raises
-    WrongBody.
+    """The contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema; None if it is
+    something else. Raises WrongBody.
     """
     try:
-        if isinstance(given, type) and issubclass(given, BaseModel):
+        if _is_model(given):
             made = compile_model(given, name=tool)
         elif is_mapping(given):
             made = compile_json_schema(given, name=tool)
@@ -89,6 +90,12 @@ def plain_body(tool: str, given: Any) -> Contract | None:
     except ContractError as error:
         raise WrongBody(messages.cannot_compile(error.mistakes)) from error
     return made if is_object(made.schema.get("properties")) else None
+
+
+def _is_model(given: Any) -> bool:
+    if not isinstance(given, type):
+        return False
+    return issubclass(given, BaseModel) or is_dataclass(given) or is_typeddict(given)
 
 
 def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+from pydantic import BaseModel
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
@@ -161,7 +162,7 @@ def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | N
     if declared.is_set:
         return declared.plain
     found = _request(schema, media_type)
-    if not isinstance(found, type):
+    if not isinstance(found, type) or not issubclass(found, BaseModel):
         return None
     try:
         return plain_body(found.__name__, found)
