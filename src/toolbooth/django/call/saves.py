@@ -42,7 +42,7 @@ class Saves:
         last = ""
         for last in source:
             below = getattr(row, last, None) if last != source[-1] else None
-            if not isinstance(below, Model):  # a document, or the end of the path
+            if not issubclass(below.__class__, Model):  # a document, or the end of the path
                 break
             row = below
         fields: Any = row._meta.concrete_fields

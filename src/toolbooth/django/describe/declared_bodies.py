@@ -6,6 +6,7 @@ For actions whose code a project cannot edit. Otherwise bodies are declared in t
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from fnmatch import fnmatchcase
@@ -58,7 +59,7 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
     given = _imported(chosen.bodies[tool])
     if given is None:
         return DeclaredBody(is_set=True)
-    is_class = isinstance(given, type)
+    is_class = inspect.isclass(given)
     if isinstance(given, BaseSerializer) or (is_class and issubclass(given, BaseSerializer)):
         return DeclaredBody(is_set=True, serializer=given)
     plain = plain_body(tool, given)
@@ -93,9 +94,9 @@ def plain_body(tool: str, given: Any) -> Contract | None:
 
 
 def _is_model(given: Any) -> bool:
-    if not isinstance(given, type):
-        return False
-    return issubclass(given, BaseModel) or is_dataclass(given) or is_typeddict(given)
+    is_class = inspect.isclass(given)
+    is_pydantic = is_class and issubclass(given, BaseModel)
+    return is_pydantic or (is_class and is_dataclass(given)) or is_typeddict(given)
 
 
 def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:
