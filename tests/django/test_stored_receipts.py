@@ -310,6 +310,22 @@ def test_a_related_row_that_was_not_saved_is_read_back(call, sites):
     }
 
 
+def test_a_part_of_a_document_is_set_if_the_document_was_saved(call, thing):
+    value = call("indocument__partial_update", id=thing.pk, city="Rome", title="new").value
+    assert value == {"id": thing.pk, "title": "new", "set": ["city", "title"]}
+    assert column("document") == {"a": 1, "city": "Rome"}
+    value = call("indocument__partial_update", id=thing.pk, city="Oslo").value
+    assert value == {
+        "id": thing.pk,
+        "title": "new",
+        "set": [],
+        "unchanged": ["city"],
+        "note": "Nothing changed: the view stored something else.",
+        "stored_as": {"city": "Rome"},
+    }
+    assert column("document") == {"a": 1, "city": "Rome"}
+
+
 def test_a_part_of_a_nested_row_that_is_not_stored_is_told(call):
     acme = Company.objects.create(name="Acme").pk
     line = {"product": "tea", "price": 2.5}

@@ -140,6 +140,23 @@ class Failing(Masking):
     title = ShownOnce()
 
 
+class InDocument(serializers.ModelSerializer):
+    """Shows a part of a document, which it does not always save."""
+
+    city = serializers.CharField(source="document.city", required=False)
+
+    class Meta:
+        model = Thing
+        fields = ["id", "city", "title"]
+
+    def update(self, instance, validated_data):
+        instance.document.update(validated_data.get("document", {}))
+        if "title" in validated_data:
+            instance.title = validated_data["title"]
+            instance.save()
+        return instance
+
+
 class Renaming(serializers.ModelSerializer):
     """Fields that are called otherwise than the columns."""
 
@@ -279,6 +296,7 @@ for each in (
     Rounding,
     Masking,
     Failing,
+    InDocument,
     Renaming,
 ):
     router.register(each.__name__.lower(), things(each), each.__name__.lower())

@@ -39,10 +39,11 @@ class Saves:
         """Whether the value at a path of attributes was written. True for attributes that
         are not columns: Django reads relations of many rows from the database to show them.
         """
-        last = ""
-        for last in source:
-            below = getattr(row, last, None) if last != source[-1] else None
-            if not issubclass(below.__class__, Model):  # a document, or the end of the path
+        *path, last = source or ("",)
+        for step in path:
+            below: Any = getattr(row, step, None)
+            if not issubclass(below.__class__, Model):  # the path goes on inside a document
+                last = step
                 break
             row = below
         fields: Any = row._meta.concrete_fields
@@ -50,7 +51,8 @@ class Saves:
         if column is None:
             return True
         written = self._columns.get(_key(row), {})
-        return column in written and written[column] == vars(row).get(column)
+        held: dict[str, Any] = row.__dict__
+        return column in written and written[column] == held.get(column)
 
 
 def _key(row: Any) -> tuple[type, Any]:
