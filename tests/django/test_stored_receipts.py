@@ -130,6 +130,30 @@ def test_a_decimal_is_the_same_if_its_number_is(call, sent, fate):
 
 
 @pytest.mark.parametrize(
+    ("tool", "sent", "stored_as"),
+    [
+        ("changing", {"size": 5}, {}),
+        ("changing", {"size": 9}, {"size": 5}),
+        ("changing", {"document": {"a": 1.5, "b": "2"}}, {}),
+        ("changingmore", {"document": {"a": 1.5}}, {"document": {"a": "1.50", "more": "1.00"}}),
+        ("changing", {"day": "2026-01-02"}, {}),
+        ("changing", {"day": "1999-01-02"}, {"day": None}),
+    ],
+)
+def test_a_value_that_the_serializer_changes_is_stored_as_something_else(
+    call, tool, sent, stored_as
+):
+    value = call(f"{tool}__create", title="t", **sent).value
+    made = Thing.objects.get()
+    assert value.get("stored_as", {}) == stored_as, value
+    assert value["set"] == ["title", *(name for name in sent if name not in stored_as)]
+    assert (made.size, str(made.day)) == (
+        5 if "size" in sent else 3,
+        "2026-01-02" if sent.get("day", "").startswith("2026") else "None",
+    )
+
+
+@pytest.mark.parametrize(
     "document", [{"a": True}, [1, {"b": None}], {"a": 1.5}, {"n": {"m": []}}, {}]
 )
 def test_a_document_is_the_same_if_it_is_the_same_json(call, document):
@@ -269,6 +293,23 @@ def test_a_value_that_is_masked_was_set_if_the_row_has_it(call, thing):
     assert (value["set"], "stored_as" in value) == (["title"], False)
     value = call("masking__partial_update", id=thing.pk, title="new").value
     assert value == {"id": thing.pk, "title": "***", "set": ["title"]}
+
+
+def test_a_plain_body_is_compared_with_the_columns_of_its_names(call, settings_of):
+    names = ("title", "handle", "mood", "unknown")
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    settings_of(TOOLBOOTH={"BODIES": {"thingserializer__create": schema}})
+    value = call("thingserializer__create", title="t", handle="h", mood="", unknown="u").value
+    made = Thing.objects.get()
+    assert (made.title, made.handle, made.mood) == ("t", "", "")
+    assert value == {
+        "id": made.pk,
+        "title": "t",
+        "set": ["title", "mood"],
+        "defaulted": [],
+        "not_stored": ["handle", "unknown"],
+        "assigned": {"kind": "small", "document": None, "price": None},
+    }
 
 
 def test_a_receipt_that_cannot_be_written_is_the_whole_object(call):

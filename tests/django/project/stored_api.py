@@ -157,6 +157,36 @@ class InDocument(serializers.ModelSerializer):
         return instance
 
 
+class Clamped(serializers.IntegerField):
+    def to_internal_value(self, data):
+        return min(super().to_internal_value(data), 5)
+
+
+class Changing(serializers.ModelSerializer):
+    """Changes values as it reads them."""
+
+    size = Clamped(required=False)
+    document = serializers.DictField(
+        child=serializers.DecimalField(max_digits=6, decimal_places=2), required=False
+    )
+    day = serializers.DateField(required=False)
+
+    class Meta:
+        model = Thing
+        fields = ["id", "title", "size", "document", "day"]
+
+    def validate_document(self, value):
+        return {name: str(each) for name, each in value.items()}
+
+    def validate_day(self, value):
+        return None if value.year < 2000 else value
+
+
+class ChangingMore(Changing):
+    def validate_document(self, value):
+        return {**super().validate_document(value), "more": "1.00"}
+
+
 class Renaming(serializers.ModelSerializer):
     """Fields that are called otherwise than the columns."""
 
@@ -297,6 +327,8 @@ for each in (
     Masking,
     Failing,
     InDocument,
+    Changing,
+    ChangingMore,
     Renaming,
 ):
     router.register(each.__name__.lower(), things(each), each.__name__.lower())
