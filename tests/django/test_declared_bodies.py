@@ -84,8 +84,9 @@ class DeclareUsers(OpenApiViewExtension):
         return Described
 
 
-def test_the_body_of_another_packages_view_is_declared_from_outside(serve, ann):
+def test_the_body_of_another_packages_view_is_declared_from_outside(serve, settings_of, ann):
     serve(users=Users)
+    settings_of(TOOLBOOTH={"INHERITED_BODIES": ["users__me_put"]})
     agent = acting_as(ann)
     tools = agent.tools()
     assert tools["users__me_put"]["inputSchema"]["required"] == ["line"]

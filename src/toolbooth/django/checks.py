@@ -28,17 +28,26 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
     return found
 
 
+def check_bodies(**_: Any) -> list[CheckMessage]:
+    """E004: an entry of TOOLBOOTH["BODIES"] that names no tool, or no body."""
+    found = _catalogue()
+    if found is None or isinstance(found, Exception):
+        return []
+    return [
+        Error(f"TOOLBOOTH['BODIES'][{each.what!r}]: {each.why}.", id="toolbooth.E004")
+        for each in found.wrong_bodies
+    ]
+
+
 def check_tools(**_: Any) -> list[CheckMessage]:
     """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
     holds nothing.
     """
-    if "rest_framework" not in settings.INSTALLED_APPS:
+    found = _catalogue()
+    if found is None:
         return []
-    try:
-        # REST framework cannot be imported before all models are there, and this module is.
-        found = import_string("toolbooth.django.describe.catalogue.catalogue")()
-    except Exception as error:
-        words = messages.tools_cannot_be_compiled(error)
+    if isinstance(found, Exception):
+        words = messages.tools_cannot_be_compiled(found)
         return [Warning(words, hint=messages.LOG_SAYS_WHERE, id="toolbooth.W002")]
     names = {
         published: name for name, published in control_names(found.configuration.arguments).items()
@@ -51,6 +60,17 @@ def check_tools(**_: Any) -> list[CheckMessage]:
         Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.unused_patterns
     ]
     return [*clashes, *unused]
+
+
+def _catalogue() -> Any:
+    """The catalogue, or why it cannot be built; None without REST framework."""
+    if "rest_framework" not in settings.INSTALLED_APPS:
+        return None
+    try:
+        # REST framework cannot be imported before all models are there, and this module is.
+        return import_string("toolbooth.django.describe.catalogue.catalogue")()
+    except Exception as error:
+        return error
 
 
 def _clash(name: str, published: str, tools: list[str]) -> CheckMessage:

@@ -53,6 +53,10 @@ class Configuration:
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
+    bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The bodies of actions, by the names of tools: see `describe/declared_bodies.py`."""
+    inherited_bodies: tuple[str, ...] = ()
+    """Tools by name, with `*`, whose actions read their body with their view's own serializer."""
     profile: ProfileChoice = "portable"
     """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
@@ -66,9 +70,8 @@ def configuration() -> Configuration:
     """
     given = _given()
     wrong = {key for key, _ in mistakes()}
-    return Configuration(
-        **{_FIELDS[key].name: _tuple(value) for key, value in given.items() if key not in wrong}
-    )
+    right = {key: value for key, value in given.items() if key not in wrong}
+    return Configuration(**{_FIELDS[key].name: _frozen(key, each) for key, each in right.items()})
 
 
 def mistakes() -> Iterator[tuple[str, str]]:
@@ -127,6 +130,10 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in texts)
 
 
+def _is_named(value: Any) -> bool:
+    return _is_mapping(value) and all(isinstance(name, str) for name in value)
+
+
 def _is_positive(value: Any) -> bool:
     return _is_number(value) and value > 0
 
@@ -162,6 +169,8 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
+    "BODIES": (_is_named, _always(messages.BODIES_VALUES)),
+    "INHERITED_BODIES": _TEXTS,
     "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,
@@ -176,6 +185,11 @@ _RULES: Mapping[str, Rule] = {
 """For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
 rule here.
 """
+
+
+def _frozen(key: str, value: Any) -> Any:
+    """A value with tuples for lists, but for schemas, which stay as they are."""
+    return value if key == "BODIES" else _tuple(value)
 
 
 def _tuple(value: Any) -> Any:

@@ -95,6 +95,7 @@ def with_choices(message: str, choices: tuple[str, ...]) -> str:
 
 ONLY_DEFAULTS = "No field was sent: the row has nothing but defaults."
 STORED_SOMETHING_ELSE = "Nothing changed: the view stored something else."
+STORED_NOTHING = "Nothing changed: what was sent was not stored."
 HELD_ALL_THIS = "Nothing changed: the row held all this already."
 NO_FIELD_SENT = "Nothing changed: no field was sent."
 
@@ -251,6 +252,7 @@ def token_once_allowed(message: str, token: str, tool: str) -> str:
 DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 )
+BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."
 SERVES_REST_FRAMEWORK = "Toolbooth serves REST framework views."
 LOG_SAYS_WHERE = "The log of the first request says where."
@@ -289,6 +291,17 @@ def rename_argument(name: str) -> str:
 # The test client.
 
 WHOLE_OR_BY_FIELD = "pass the arguments whole, or field by field"
+
+
+def not_a_views_tool(name: str, near: str | None) -> str:
+    """`unread_fields` was asked about a tool that no view runs."""
+    ending = f"; {near!r} may be meant" if near else ""
+    return f"there is no view's tool {name!r}{ending}"
+
+
+def action_failed(tool: str, text: str) -> str:
+    """`unread_fields` cannot judge an action that does not run to its end."""
+    return f"{tool!r} was refused or failed, so its fields may not all have been read: {text}"
 
 
 def tools_not_listed(status: int, words: str) -> str:

@@ -9,19 +9,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import orjson
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.signals import setting_changed
+from django.db import connections
 from django.urls import NoReverseMatch, reverse
 from rest_framework.test import APIClient
 
 from toolbooth.django import messages
-from toolbooth.django.describe.catalogue import forget
-from toolbooth.jsonvalue import Json, json_bytes
+from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.describe.catalogue import catalogue, forget
+from toolbooth.django.recorded_data import recording
+from toolbooth.jsonvalue import Json, json_bytes, near_name
 from toolbooth.server import revisions
 from toolbooth.server.wire_result import WireResult, read_result
+
+UnreadFields = list[str] | Literal["unknown"]
+"""Names of fields that an action never read."""
 
 _META = revisions.request_meta("toolbooth.django.testing")
 _ids = count(1)
@@ -30,6 +37,29 @@ _ids = count(1)
 def acting_as(user: Any) -> Agent:
     """An agent of this user; None: of nobody in particular."""
     return Agent(user)
+
+
+def unread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
+    """The fields of a tool that its action does not read when it is called with these arguments,
+    by this user; None: by an anonymous user.
+
+    The call is made and rolled back. Changes outside the databases are not undone.
+
+    Returns:
+        The names of all declared fields of the body that were never read by name, sent or not, in
+        their order. "unknown" if there are such fields and the data was read as a whole: copied,
+        walked over, or read as bytes.
+
+    Raises:
+        LookupError: there is no such tool, or it is not a view's.
+        ValueError: the call was refused or failed.
+    """
+    return acting_as(user).unread_fields(tool, arguments)
+
+
+async def aunread_fields(tool: str, arguments: Any = None, /, *, user: Any = None) -> UnreadFields:
+    """`unread_fields`, for async tests."""
+    return await sync_to_async(unread_fields)(tool, arguments, user=user)
 
 
 class Agent:
@@ -51,6 +81,21 @@ class Agent:
         body = sent if isinstance(sent, bytes) else json_bytes(sent)
         params = {"name": tool, "arguments": orjson.Fragment(body)}
         return _wire_result(*self._post("tools/call", params))
+
+    def unread_fields(self, tool: str, arguments: Any = None, /, **fields: Any) -> UnreadFields:
+        """The fields of a tool that its action does not read when it is called so: see
+        `unread_fields`.
+        """
+        known = catalogue().body_names
+        if tool not in known:
+            raise LookupError(messages.not_a_views_tool(tool, near_name(tool, known)))
+        with recording() as record, Transaction(connections) as everywhere:
+            result = self.call(tool, arguments, **fields)
+            everywhere.undo()
+        if result.is_error:
+            raise ValueError(messages.action_failed(tool, result.text))
+        unread = [name for name in known[tool] if name not in record.names]
+        return "unknown" if unread and record.is_whole else unread
 
     def tools(self) -> dict[str, Json]:
         """The tools that the user is shown, by name, as `tools/list` gives them."""

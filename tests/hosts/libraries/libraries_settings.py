@@ -61,3 +61,5 @@ REST_FRAMEWORK = {
 }
 DJOSER = {"SEND_ACTIVATION_EMAIL": False, "TOKEN_MODEL": None}
 ANONYMOUS_USER_NAME = None
+# Its serializer for them is that of the view, and `me` reads it.
+TOOLBOOTH = {"INHERITED_BODIES": ["user__me_p*"]}

@@ -4,13 +4,11 @@ made, or none.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from django.db import connections, transaction
+from django.db import connections
 from rest_framework.serializers import ListSerializer
 from typing_extensions import TypeIs
 
@@ -21,6 +19,7 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
 from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
+from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.describe.discovery import is_bulk
@@ -29,8 +28,6 @@ from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
-
-logger = logging.getLogger("toolbooth.django")
 
 Compile = Callable[[Arguments], Contract]
 """Makes the contract of a tool that takes these arguments."""
@@ -48,7 +45,8 @@ call.
 def takes_many(call: SyncInvocation) -> bool:
     """Whether a call makes one row, so that many can be made of it."""
     is_create = call.action.name == "create" and call.action.method == "POST"
-    return is_create and bool(call.arguments.named("body")) and not call.arguments.whole
+    is_one = bool(call.arguments.named("body")) and not call.arguments.whole
+    return is_create and is_one and call.arguments.plain is None
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
@@ -176,7 +174,7 @@ class BulkCreate:
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
         who.may_call(self.call.action)  # finds out who calls: once, not row by row
-        with _Transaction(connections) as everywhere:
+        with Transaction(connections) as everywhere:
             value = self._by_the_view(who, beside, rows)
             if value is None:
                 value = self._one_by_one(who, beside, rows, everywhere)
@@ -203,10 +201,10 @@ class BulkCreate:
         return self.call.value(response)
 
     def _one_by_one(
-        self, who: Caller, beside: Json, rows: list[Json], everywhere: _Transaction
+        self, who: Caller, beside: Json, rows: list[Json], everywhere: Transaction
     ) -> Json:
         def make(row: Json) -> Json:
-            with _Transaction(everywhere.aliases) as part:
+            with Transaction(everywhere.aliases) as part:
                 response = self.call.respond(who, {**beside, **row})
                 problems = _problems_of_rows(response, ())
                 if problems:
@@ -286,32 +284,3 @@ def _key(row: Any) -> Any:
 def _is_mapping(value: Any) -> TypeIs[Mapping[str, Any]]:
     """Whether a value has keys, as the data of a serializer has."""
     return isinstance(value, Mapping)
-
-
-class _Transaction:
-    """One transaction over these databases, or a part of one: what is made anywhere is made whole,
-    or not at all.
-    """
-
-    def __init__(self, aliases: Iterable[str]) -> None:
-        self.aliases: list[str] = []
-        self._asked = aliases
-        self._open = ExitStack()
-
-    def __enter__(self) -> _Transaction:
-        for alias in self._asked:
-            try:
-                self._open.enter_context(transaction.atomic(using=alias))
-            except Exception:  # what cannot be reached cannot be written to
-                logger.debug("the database %r cannot be reached", alias, exc_info=True)
-            else:
-                self.aliases.append(alias)
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)
-
-    def undo(self) -> None:
-        """Have nothing of this part kept."""
-        for alias in self.aliases:
-            transaction.set_rollback(True, using=alias)

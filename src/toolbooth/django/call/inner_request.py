@@ -70,7 +70,7 @@ def is_signed(outer: HttpRequest) -> bool:
     return _FOUND in vars(outer)
 
 
-class _RunningRequest:
+class RunningRequest:
     """What a view leaves on its request, the host's middleware finds on the one that came: who
     called, above all.
     """
@@ -86,11 +86,11 @@ class _RunningRequest:
         setattr(outer, name, value)
 
 
-class _RunningWsgiRequest(_RunningRequest, WSGIRequest):
+class _RunningWsgiRequest(RunningRequest, WSGIRequest):
     pass
 
 
-class _RunningAsgiRequest(_RunningRequest, ASGIRequest):
+class _RunningAsgiRequest(RunningRequest, ASGIRequest):
     pass
 
 

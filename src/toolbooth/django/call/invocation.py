@@ -81,14 +81,27 @@ class SyncInvocation:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
         return self._body_for_view(who, self._parts(arguments))
 
+    def keyed_body(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The body with keys in place of the objects that name rows; None if there are none.
+        Raises ToolInputError.
+        """
+        relations = self.arguments.relations
+        if not relations or not names_rows(arguments, relations):
+            return None
+        return self.body_for_view(who, arguments)
+
     def respond(
-        self, who: Caller, arguments: Mapping[str, Any], rows: list[dict[str, Any]] | None = None
+        self,
+        who: Caller,
+        arguments: Mapping[str, Any],
+        body: dict[str, Any] | list[dict[str, Any]] | None = None,
     ) -> Any:
-        """What the view answers. `rows`, if given, are the body, each from `body_for_view`. Raises
-        ToolInputError.
+        """The response of the view. `body`, if given, is from `body_for_view`, or a list of such.
+        Raises ToolInputError.
         """
         parts = self._parts(arguments)
-        body = self._body_for_view(who, parts) if rows is None else rows
+        if body is None:
+            body = self._body_for_view(who, parts)
         request = self._request(who, parts, body, run=True)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.

@@ -1,5 +1,5 @@
-"""What a write is answered with: which row it was, what was set, what was defaulted, what was
-stored otherwise.
+"""The answer to a write: which row it was, and which fields were set, defaulted, stored with
+another value, or not stored.
 
 Small, and it proves the write: an update that changed nothing says so. `verify: true` gives the
 whole object.
@@ -20,8 +20,11 @@ from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
+from toolbooth.django.call.saves import Saves, watching_saves
+from toolbooth.django.call.stored_row import Fate, StoredRow
 from toolbooth.django.describe.discovery import Action
-from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.django.describe.readers import is_same_class
+from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import split_controls
 
 logger = logging.getLogger("toolbooth.django")
@@ -29,9 +32,6 @@ logger = logging.getLogger("toolbooth.django")
 
 _stock: Any = serializers.Serializer
 """REST framework's own serializer, whose generic type says nothing here."""
-
-_FORMS = (serializers.RelatedField, serializers.BaseSerializer, serializers.SerializerMethodField)
-"""Fields that may show a row in other words than it is sent in."""
 
 _WRITES = frozenset(("create", "update", "partial_update"))
 _CALLED = ("name", "title", "display", "slug")
@@ -59,40 +59,122 @@ class ReceiptedWrite:
         """Run the action, and say what became of the row."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
-        is_compared = not asked.verify and self.call.action.method != "POST"
-        before = _Before.of(self.call, who, sent) if is_compared else None
-        value = self.call.result(who, sent)
-        saved = None if asked.verify else serializer_of(value)
+        if asked.verify:
+            return json_fragment(self.call.result(who, sent), self.call.tool)
+        before = None if self.call.action.method == "POST" else _Before.of(self.call, who, sent)
+        body = self.call.keyed_body(who, sent)
+        with watching_saves() as saves:
+            value = self.call.value(self.call.respond(who, sent, body))
+        saved = serializer_of(value)
         if saved is None:
             return json_fragment(value, self.call.tool)
-        return self._receipt(value, saved, sent, before)
+        fields = sent if body is None else body
+        names = [name for name in self.call.body_names if name in fields]
+        reader = _Reader(call=self.call, who=who, sent=sent, before=before)
+        row = StoredRow(
+            value=value,
+            saved=saved,
+            row=saved.instance,
+            is_reader=reader.is_saved_by(saved),
+            reader=reader.serializer,
+            sent={name: fields[name] for name in names},
+        )
+        try:
+            return self._receipt(row, saves, before)
+        except Exception:  # a field that cannot show the row: the call has been made all the same
+            logger.exception("no receipt can be written for %r", self.call.tool)
+            return json_fragment(value, self.call.tool)
 
-    def _receipt(
-        self, value: Mapping[str, Any], saved: Any, sent: Json, before: _Before | None
-    ) -> Json:
-        body = self.call.body_names
-        names = [name for name in body if name in sent]
-        shown = {name: each for name, each in value.items() if name in names or name not in body}
-        row, stored = as_json([identity(value, saved, self.call.lookup_field), shown])
-        about: Json = {"set": names}
-        others: Json = {}
-        if before is not None:
-            about, others = before.comparison(value, saved, names)
-        elif self.call.action.method == "POST":
-            about["defaulted"] = [name for name in body if name not in sent]
-            if not names:
-                about["note"] = messages.ONLY_DEFAULTS
-            others = {
-                name: each for name, each in stored.items() if name not in names and name not in row
-            }
-        stored_as = _differences({name: sent[name] for name in names}, stored, saved.fields)
-        if "note" in about and stored_as:
-            about["note"] = messages.STORED_SOMETHING_ELSE
-        about["stored_as"] = stored_as
-        about["set"] = [name for name in about["set"] if name not in stored_as]
+    def _receipt(self, row: StoredRow, saves: Saves, before: _Before | None) -> Json:
+        same, others = before.comparison(row) if before is not None else ([], {})
+        read_back = row.read_back(saves, [name for name in row.sent if name not in same])
+        if read_back is not row:
+            row = read_back
+            same, others = before.comparison(row) if before is not None else ([], {})
+        fates = row.fates()
+        hidden = {name for name in self.call.body_names if fates.get(name) != "stored_as"}
+        shown = {name: each for name, each in row.value.items() if name not in hidden}
+        identified, shown = as_json([identity(row.value, row.saved, self.call.lookup_field), shown])
+        about = _parts(fates, same)
+        if self.call.action.method == "POST":
+            about["defaulted"] = [name for name in self.call.body_names if name not in row.sent]
+            others = {name: each for name, each in shown.items() if name not in row.sent}
+            others = {name: each for name, each in others.items() if name not in identified}
+            about["note"] = "" if row.sent else messages.ONLY_DEFAULTS
+        elif before is not None and before.has_only(others):
+            about["note"] = _note_of_update(fates, same)
+        about["stored_as"] = {name: _cut(shown[name]) for name in _of(fates, "stored_as")}
         about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
-        parts = {key: each for key, each in about.items() if each or key in _ALWAYS}
-        return {**row, **parts}
+        order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
+        return {**identified, **{key: about[key] for key in order}}
+
+
+_ORDER = (
+    "set",
+    "defaulted",
+    "unchanged",
+    "accepted",
+    "note",
+    "stored_as",
+    "not_stored",
+    "assigned",
+)
+"""The parts of a receipt, in their order."""
+
+
+def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
+    return [name for name, each in fates.items() if each == fate]
+
+
+def _parts(fates: Mapping[str, Fate], same: list[str]) -> Json:
+    """The fields that were sent, by their fate."""
+    not_stored = _of(fates, "not_stored")
+    newly_set = [name for name in _of(fates, "set") if name not in same]
+    unchanged = [name for name in same if name not in not_stored]
+    return {
+        "set": newly_set,
+        "unchanged": unchanged,
+        "accepted": _of(fates, "accepted"),
+        "not_stored": not_stored,
+    }
+
+
+def _note_of_update(fates: Mapping[str, Fate], same: list[str]) -> str:
+    """The note about an update that changed nothing; empty if it did."""
+    if any(name not in same and fate != "not_stored" for name, fate in fates.items()):
+        return ""
+    if not fates:
+        return messages.NO_FIELD_SENT
+    found = set(fates.values())
+    if "stored_as" in found:
+        return messages.STORED_SOMETHING_ELSE
+    return messages.STORED_NOTHING if "not_stored" in found else messages.HELD_ALL_THIS
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reader:
+    """The serializer that reads the body for this caller. It is made only if it is needed."""
+
+    call: SyncInvocation
+    who: Caller
+    sent: Json
+    before: _Before | None
+
+    def is_saved_by(self, saved: Any) -> bool:
+        """Whether the serializer that the view answered with is this one."""
+        return is_same_class(saved, self.call.body_serializer.cls)
+
+    def serializer(self) -> Any:
+        """None if it cannot be made."""
+        if self.before is not None:
+            return self.before.serializer
+        try:
+            return self.call.body_serializer.of(self.call.view(self.who, self.sent))
+        except Exception:
+            logger.debug(
+                "%s: the serializer of its body is not known", self.call.tool, exc_info=True
+            )
+            return None
 
 
 def serializer_of(value: Any) -> Any:
@@ -152,23 +234,24 @@ class _Before:
             logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
             return None
 
-    def comparison(
-        self, value: Mapping[str, Any], saved: Any, names: list[str]
-    ) -> tuple[Json, Json]:
-        """What was set and what was the same, of what was sent; and what else is another now."""
-        is_stock = saved.__class__.to_representation is _stock.to_representation
-        if is_stock and type(saved) is type(self.serializer):  # already written, relations included
-            now = as_json({name: each for name, each in value.items() if name in self.held})
+    def comparison(self, row: StoredRow) -> tuple[list[str], Json]:
+        """The fields that were sent and are the same as before; and the others that have changed,
+        with their values.
+        """
+        if row.row is None:
+            return [], {}
+        if row.is_plain and type(row.saved) is type(self.serializer):
+            # Already written, relations included.
+            now = as_json({name: each for name, each in row.value.items() if name in self.held})
         else:
-            now = _representation(self.serializer, saved.instance)
-        same = [name for name in names if name in self.held and self.held[name] == now.get(name)]
-        others = {name: now.get(name) for name, each in self.held.items() if each != now.get(name)}
-        about: Json = {"set": [name for name in names if name not in same]}
-        if same:
-            about["unchanged"] = same
-        if not about["set"] and all(self.serializer.fields[name].read_only for name in others):
-            about["note"] = messages.HELD_ALL_THIS if names else messages.NO_FIELD_SENT
-        return about, {name: each for name, each in others.items() if name not in names}
+            now = _representation(self.serializer, row.row)
+        changed = {name: now.get(name) for name, each in self.held.items() if each != now.get(name)}
+        same = [name for name in row.sent if name in self.held and name not in changed]
+        return same, {name: each for name, each in changed.items() if name not in row.sent}
+
+    def has_only(self, others: Iterable[str]) -> bool:
+        """Whether the other fields that have changed can only be set by the view itself."""
+        return all(self.serializer.fields[name].read_only for name in others)
 
 
 def _keep_only(serializer: Any, row: Any, sent: Iterable[str]) -> None:
@@ -186,73 +269,7 @@ def _representation(serializer: Any, row: Any) -> Json:
     return as_json(_stock.to_representation(serializer, row))
 
 
-# --- what was sent, and what was stored ---
-
-
-def _differences(sent: Json, stored: Json, fields: Mapping[str, Any]) -> Json:
-    """What was stored otherwise than sent: a trimmed text, a field that the view overrules."""
-    others = {
-        name: stored[name]
-        for name, each in sent.items()
-        if name in stored and not _same(each, stored[name], fields.get(name))
-    }
-    return _short(others)
-
-
-def _same(sent: Any, stored: Any, field: Any) -> bool:
-    """Whether a value was stored as sent. Dates, numbers and keys have more than one form."""
-    if sent == stored and isinstance(sent, bool) == isinstance(stored, bool):
-        return True
-    if isinstance(field, serializers.JSONField):
-        return False
-    if _is_only_shown(field):
-        return True  # sent by key and shown in some other form: nothing says that it is another row
-    if is_object(sent):
-        return _same_object(sent, stored, field)
-    if is_object(stored):  # a row that is sent by key and shown whole
-        return str(stored.get("id", sent)) == str(sent)
-    if is_array(sent) and is_array(stored):
-        return _same_list(sent, stored, field)
-    if is_array(sent) or is_array(stored):
-        return False
-    if isinstance(field, serializers.CharField | serializers.RelatedField) or field is None:
-        return str(sent) == str(stored) and not isinstance(sent, bool)
-    try:
-        return field.to_internal_value(sent) == field.to_internal_value(stored)
-    except Exception:  # shown in a form that it does not take
-        return str(sent) == str(stored)
-
-
-def _is_only_shown(field: Any) -> bool:
-    one: Any = getattr(field, "child_relation", field)
-    read_only: Any = getattr(one, "read_only", False)
-    return isinstance(one, _FORMS) and bool(read_only)
-
-
-def _same_object(sent: Json, stored: Any, field: Any) -> bool:
-    if not is_object(stored):
-        return True  # it named a row, which was found: what is stored is its key
-    fields: Mapping[str, Any] = getattr(field, "fields", {})
-    return all(
-        _same(each, stored[name], fields.get(name)) for name, each in sent.items() if name in stored
-    )
-
-
-def _same_list(sent: list[Any], stored: list[Any], field: Any) -> bool:
-    if isinstance(field, serializers.ManyRelatedField | serializers.MultipleChoiceField):
-        # A set, in whatever order; rows named by object are known by their number alone.
-        keys = [str(each) for each in sent if not isinstance(each, dict)]
-        shown = {str(each) for each in stored if not isinstance(each, dict)}
-        return len(set(keys)) <= len(stored) <= len(sent) and (shown.issuperset(keys) or not shown)
-    child = getattr(field, "child", None)
-    return len(sent) == len(stored) and all(
-        _same(*pair, child) for pair in zip(sent, stored, strict=True)
-    )
-
-
-def _short(values: Json) -> Json:
-    """With long values cut: `verify` shows them whole."""
-    return {name: _cut(each) for name, each in values.items()}
+# --- long values ---
 
 
 def _is_short(value: Any) -> bool:

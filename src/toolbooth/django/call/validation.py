@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolbooth.boundary.validate import values_of
 from toolbooth.contract import InvalidValues, Objection
 from toolbooth.django import messages
 from toolbooth.django.call.bodies import text
@@ -28,8 +29,12 @@ class Validation:
     path_names: tuple[str, ...] = field(init=False)
     """The arguments that are part of the path: the view cannot be found without them."""
 
+    body_names: tuple[str, ...] = field(init=False)
+    """The arguments that are fields of the body."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "path_names", tuple(self.arguments.named("path").values()))
+        object.__setattr__(self, "body_names", tuple(self.arguments.named("body").values()))
 
     def __call__(self, sent: Json) -> Json:
         """The keyword arguments of the tool's function. Raises InvalidValues."""
@@ -41,10 +46,21 @@ class Validation:
                 objections += self._filters(name, sent)
             else:
                 objections += self._control_argument(name, sent[name])
+        objections += self._plain_body(sent)
         if objections or any(name not in sent for name in self.path_names):
             objections = [*self._missing(sent), *objections]
             raise InvalidValues(lambda: objections)
         return {"arguments": sent}
+
+    def _plain_body(self, sent: Json) -> Iterator[Objection]:
+        """The objections of a Pydantic model or a JSON Schema: no serializer will read the body."""
+        if self.arguments.plain is None:
+            return
+        body = {name: sent[name] for name in self.body_names if name in sent}
+        try:
+            values_of(self.arguments.plain, body)
+        except InvalidValues as error:
+            yield from error.objections
 
     def _missing(self, sent: Json) -> Iterator[Objection]:
         """All that is: the view, which would say it of what it reads, is not called any more."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from toolbooth.contract import Contract
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import trimmed
 from toolbooth.django.describe.fields import Fields, read_body
@@ -58,6 +59,8 @@ class Arguments(Fields):
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
     """The body is one argument."""
+    plain: Contract | None = None
+    """Validates the body, if no serializer does."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
     """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
 
@@ -82,7 +85,7 @@ class Arguments(Fields):
 
 def arguments_of(operation: Operation) -> Arguments:
     """The arguments of an operation. Raises Unknowable."""
-    made = Arguments(definitions=operation.definitions)
+    made = Arguments(definitions=operation.definitions, plain=operation.plain)
     body = _body(operation)
     taken = set(body.properties) if body is not None else set[str]()
     for name, parameter in operation.path.items():
@@ -149,13 +152,16 @@ def _body(operation: Operation) -> Fields | None:
     schema = operation.body
     if schema is None:
         return None
+    if operation.plain is not None:
+        fields: dict[str, Json] = schema["properties"]
+        return Fields(properties=fields, wide=fields, required=[*schema.get("required", ())])
     method = operation.action.method
     if schema.get("type") == "array":
         inner = {"type": "object", "properties": {WHOLE_BODY: schema}, "required": [WHOLE_BODY]}
         return read_body(inner, {WHOLE_BODY: operation.serializer}, method)
     if schema.get("type") == "object" and "properties" in schema:
-        fields: Any = getattr(operation.serializer, "fields", {})
-        return read_body(schema, fields, method)
+        serializer_fields: Any = getattr(operation.serializer, "fields", {})
+        return read_body(schema, serializer_fields, method)
     raise Unknowable(messages.BODY_WITHOUT_FIELDS)
 
 

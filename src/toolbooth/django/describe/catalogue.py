@@ -25,14 +25,19 @@ from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
 from toolbooth.django.describe.contracts import (
-    STANDARD_ACTIONS,
     access_check,
     contract_of,
     description_of,
     hints,
     summary,
 )
-from toolbooth.django.describe.discovery import Action, discover
+from toolbooth.django.describe.declared_bodies import (
+    WrongBody,
+    declared_body,
+    unknown_names,
+    unused_patterns_of_bodies,
+)
+from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action, discover
 from toolbooth.django.describe.extra_help import (
     extra_help_of_function,
     extra_help_of_view,
@@ -71,6 +76,8 @@ class Catalogue:
     registry: ToolRegistry
     actions: Mapping[str, Action]
     """Of every tool, the hand-written ones included."""
+    body_names: Mapping[str, tuple[str, ...]]
+    """The fields that are sent in the body, of every view's tool."""
     open: bool
     """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     authenticating_actions: tuple[Action, ...]
@@ -86,6 +93,10 @@ class Catalogue:
     """
     unused_patterns: tuple[LeftOut, ...] = ()
     """Patterns in the settings that fit no tool, or bring no resource into their group."""
+    undeclared_bodies: tuple[str, ...] = ()
+    """Tools whose actions do not declare a body: they are called without one."""
+    wrong_bodies: tuple[LeftOut, ...] = ()
+    """Entries of `BODIES` that cannot be used."""
 
 
 _lock = threading.Lock()
@@ -120,26 +131,33 @@ def build(chosen: Configuration) -> Catalogue:
     found = discover()
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     taken = [*made.actions, *(each.name for each in made.dispatchers)]
+    of_views: list[str] = []
     with describing():
         for name, action in named(found.actions, taken):
-            every.append(name.tool)
+            of_views.append(name.tool)
             if made.includes(name.tool):
                 made.names[name.tool] = name
                 made.add(name.tool, action)
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
-    made.unused_patterns += patterns_without_tools(chosen, [*every, *made.actions])
+    every += [*of_views, *made.actions]
+    made.unused_patterns += patterns_without_tools(chosen, every)
+    made.unused_patterns += [LeftOut(*each) for each in unused_patterns_of_bodies(chosen, of_views)]
+    made.wrong_bodies += [LeftOut(*each) for each in unknown_names(chosen, of_views)]
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
         actions=made.actions,
+        body_names=made.body_names,
         open=all(map(is_open, made.actions.values())),
         authenticating_actions=_authenticating_actions(made.actions.values()),
         left_out=tuple(made.left_out),
         faults=tuple(made.faults),
         clashes=tuple(made.clashes),
         unused_patterns=tuple(made.unused_patterns),
+        undeclared_bodies=tuple(made.undeclared_bodies),
+        wrong_bodies=tuple(made.wrong_bodies),
     )
 
 
@@ -150,6 +168,7 @@ class _Building:
     chosen: Configuration
     registry: ToolRegistry = field(init=False)
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
+    body_names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
     clashes: list[LeftOut] = field(default_factory=list[LeftOut])
@@ -163,6 +182,8 @@ class _Building:
     )
     """The actions of each hand-written dispatcher, and their tools."""
     unused_patterns: list[LeftOut] = field(default_factory=list[LeftOut])
+    undeclared_bodies: list[str] = field(default_factory=list[str])
+    wrong_bodies: list[LeftOut] = field(default_factory=list[LeftOut])
 
     def __post_init__(self) -> None:
         chosen = self.chosen
@@ -216,12 +237,17 @@ class _Building:
 
     def add(self, name: str, action: Action) -> None:
         try:
-            described = operation(action)
+            declared = declared_body(name, action, self.chosen)
+            described = operation(action, declared)
             if described is None:
                 self.left_out.append(LeftOut(name, messages.EXCLUDED))
                 return
             arguments = arguments_of(described)
             clashes = offer(arguments, described, self.chosen)
+        except WrongBody as reason:
+            self.wrong_bodies.append(LeftOut(name, str(reason)))
+            self.left_out.append(LeftOut(name, messages.wrong_body(str(reason))))
+            return
         except Unknowable as reason:
             self.left_out.append(LeftOut(name, str(reason)))
             return
@@ -233,6 +259,8 @@ class _Building:
         if action.name in STANDARD_ACTIONS:
             self.summaries[name] = summary(described)
         self.faults += [LeftOut(name, each) for each in described.faults]
+        if described.body_is_undeclared:
+            self.undeclared_bodies.append(name)
         self.left_out += [LeftOut(name, each) for each in arguments.left_out]
         self.clashes += [LeftOut(name, each) for each in clashes]
         call = SyncInvocation(
@@ -242,7 +270,7 @@ class _Building:
             body_serializer=described.body_serializer,
             media_type=described.media_type,
         )
-        self._add_call(call, description_of(described))
+        self._add_call(call, description_of(described, arguments))
 
     def _add_call(self, call: SyncInvocation, description: str) -> None:
         name, action, arguments = call.tool, call.action, call.arguments
@@ -252,15 +280,17 @@ class _Building:
             most_rows = self.chosen.max_bulk
             if not self.chosen.bulk_tools:
                 description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
+        takes_rows = action.name == "create" and arguments.plain is None
         compiles = partial(contract_of, name, description)
         bulk = self._bulk(call, compiles)
         self.actions[name] = action
+        self.body_names[name] = call.body_names
         self.registry.add(
             compiles(arguments),
             query_of(call, function_of(call, bulk.results)),
             annotations=hints(action),
             access_check=bulk.access_check,
-            variant=self._variants(bulk, takes_rows=action.name == "create"),
+            variant=self._variants(bulk, takes_rows=takes_rows),
             extra_help=partial(extra_help_of_view, arguments, most_rows),
         )
 

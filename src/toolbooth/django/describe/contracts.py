@@ -9,13 +9,12 @@ from toolbooth.contract import Contract
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
-from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action
 from toolbooth.django.describe.gateway_arguments import brief
 from toolbooth.django.describe.names import title
 from toolbooth.django.describe.operations import Operation
-
-STANDARD_ACTIONS = frozenset(("list", "retrieve", "create", "update", "partial_update", "destroy"))
 
 LONGEST_DESCRIPTION = 900
 """Characters of a view's own description: with what is added to it, clients take 1,024 (lint knows
@@ -45,12 +44,15 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
     )
 
 
-def description_of(described: Operation) -> str:
+def description_of(described: Operation, arguments: Arguments) -> str:
     """What a tool does. The description of a view set is about its rows; the standard actions say
     what they do to them.
     """
     own = cut(described.description.strip())
     verb = title(described.action)
+    if described.body_is_undeclared:
+        ending = messages.takes_no_fields(tuple(arguments.slots))
+        return f"{(own or verb).rstrip('. ')}. {ending}"
     if described.action.name not in STANDARD_ACTIONS:
         return own or verb
     return f"{verb}. {own}" if own and not _is_on_list(described) else verb

@@ -23,7 +23,7 @@ BULK = "toolbooth_bulk"
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
-_ACTIONS = {
+ACTIONS = {
     "GET": ("list", "retrieve"),
     "POST": ("create",),
     "PUT": ("update",),
@@ -31,6 +31,9 @@ _ACTIONS = {
     "DELETE": ("destroy",),
 }
 """What generic views call what they do for a method."""
+
+STANDARD_ACTIONS = frozenset(name for names in ACTIONS.values() for name in names)
+"""The actions of REST framework's own views. They use the serializer of their view."""
 
 _FORMAT_SUFFIX = "<drf_format_suffix"
 """In the patterns of the same views with `.json` behind them."""
@@ -162,7 +165,7 @@ def _action(callback: Any, method: str) -> str:
     declared: dict[str, str] | None = getattr(callback, "actions", None)
     if declared is not None:
         return declared[method.lower()]
-    return next((name for name in _ACTIONS[method] if hasattr(callback.cls, name)), method.lower())
+    return next((name for name in ACTIONS[method] if hasattr(callback.cls, name)), method.lower())
 
 
 def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:

@@ -21,6 +21,8 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import CreateModelMixin
 
 from toolbooth.django.call.bodies import is_json
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe.declared_bodies import DeclaredBody, declared_body
 from toolbooth.django.describe.discovery import Action, is_bulk
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import Operation, operation
@@ -40,31 +42,32 @@ class Difference:
     """The method of the view that Django calls: `delete`, or a view set's action."""
 
 
-def differences(actions: Mapping[str, Action]) -> Iterator[Difference]:
+def differences(actions: Mapping[str, Action], chosen: Configuration) -> Iterator[Difference]:
     """Each tool for which the guess and the declaration differ."""
     with describing():
         for tool, action in actions.items():
-            kind = _difference(action)
+            kind = _difference(action, declared_body(tool, action, chosen))
             if kind is not None:
-                handler = _handler(action)
+                handler = handler_of(action)
                 yield Difference(kind=kind, tool=tool, view=action.view, handler=handler)
 
 
-def _handler(action: Action) -> str:
+def handler_of(action: Action) -> str:
+    """The method of the view that Django calls."""
     is_view_set = hasattr(action.callback, "actions")
     return action.name if is_view_set else action.method.lower()
 
 
-def _difference(action: Action) -> Kind | None:
+def _difference(action: Action, declared: DeclaredBody) -> Kind | None:
     if action.method == "DELETE":
-        return _difference_of_delete(action)
+        return _difference_of_delete(action, declared)
     if action.method == "POST" and action.name == "create":
-        return _difference_of_create(action)
+        return _difference_of_create(action, declared)
     return None
 
 
-def _difference_of_delete(action: Action) -> Kind | None:
-    described = _described(action)
+def _difference_of_delete(action: Action, declared: DeclaredBody) -> Kind | None:
+    described = _described(action, declared)
     if described is None:
         return None
     guessed = reads_body(action)
@@ -75,22 +78,22 @@ def _difference_of_delete(action: Action) -> Kind | None:
     return None
 
 
-def _difference_of_create(action: Action) -> Kind | None:
+def _difference_of_create(action: Action, declared: DeclaredBody) -> Kind | None:
     """A view that is marked although the guess was no is left alone: the mark is its author's
     word, and no earlier version knew it.
     """
     if is_bulk(action) or not takes_lists(action.view):
         return None
-    described = _described(action)
+    described = _described(action, declared)
     if described is None or described.body is None or not is_json(described.media_type):
         return None
     takes_one_row = described.body.get("type") == "object"
     return "unmarked list" if takes_one_row else None
 
 
-def _described(action: Action) -> Operation | None:
+def _described(action: Action, declared: DeclaredBody) -> Operation | None:
     try:
-        return operation(action)
+        return operation(action, declared)
     except Unknowable:
         return None
 
@@ -100,18 +103,28 @@ def _described(action: Action) -> Operation | None:
 
 def reads_body(action: Action) -> bool:
     """Whether a view's code seems to read the body of a DELETE with its serializer."""
-    names = [_handler(action)]
+    names = [handler_of(action)]
     for name in names:
-        handler: Any = getattr(action.view, name, None)
-        code: Any = getattr(inspect.unwrap(handler), "__code__", None)
-        if code is None:
-            continue
-        words: list[Any] = [each.argval for each in dis.get_instructions(code)]
+        words = _words(action.view, name)
         if ("request", "data") in pairwise(words) and "get_serializer" in words:
             return True
         called = [each for each in ("destroy", "perform_destroy") if each in words]
         names += [each for each in called if each not in names]
     return False
+
+
+def _words(view: type, method: str) -> list[Any]:
+    """The names and constants in a method's code, in their order."""
+    handler: Any = getattr(view, method, None)
+    code: Any = getattr(inspect.unwrap(handler), "__code__", None)
+    if code is None:
+        return []
+    return [each.argval for each in dis.get_instructions(code)]
+
+
+def uses_request_data(action: Action) -> bool:
+    """Whether the code of an action's own method mentions the data of its request."""
+    return "data" in _words(action.view, handler_of(action))
 
 
 def takes_lists(view: type) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolbooth.jsonvalue import listed
+
 # Why an action or a field is not published. The part after "; " is the remedy.
 
 ONLY_HTML = "it renders only HTML: a page for people"
@@ -40,6 +42,40 @@ def not_described(error: Exception) -> str:
     return f"describing it failed: {type(error).__name__}: {error}"
 
 
+# Mistakes in TOOLBOOTH["BODIES"].
+
+NOT_A_BODY = (
+    "is not a body; give a serializer, a Pydantic model or a JSON Schema with properties, "
+    "the import path of one, or None"
+)
+GET_HAS_NO_BODY = "is a GET, which takes no body"
+
+
+def cannot_import(path: str, error: Exception) -> str:
+    """An import path that leads nowhere."""
+    return f"{path!r} cannot be imported: {type(error).__name__}: {error}"
+
+
+def cannot_compile(mistakes: Sequence[str]) -> str:
+    """A Pydantic model or a JSON Schema that cannot be used."""
+    return f"cannot be used: {'; '.join(mistakes)}"
+
+
+def wrong_body(reason: str) -> str:
+    """A tool that is left out because its body in the settings cannot be used."""
+    return f"TOOLBOOTH['BODIES']: {reason}"
+
+
+def no_such_tool(near: str | None) -> str:
+    """A name that is not the name of a view's tool."""
+    return f"there is no such tool; {near!r} may be meant" if near else "there is no such tool"
+
+
+def fits_no_tool(near: str | None) -> str:
+    """A pattern without a tool."""
+    return f"{FITS_NO_TOOL}; {near!r} may be meant" if near else FITS_NO_TOOL
+
+
 # Patterns in the settings.
 
 FITS_NO_TOOL = "it fits no tool"
@@ -72,6 +108,11 @@ _DESCRIPTIONS_OF_KEYS = ("A unique ", "A UUID string identifying ")
 def is_general_description(text: str) -> bool:
     """Whether a description says no more than the parameter's name and type."""
     return text in _GENERAL_DESCRIPTIONS or text.startswith(_DESCRIPTIONS_OF_KEYS)
+
+
+def takes_no_fields(others: tuple[str, ...]) -> str:
+    """An action that does not declare a body; `others` are its arguments in the URL."""
+    return f"Takes no fields except {listed(others)}." if others else "Takes no fields."
 
 
 def key_in_path(name: str) -> str:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+from pydantic import BaseModel
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
 
+from toolbooth.contract import Contract
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.declared_bodies import (
+    LEFT_TO_THE_VIEW,
+    DeclaredBody,
+    WrongBody,
+    plain_body,
+)
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.openapi import References, Unknowable, body_in
 from toolbooth.django.describe.parameters import Parameter, parameters_in, query_parameters
+from toolbooth.django.describe.readers import has_own_code, is_same_class
 from toolbooth.django.describe.spectacular import (
     complaints,
     complaints_since,
@@ -28,6 +37,8 @@ _ACTIONS_WITH_ROWS = ("list", "retrieve")
 class BodySerializer:
     """How the serializer that reads the body is found for one caller."""
 
+    cls: type[BaseSerializer[Any]] | None = None
+    """Its class, as it was described."""
     declared: type[BaseSerializer[Any]] | None = None
     """Only if the view itself would take another one."""
     dynamic: bool = False
@@ -57,6 +68,8 @@ class Operation:
     media_type: str
     serializer: BaseSerializer[Any] | None
     """What reads the body."""
+    plain: Contract | None
+    """Validates the body instead of a serializer: the view gets plain data."""
     body_serializer: BodySerializer
     description: str
     lists: bool
@@ -64,20 +77,25 @@ class Operation:
     shows: bool
     """It answers with what the view's serializer shows."""
     leaves_body_open: bool = False
-    """A DELETE of which the author declares neither a body nor that there is none."""
+    """The author declares neither a body nor that there is none: it is called without one."""
     faults: tuple[str, ...] = ()
     """What drf-spectacular could not make out."""
 
+    @property
+    def body_is_undeclared(self) -> bool:
+        """An action that would have a body in any API, and does not declare it."""
+        return self.leaves_body_open and self.action.method in _METHODS_WITH_BODY
 
-def operation(action: Action) -> Operation | None:
+
+def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Operation | None:
     """The operation of an action; None if `@extend_schema(exclude=True)` hides it. Call within
-    `describing`.
+    `describing`. `declared` is its body in the settings.
 
     Raises:
         Unknowable: it takes a body of which nothing is known.
     """
     before = complaints()
-    schema = schema_of(action)
+    schema = schema_of(action, declared)
     view = schema.view
     registry = plumbing.ComponentRegistry()
     raw: Json | None = schema.get_operation(action.path, action.regex, "/", action.method, registry)
@@ -88,7 +106,14 @@ def operation(action: Action) -> Operation | None:
     body, media_type = body_in(raw, references)
     if body is None and action.method in _METHODS_WITH_BODY:
         _must_be_known(schema)
-    serializer = _serializer(schema, media_type) if body is not None else None
+    plain = _plain(schema, declared, media_type) if body is not None else None
+    serializer: BaseSerializer[Any] | None = None
+    definitions = references.definitions
+    if plain is not None:
+        body = dict(plain.schema)
+        definitions = body.pop("$defs", {})
+    elif body is not None:
+        serializer = _serializer(schema, media_type)
     takes_anything = body is not None or bool(parameters)
     is_query = action.method == "GET"
     return Operation(
@@ -98,9 +123,10 @@ def operation(action: Action) -> Operation | None:
         headers=parameters_in("header", parameters),
         key=_key(view),
         body=body,
-        definitions=references.definitions,
+        definitions=definitions,
         media_type=media_type,
         serializer=serializer,
+        plain=plain,
         body_serializer=_body_serializer(view, serializer),
         description=raw.get("description") or raw.get("summary") or "",
         lists=is_query and bool(schema._is_list_view()),
@@ -126,14 +152,34 @@ def _key(view: Any) -> str:
     return model._meta.pk.name if model is not None else "id"
 
 
-# --- serializers ---
+# --- the reader of the body ---
 
 
-def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
+def _plain(schema: Any, declared: DeclaredBody, media_type: str) -> Contract | None:
+    """The contract of a body that no serializer reads: the settings have it, or `@extend_schema`
+    names a Pydantic model.
+    """
+    if declared.is_set:
+        return declared.plain
+    found = _request(schema, media_type)
+    if not isinstance(found, type) or not issubclass(found, BaseModel):
+        return None
+    try:
+        return plain_body(found.__name__, found)
+    except WrongBody as error:
+        raise Unknowable(str(error)) from error
+
+
+def _request(schema: Any, media_type: str) -> Any:
+    """The body of the schema, in drf-spectacular's terms."""
     found = schema.get_request_serializer()
     if is_object(found):  # one for each media type
         found = found.get(media_type)
-    found = getattr(found, "request", found)  # with examples beside it
+    return getattr(found, "request", found)  # with examples beside it
+
+
+def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
+    found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
     return cast("BaseSerializer[Any]", made) if isinstance(made, BaseSerializer) else None
 
@@ -144,11 +190,11 @@ def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
         return BodySerializer()
     chosen = _serializer_class(view)
     declared: Any = item.__class__
-    if _import_path(chosen) != _import_path(declared):
-        return BodySerializer(declared=declared)
-    chooses = _has_own_code(view.__class__, "get_serializer", "get_serializer_class")
-    changes = _has_own_code(chosen, "__init__", "get_fields", "get_field_names")
-    return BodySerializer(dynamic=chooses or changes)
+    if not is_same_class(chosen, declared):
+        return BodySerializer(cls=declared, declared=declared)
+    chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
+    changes = has_own_code(chosen, "__init__", "get_fields", "get_field_names")
+    return BodySerializer(cls=declared, dynamic=chooses or changes)
 
 
 def _serializer_class(view: Any) -> Any:
@@ -169,17 +215,3 @@ def _shows(view: Any) -> bool:
         return issubclass(view.__class__, GenericAPIView) and bool(view.get_serializer().fields)
     except Exception:  # it looks at the caller, or there is none
         return False
-
-
-def _import_path(cls: Any) -> tuple[str, str] | None:
-    """Where a class is defined. A class that a function makes anew each time stays the same."""
-    return None if cls is None else (cls.__module__, cls.__qualname__)
-
-
-def _has_own_code(cls: type, *names: str) -> bool:
-    """Whether a project's own code replaces one of REST framework's methods."""
-    for name in names:
-        module: str = getattr(getattr(cls, name, None), "__module__", None) or "rest_framework"
-        if module.partition(".")[0] != "rest_framework":
-            return True
-    return False

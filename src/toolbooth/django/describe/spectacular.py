@@ -23,8 +23,10 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSetMixin
 
+from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
+from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.jsonvalue import Json
 
 plumbing: Any = untyped_plumbing
@@ -39,6 +41,9 @@ _SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
 }
+_ANY_OBJECT: Json = {"type": "object"}
+"""In the place of a body that drf-spectacular does not need to know."""
+
 _lock = threading.RLock()
 
 
@@ -51,9 +56,9 @@ def describing() -> Generator[None]:
         yield
 
 
-def schema_of(action: Action) -> Any:
+def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
     """The schema of an action's view: a `RequestSchema`. Its view has a request that came from
-    nobody.
+    nobody. `declared` is its body in the settings.
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
@@ -63,6 +68,7 @@ def schema_of(action: Action) -> Any:
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
+    schema.declared_body = declared
     return schema
 
 
@@ -88,6 +94,8 @@ class RequestSchema(UntypedSchema):
 
     paging: Mapping[str, Bound] = {}
     """The paginator's parameters."""
+    declared_body: DeclaredBody = LEFT_TO_THE_VIEW
+    """The body in the settings."""
     declared_request: Any = None
     """What reads the body of a DELETE, as its author declares it."""
     generator: Any = None
@@ -149,6 +157,10 @@ class RequestSchema(UntypedSchema):
         # `@extend_schema(methods=["DELETE"])` does not apply while the method is called POST.
         if self.declared_request is not None:
             return self.declared_request
+        if self.declared_body.plain is not None:
+            return dict.fromkeys(self.map_parsers(), _ANY_OBJECT)
+        if self.declared_body.is_set:
+            return self.declared_body.serializer
         return self._next_class().get_request_serializer()
 
     def _get_serializer_name(
@@ -164,21 +176,28 @@ class UndeclaredRequest(UntypedSchema):
     """Comes after what authors declare: what is asked of this, they left open."""
 
     leaves_body_open: bool = False
-    """A DELETE of which the author declares neither a body nor that there is none."""
+    """The author declares neither a body nor that there is none."""
 
     def get_request_serializer(self) -> Any:
-        """The view's own serializer; it says nothing of a DELETE, whose body must be declared."""
-        if self.method not in ("DELETE", "OPTIONS"):
+        """The view's own serializer, for handlers that are known to use it."""
+        is_read = self.method not in ("DELETE", "OPTIONS")
+        if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
-        self.leaves_body_open = True
-        return None
+        reader = own_reader(self.view, self.method) if is_read else None
+        if reader is None:
+            self.leaves_body_open = True
+            return None
+        found = UntypedSchema.get_request_serializer(self)
+        is_found = reader.declared is None or is_same_class(reader.declared, found)
+        return found if is_found else reader.declared
 
 
 class WholeViewRequest(UntypedSchema):
     """Comes between what authors declare for one handler and what they declare for a whole view.
 
     `@extend_schema(request=...)` on a view is about the methods that have a body in any API. It is
-    no declaration for its DELETE, unless it names that method or the view has no other.
+    no declaration for its DELETE, unless it names that method or the view has no other. It is no
+    declaration for an action beside the standard ones either, as the view's serializer is none.
     """
 
     def _declared_for_view(self) -> Any:
@@ -186,12 +205,16 @@ class WholeViewRequest(UntypedSchema):
         return declared.get_request_serializer()
 
     def get_request_serializer(self) -> Any:
-        if self.method != "DELETE":
+        if self.method == "DELETE":
+            is_open = _takes_other_bodies(self.view) and self._is_declared_for_all_methods()
+        elif self.declared_body.is_inherited or own_reader(self.view, self.method) is not None:
+            is_open = False
+        else:
+            is_open = self._is_declared_for_all_actions()
+        if not is_open:
             return self._declared_for_view()
-        if _takes_other_bodies(self.view) and self._is_declared_for_all_methods():
-            self.leaves_body_open = True
-            return None
-        return self._declared_for_view()
+        self.leaves_body_open = True
+        return None
 
     def _is_declared_for_all_methods(self) -> bool:
         self.method = "OPTIONS"  # a method that nobody declares a body for
@@ -200,6 +223,16 @@ class WholeViewRequest(UntypedSchema):
             return not self.leaves_body_open
         finally:
             self.method, self.leaves_body_open = "DELETE", False
+
+    def _is_declared_for_all_actions(self) -> bool:
+        """Whether the same is declared for an action that does not exist."""
+        if not isinstance(self.view, ViewSetMixin):
+            return False
+        own = self._declared_for_view()
+        with without_action(self.view):
+            is_same = is_same_class(own, self._declared_for_view())
+        self.leaves_body_open = False
+        return is_same
 
 
 def _takes_other_bodies(view: Any) -> bool:

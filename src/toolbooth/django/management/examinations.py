@@ -14,10 +14,16 @@ from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
-from toolbooth.django.checks import check_configuration, check_tools
+from toolbooth.django.checks import check_bodies, check_configuration, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
-from toolbooth.django.describe.former_guesses import Difference, differences
+from toolbooth.django.describe.former_guesses import (
+    Difference,
+    differences,
+    handler_of,
+    reads_body,
+    uses_request_data,
+)
 from toolbooth.django.describe.messages import CHOSEN_BY_AUTHOR
 from toolbooth.django.management import messages
 from toolbooth.django.management.users import unlogged
@@ -46,7 +52,7 @@ Examination = Callable[[], Iterator[Finding]]
 
 
 def _configuration() -> Iterator[Finding]:
-    found = check_configuration()
+    found = [*check_configuration(), *check_bodies()]
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
@@ -117,11 +123,27 @@ def _schemas() -> Iterator[Finding]:
 
 
 def _bodies() -> Iterator[Finding]:
-    """Views whose bodies earlier versions guessed otherwise than they are declared."""
-    found = list(differences(catalogue().actions))
-    yield from map(_finding_of_difference, found)
+    """Actions that declare no body, and views whose bodies earlier versions guessed otherwise than
+    they are declared.
+    """
+    found = [_finding_of_undeclared_body(tool) for tool in catalogue().undeclared_bodies]
+    changed = differences(catalogue().actions, catalogue().configuration)
+    found += map(_finding_of_difference, changed)
+    yield from found
     if not found:
         yield Finding("ok", messages.BODIES_ARE_DECLARED)
+
+
+def _finding_of_undeclared_body(tool: str) -> Finding:
+    action = catalogue().actions[tool]
+    handler = handler_of(action)
+    view = f"{action.view.__module__}.{action.view.__qualname__}"
+    what = messages.action_without_body(tool, f"{view}.{handler}")
+    if not uses_request_data(action):
+        return Finding("note", what, messages.declare_that_there_is_none(handler))
+    serializer: Any = getattr(action.view, "serializer_class", None)
+    reader = serializer.__name__ if reads_body(action) and serializer is not None else None
+    return Finding("warning", what, messages.declare_body_of_action(tool, handler, reader))
 
 
 def _finding_of_difference(found: Difference) -> Finding:

@@ -91,6 +91,29 @@ def examination_failed(error: Exception) -> str:
 BODIES_ARE_DECLARED = "every body that is sent is one that its view declares"
 
 
+def action_without_body(tool: str, handler: str) -> str:
+    """An action beside the standard ones that declares no body."""
+    return f"{tool}: {handler} declares no body, so the tool takes no fields"
+
+
+def declare_that_there_is_none(handler: str) -> str:
+    """The line to write if it takes no body."""
+    return f"if that is right, write @extend_schema(request=None) above {handler}"
+
+
+def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
+    """The line to write for its body. `reader`: the serializer of its view, if it seems to use
+    that.
+    """
+    lines = [
+        f"write @extend_schema(request=...) above {handler}",
+        f"or TOOLBOOTH['BODIES'] = {{{tool!r}: 'path.to.Serializer'}}",
+    ]
+    if reader is not None:
+        lines.append(f"or, if it reads {reader}, TOOLBOOTH['INHERITED_BODIES'] = [{tool!r}]")
+    return ", ".join(lines)
+
+
 def undeclared_body(tool: str, view: str) -> str:
     """A DELETE that seems to read a body, but declares none."""
     return f"{tool}: {view} seems to read a body that it does not declare; it is called without one"

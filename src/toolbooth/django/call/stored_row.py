@@ -1,0 +1,126 @@
+"""The row that a view answered with, and the fate of each field that was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from rest_framework import serializers
+from rest_framework.fields import SkipField
+from rest_framework.relations import PKOnlyObject
+
+from toolbooth.django.call.replies import as_json
+from toolbooth.django.call.same_value import is_same
+from toolbooth.django.call.saves import Saves
+from toolbooth.jsonvalue import Json
+
+Fate = Literal["set", "accepted", "stored_as", "not_stored"]
+"""The fate of a field: the row shows its value; it is only written, never shown; the row shows
+another value; the row does not show it.
+"""
+
+_stock: Any = serializers.Serializer
+
+_FORMS: tuple[Any, ...] = (
+    serializers.RelatedField,
+    serializers.ManyRelatedField,
+    serializers.BaseSerializer,
+    serializers.SerializerMethodField,
+)
+"""Fields that another serializer may show in other words than they are sent in."""
+
+
+class _NotShown(Exception):
+    """A field that a row does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRow:
+    """A row after a write."""
+
+    value: Mapping[str, Any]
+    """The data of the response."""
+    saved: Any
+    """The serializer that made the answer."""
+    row: Any
+    """The row: as the view left it, or read back. None: there is none in the database."""
+    is_reader: bool
+    """The serializer that made the answer also read the body."""
+    reader: Callable[[], Any]
+    """Makes the serializer that reads the body."""
+    sent: Json
+    """The fields that were sent, with relations by key."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer shows the row as its serializer's fields do."""
+        return self.saved.__class__.to_representation is _stock.to_representation
+
+    def read_back(self, saves: Saves, names: Iterable[str]) -> StoredRow:
+        """The row as the database has it. It is read again only if `save()` did not write the value
+        of one of these fields.
+        """
+        fields = self._fields(names)
+        if all(saves.wrote(self.row, _source(name, field)) for name, field in fields.items()):
+            return self
+        rows = self.row.__class__._base_manager.using(self.row._state.db).filter(pk=self.row.pk)
+        found = None if self.row.pk is None else rows.first()
+        if found is None:
+            return replace(self, row=None)
+        return replace(self, row=found, value=self.saved.to_representation(found))
+
+    def fates(self) -> dict[str, Fate]:
+        """The fate of each field that was sent."""
+        fates: dict[str, Fate] = {}
+        stored: Json = {}
+        fields = self._fields(self.sent)
+        for name, field in fields.items():
+            fates[name] = "set"
+            if getattr(field, "write_only", False):
+                fates[name] = "accepted"
+                continue
+            try:
+                stored[name] = self._stored(name, field)
+            except _NotShown:
+                fates[name] = "not_stored"
+        for name, value in as_json(stored).items():
+            if not is_same(self.sent[name], value, fields[name]):
+                # A value that REST does not show is not shown here either.
+                fates[name] = "stored_as" if name in self.value else "not_stored"
+        return fates
+
+    def _fields(self, names: Iterable[str]) -> dict[str, Any]:
+        """The field that reads each of these, as far as it is known."""
+        own: Mapping[str, Any] = self.saved.fields
+        wanted = list(names)
+        if self.is_reader or all(name in own and not _is_form(own[name]) for name in wanted):
+            return {name: own.get(name) for name in wanted}
+        reader = self.reader()
+        read: Mapping[str, Any] = {} if reader is None else reader.fields
+        return {name: read.get(name) or own.get(name) for name in wanted}
+
+    def _stored(self, name: str, field: Any) -> Any:
+        """The value that the row has. Raises _NotShown."""
+        source = _source(name, field)
+        if self.row is None or (source and not hasattr(self.row.__class__, source[0])):
+            raise _NotShown
+        if name in self.value and self.is_plain and field is self.saved.fields.get(name):
+            return self.value[name]
+        if field is None:
+            return getattr(self.row, name)
+        try:
+            attribute = field.get_attribute(self.row)
+        except (SkipField, AttributeError, KeyError):
+            raise _NotShown from None
+        key = attribute.pk if isinstance(attribute, PKOnlyObject) else attribute
+        return None if key is None else field.to_representation(attribute)
+
+
+def _source(name: str, field: Any) -> list[str]:
+    """The attributes that lead from a row to the value of a field; none for `source="*"`."""
+    return [name] if field is None else getattr(field, "source_attrs", [name])
+
+
+def _is_form(field: Any) -> bool:
+    return isinstance(field, _FORMS)

@@ -1,0 +1,41 @@
+"""One transaction over several databases."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
+
+from django.db import transaction
+
+logger = logging.getLogger("toolbooth.django")
+
+
+class Transaction:
+    """One transaction over these databases, or a part of one: what is made anywhere is made whole,
+    or not at all.
+    """
+
+    def __init__(self, aliases: Iterable[str]) -> None:
+        self.aliases: list[str] = []
+        self._asked = aliases
+        self._open = ExitStack()
+
+    def __enter__(self) -> Transaction:
+        for alias in self._asked:
+            try:
+                self._open.enter_context(transaction.atomic(using=alias))
+            except Exception:  # what cannot be reached cannot be written to
+                logger.debug("the database %r cannot be reached", alias, exc_info=True)
+            else:
+                self.aliases.append(alias)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    def undo(self) -> None:
+        """Have nothing of this part kept."""
+        for alias in self.aliases:
+            transaction.set_rollback(True, using=alias)

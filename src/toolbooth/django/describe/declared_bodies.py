@@ -1,0 +1,118 @@
+"""The bodies of actions that the settings declare: `BODIES` and `INHERITED_BODIES`.
+
+For actions whose code a project cannot edit. Otherwise bodies are declared in the code:
+`@action(serializer_class=...)` or `@extend_schema(request=...)`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, is_dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from django.utils.module_loading import import_string
+from pydantic import BaseModel
+from rest_framework.serializers import BaseSerializer
+from typing_extensions import is_typeddict
+
+from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.compile.signature import compile_model
+from toolbooth.contract import Contract
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.discovery import Action
+from toolbooth.errors import ContractError
+from toolbooth.jsonvalue import is_mapping, is_object, near_name
+
+
+class WrongBody(Exception):
+    """An entry of `BODIES` that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredBody:
+    """The body of one tool, as the settings declare it. If it is set and has neither a serializer
+    nor plain data, the action takes no body.
+    """
+
+    is_set: bool = False
+    serializer: Any = None
+    """A serializer, or its class."""
+    plain: Contract | None = None
+    """A Pydantic model or a JSON Schema, compiled: the view gets the JSON that it accepts."""
+    is_inherited: bool = False
+    """The action reads its body with its view's own serializer."""
+
+
+LEFT_TO_THE_VIEW = DeclaredBody()
+
+
+def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredBody:
+    """The body that the settings declare for a tool. Raises WrongBody."""
+    if tool not in chosen.bodies:
+        is_inherited = any(fnmatchcase(tool, pattern) for pattern in chosen.inherited_bodies)
+        return DeclaredBody(is_inherited=is_inherited)
+    if action.method == "GET":
+        raise WrongBody(messages.GET_HAS_NO_BODY)
+    given = _imported(chosen.bodies[tool])
+    if given is None:
+        return DeclaredBody(is_set=True)
+    is_class = inspect.isclass(given)
+    if isinstance(given, BaseSerializer) or (is_class and issubclass(given, BaseSerializer)):
+        return DeclaredBody(is_set=True, serializer=given)
+    plain = plain_body(tool, given)
+    if plain is None:
+        raise WrongBody(messages.NOT_A_BODY)
+    return DeclaredBody(is_set=True, plain=plain)
+
+
+def _imported(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return import_string(given)
+    except Exception as error:
+        raise WrongBody(messages.cannot_import(given, error)) from error
+
+
+def plain_body(tool: str, given: Any) -> Contract | None:
+    """The contract of a Pydantic model, a dataclass, a TypedDict or a JSON Schema; None if it is
+    something else. Raises WrongBody.
+    """
+    try:
+        if _is_model(given):
+            made = compile_model(given, name=tool)
+        elif is_mapping(given):
+            made = compile_json_schema(given, name=tool)
+        else:
+            return None
+    except ContractError as error:
+        raise WrongBody(messages.cannot_compile(error.mistakes)) from error
+    return made if is_object(made.schema.get("properties")) else None
+
+
+def _is_model(given: Any) -> bool:
+    is_class = inspect.isclass(given)
+    is_pydantic = is_class and issubclass(given, BaseModel)
+    return is_pydantic or (is_class and is_dataclass(given)) or is_typeddict(given)
+
+
+def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names in `BODIES` that are no view's tool, each with the reason."""
+    every = list(tools)
+    for name in chosen.bodies:
+        if name not in every:
+            yield name, messages.no_such_tool(near_name(name, every))
+
+
+def unused_patterns_of_bodies(
+    chosen: Configuration, tools: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """The patterns of `INHERITED_BODIES` that fit no view's tool, each with the reason."""
+    every = list(tools)
+    for pattern in chosen.inherited_bodies:
+        if not any(fnmatchcase(name, pattern) for name in every):
+            near = near_name(pattern, every)
+            yield f"TOOLBOOTH['INHERITED_BODIES']: {pattern!r}", messages.fits_no_tool(near)

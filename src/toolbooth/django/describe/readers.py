@@ -1,0 +1,110 @@
+"""Which serializer an action declares for its body, if it declares one.
+
+The standard actions of REST framework read their body with the serializer of their view. An action
+beside them may do anything with its body, so the view's serializer says nothing about it. It has a
+serializer of its own if `@action(serializer_class=...)` names one, or if `get_serializer_class`
+returns another class for it than for all other actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rest_framework.generics import GenericAPIView
+from rest_framework.viewsets import ViewSetMixin
+
+from toolbooth.django.describe.discovery import ACTIONS, STANDARD_ACTIONS
+
+_NO_ACTION = "toolbooth_no_action"
+"""An action that no view has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The reader of an action's body."""
+
+    declared: Any = None
+    """The serializer class that the action declares; None: it has that of its view."""
+
+
+_OF_THE_VIEW = Reader()
+
+
+def own_reader(view: Any, method: str) -> Reader | None:
+    """The reader of the body of a view's action; None if it declares nothing."""
+    if not isinstance(view, ViewSetMixin):
+        return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
+    action: str | None = getattr(view, "action", None)
+    if action in STANDARD_ACTIONS:
+        return _OF_THE_VIEW
+    chosen = _chosen(view, action)
+    others = [_chosen(view, each) for each in (*STANDARD_ACTIONS, _NO_ACTION)]
+    others.append(getattr(view.__class__, "serializer_class", None))
+    if chosen is not None and not any(is_same_class(chosen, each) for each in others):
+        return Reader(chosen)
+    declared = vars(view).get("serializer_class")  # set by `@action`, or by `as_view`
+    return None if declared is None else Reader(declared)
+
+
+@contextmanager
+def without_action(view: Any) -> Generator[None]:
+    """While this is open, a view set runs an action that it does not have."""
+    action = view.action
+    view.action = _NO_ACTION
+    try:
+        yield
+    finally:
+        view.action = action
+
+
+def _is_beside_standard_actions(view: Any, method: str) -> bool:
+    """Whether a generic view has standard actions, but its handler of this method is not one of
+    them.
+    """
+    if not issubclass(view.__class__, GenericAPIView):
+        return False
+    is_standard = any(hasattr(view, name) for name in ACTIONS[method])
+    return not is_standard and any(hasattr(view, name) for name in STANDARD_ACTIONS)
+
+
+def _chosen(view: Any, action: str | None) -> Any:
+    """The serializer class that a view set takes for an action; None if that cannot be said."""
+    before = view.action
+    view.action = action
+    try:
+        if has_own_code(view.__class__, "get_serializer"):
+            return view.get_serializer().__class__
+        return view.get_serializer_class()
+    except Exception:  # it looks at the caller, or there is none for this action
+        return None
+    finally:
+        view.action = before
+
+
+def is_same_class(one: Any, other: Any) -> bool:
+    """Whether two serializers, or their classes, are of one class. A class that a function makes
+    anew each time stays the same.
+    """
+    return import_path(_class(one)) == import_path(_class(other))
+
+
+def _class(found: Any) -> Any:
+    found = getattr(found, "child", found)  # of a list
+    return found if found is None or isinstance(found, type) else found.__class__
+
+
+def import_path(cls: Any) -> tuple[str, str] | None:
+    """Where a class is defined."""
+    return None if cls is None else (cls.__module__, cls.__qualname__)
+
+
+def has_own_code(cls: type, *names: str) -> bool:
+    """Whether a project's own code replaces one of REST framework's methods."""
+    for name in names:
+        module: str = getattr(getattr(cls, name, None), "__module__", None) or "rest_framework"
+        if module.partition(".")[0] != "rest_framework":
+            return True
+    return False

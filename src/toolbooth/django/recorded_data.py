@@ -1,0 +1,218 @@
+"""The data of a request that notes which of its fields are read: for `testing.unread_fields`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
+from typing import Any
+from unittest.mock import patch
+
+from django.http import HttpRequest, QueryDict
+from rest_framework.request import Request
+
+from toolbooth.django.call.inner_request import RunningRequest
+from toolbooth.jsonvalue import is_object
+
+
+class Record:
+    """The fields that were read."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        """Read by name."""
+        self.is_whole = False
+        """Read as a whole: which fields are used is not known."""
+
+
+class _Walked(str):
+    """A key that was given out by a walk over all keys. To read it again is no reading by name."""
+
+
+class _Name(str):
+    """A key of the data. It notes when it is found by its name, also by code in C that does not
+    call the methods of the dict.
+    """
+
+    record: Record
+
+    def __eq__(self, other: object) -> bool:
+        is_same = str.__eq__(self, other)
+        if is_same is True and not isinstance(other, _Name | _Walked):
+            self.record.names.add(str(self))
+        return is_same
+
+    __hash__ = str.__hash__
+
+
+class _Reads(dict[Any, Any]):
+    """Notes each field that is read by its name, sent or not, and each walk over all of them.
+
+    `dict(data)`, `{**data}` and `data | other` walk over the keys of a subclass with an `__iter__`
+    of its own.
+    """
+
+    record: Record
+
+    def _note(self, name: Any) -> None:
+        if not isinstance(name, _Walked):
+            self.record.names.add(name)
+
+    def _whole(self) -> dict[Any, Any]:
+        """All of it, copied. `dict.items` would be that of form data otherwise."""
+        self.record.is_whole = True
+        return {_Walked(name): each for name, each in dict[Any, Any].items(self)}
+
+    def __getitem__(self, name: Any) -> Any:
+        self._note(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name: Any) -> bool:
+        self._note(name)
+        return super().__contains__(name)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().get(key, default)
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        self._note(name)
+        return super().pop(name, *default)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().setdefault(key, default)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._whole())
+
+    def keys(self) -> Any:
+        return self._whole().keys()
+
+    def items(self) -> Any:
+        return self._whole().items()
+
+    def values(self) -> Any:
+        return self._whole().values()
+
+    def copy(self) -> Any:
+        return self._whole()
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return deepcopy(self.copy(), memo)
+
+    def popitem(self) -> Any:
+        self.record.is_whole = True
+        return super().popitem()
+
+    def __eq__(self, other: object) -> bool:
+        self.record.is_whole = True
+        return super().__eq__(other)
+
+    def __or__(self, other: Any) -> Any:
+        return {**self, **other}
+
+    def __ror__(self, other: Any) -> Any:
+        return {**other, **self}
+
+
+class _ReadForm(_Reads, QueryDict):
+    """The same for form data."""
+
+    def items(self) -> Any:
+        return QueryDict.items(self)
+
+    def values(self) -> Any:
+        return QueryDict.values(self)
+
+    def copy(self) -> Any:
+        made = QueryDict(mutable=True)
+        for name, values in self._whole().items():
+            made.setlist(name, [*values])
+        return made
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def getlist(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().getlist(key, default)
+
+    def lists(self) -> Any:
+        self.record.is_whole = True
+        return super().lists()
+
+    def dict(self) -> Any:
+        self.record.is_whole = True
+        return super().dict()
+
+    def urlencode(self, safe: str | None = None) -> str:
+        self.record.is_whole = True
+        return super().urlencode(safe)
+
+
+def _name(text: str, record: Record) -> _Name:
+    made = _Name(text)
+    made.record = record
+    return made
+
+
+def _recorded(data: Any, record: Record) -> Any:
+    """The data of a request as an object that notes reads; a list is read as a whole."""
+    if isinstance(data, QueryDict):
+        form: Any = _ReadForm(mutable=True)
+        form.record = record
+        for name, values in data.lists():
+            form.setlist(name, values)
+        form._mutable = False
+        return form
+    if not is_object(data):
+        record.is_whole = True
+        return data
+    made = _Reads({_name(name, record): each for name, each in data.items()})
+    made.record = record
+    return made
+
+
+_recording: ContextVar[Record | None] = ContextVar("toolbooth_recording", default=None)
+_untyped_request: Any = Request
+_parse = _untyped_request._parse
+_body: Any = HttpRequest.body
+
+
+def _recorded_parse(self: Any) -> Any:
+    """`Request._parse`, for the requests of views that the gateway runs."""
+    record = _recording.get()
+    if record is None or not isinstance(self._request, RunningRequest):
+        return _parse(self)
+    before = record.is_whole
+    data, files = _parse(self)
+    record.is_whole = before  # the parser has read the bytes
+    return _recorded(data, record), files
+
+
+def _recorded_body(self: Any) -> Any:
+    """`HttpRequest.body`: the bytes are all of the data."""
+    record = _recording.get()
+    if record is not None:
+        record.is_whole = True
+    return _body.fget(self)
+
+
+@contextmanager
+def recording() -> Generator[Record]:
+    """While this is open, the data of requests that the gateway makes is recorded."""
+    record = Record()
+    token = _recording.set(record)
+    try:
+        with (
+            patch.object(Request, "_parse", _recorded_parse),
+            patch.object(RunningRequest, "body", property(_recorded_body), create=True),
+        ):
+            yield record
+    finally:
+        _recording.reset(token)
