@@ -87,7 +87,9 @@ class Field:
     shape: Shape
     required: bool = True
     verbatim: bool = False
-    """Null and empty text are not read as 'not sent'."""
+    """The value is taken as sent: null and empty text do not mean 'not sent', tags in a text do not
+    mean other arguments.
+    """
     model_path: tuple[str, ...] = ()
     """Where the author's model has it, if flattening moved it; empty: under its own key."""
 

@@ -38,7 +38,7 @@ from toolbooth.adapters.sdk.accept_call import (
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
 from toolbooth.adapters.sdk.original_request import RequestScope
 from toolbooth.boundary.accept import Accepted
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.boundary.run import bound_call
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.compile.signature import compile_function
@@ -205,7 +205,7 @@ def result_of_error(error: Exception, contract: Contract, name: str) -> ToolResu
     return ToolResult(result.content, result.structured_content, result.meta, result.is_error)
 
 
-def _with_repairs(result: ToolResult, repairs: list[Repair]) -> ToolResult:
+def _with_repairs(result: ToolResult, repairs: list[Remark]) -> ToolResult:
     """The result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, InputRequiredToolResult):
         return result

@@ -119,6 +119,16 @@ def conflicting(key: str, other: str) -> str:
     return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
 
 
+def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
+    """A text that contains arguments which were not sent: which, and where the text should end."""
+    argument = "arguments of their own" if len(names) > 1 else "an argument of its own"
+    return (
+        f"this text contains the tags of {listed(names, 8)}, not sent as {argument}. "
+        f"It probably ends after {end:,} characters, before {echo(tags)}. "
+        f"Send {listed(names, 8)} as {argument}, and no tags of the call in this text"
+    )
+
+
 # --- values -------------------------------------------------------------------------------------
 
 

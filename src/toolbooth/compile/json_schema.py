@@ -15,6 +15,7 @@ from toolbooth.compile.shape_builder import Shapes, free_shape, json_type_of
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping, resolve_pointer
+from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
 
 _OBJECT_KEYS = (
@@ -155,7 +156,12 @@ class _SchemaReader:
         additional = self._additional(schema, declared, root=root)
         made = ObjectShape(additional=additional, names=tuple(declared))
         for key, node in declared.items():
-            made.fields[key] = Field(name=key, shape=self.shape(node), required=key in required)
+            made.fields[key] = Field(
+                name=key,
+                shape=self.shape(node),
+                required=key in required,
+                verbatim=is_mapping(node) and node.get(VERBATIM_KEYWORD) is True,
+            )
         return made
 
     def _additional(self, schema: Schema, declared: Schema, *, root: bool) -> Shape | None:

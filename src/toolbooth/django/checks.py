@@ -30,7 +30,7 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
 
 def check_tools(**_: Any) -> list[CheckMessage]:
     """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
-    holds nothing.
+    holds nothing. E004: VERBATIM names nothing.
     """
     if "rest_framework" not in settings.INSTALLED_APPS:
         return []
@@ -50,7 +50,10 @@ def check_tools(**_: Any) -> list[CheckMessage]:
     unused = [
         Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.unused_patterns
     ]
-    return [*clashes, *unused]
+    misnamed = [
+        Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.misnamed
+    ]
+    return [*clashes, *unused, *misnamed]
 
 
 def _clash(name: str, published: str, tools: list[str]) -> CheckMessage:

@@ -53,6 +53,8 @@ class Configuration:
     """
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
+    verbatim: tuple[str, ...] = ()
+    """Arguments that are taken exactly as sent, as `tool.argument`."""
     profile: ProfileChoice = "portable"
     """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
@@ -152,6 +154,7 @@ _RULES: Mapping[str, Rule] = {
     "INCLUDE": _TEXTS,
     "EXCLUDE": _TEXTS,
     "ORIGINS": _TEXTS,
+    "VERBATIM": _TEXTS,
     "ERRORS": (lambda value: value in ("result", "protocol"), _always('"result" or "protocol"')),
     "LOGIN_REQUIRED": (
         lambda value: value is None or _is_bool(value),

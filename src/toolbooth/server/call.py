@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_async, run_sync
 from toolbooth.context import Context
 from toolbooth.errors import Problem, ToolError, ToolInputError
@@ -144,7 +144,7 @@ class _Watch:
         "context",
         "plain",
         "registry",
-        "repairs",
+        "remarks",
         "routed",
         "start",
         "tool",
@@ -158,7 +158,7 @@ class _Watch:
         self.context = context
         self.plain = plain
         self.routed: RoutedCall | None = None
-        self.repairs: list[Repair] = []
+        self.remarks: list[Remark] = []
         self.start = 0.0
         self.arguments: dict[Arguments, str] = {}
         if registry.observers:
@@ -176,13 +176,13 @@ class _Watch:
                 self._keep(reading)
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
-        values, repairs = accept_reading(self.tool.contract, reading)
+        values, remarks = accept_reading(self.tool.contract, reading)
         if self.routed is None:
-            self.repairs = repairs
+            self.remarks = remarks
             return values
         if self.routed.slips:
             raise self.routed.refusal()
-        self.repairs = self.routed.all_repairs(repairs)
+        self.remarks = self.routed.all_remarks(remarks)
         return values
 
     def _keep(self, reading: Reading | None) -> None:
@@ -199,7 +199,7 @@ class _Watch:
         """Return the result of a tool that returned a value."""
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
-            result = render.value_result(value, self.repairs, **how_written)
+            result = render.value_result(value, self.remarks, **how_written)
             if "structuredContent" not in result:
                 orjson.dumps(result["content"])  # half a surrogate pair is text for Python alone
         except Exception:
@@ -215,7 +215,7 @@ class _Watch:
                 )
                 return self._unusable(messages.RESULT_UNDECLARED)
         if self.registry.observers:
-            self._record("repaired" if self.repairs else "passed", ())
+            self._record("repaired" if self._repairs() else "passed", ())
         return result
 
     def _unusable(self, why: str) -> Result:
@@ -253,6 +253,9 @@ class _Watch:
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
 
+    def _repairs(self) -> tuple[str, ...]:
+        return tuple(each.code for each in self.remarks if isinstance(each, Repair))
+
     def _record(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
         """Give the record of the call to the observers."""
         if not self.registry.observers:
@@ -262,7 +265,7 @@ class _Watch:
             tool=self.tool.name,
             outcome=outcome,
             problems=problems,
-            repairs=tuple(repair.code for repair in self.repairs),
+            repairs=self._repairs(),
             seconds=perf_counter() - self.start,
             client=self.context.client,
             dispatcher=dispatcher,

@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.module_loading import autodiscover_modules
 from rest_framework.views import APIView
 
+from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.caller import is_open, reads_headers_only
@@ -44,6 +45,7 @@ from toolbooth.django.describe.names import Name, fitting, free, named, parted, 
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operation
 from toolbooth.django.describe.spectacular import describing
+from toolbooth.django.describe.verbatim import verbatim_mistakes, with_verbatim
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import FunctionTool, function_tool
 from toolbooth.django.results.paged_results import results_of
@@ -86,6 +88,8 @@ class Catalogue:
     """
     unused_patterns: tuple[LeftOut, ...] = ()
     """Patterns in the settings that fit no tool, or bring no resource into their group."""
+    misnamed: tuple[LeftOut, ...] = ()
+    """Arguments that VERBATIM names, and that no tool has."""
 
 
 _lock = threading.Lock()
@@ -129,7 +133,9 @@ def build(chosen: Configuration) -> Catalogue:
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
-    made.unused_patterns += patterns_without_tools(chosen, [*every, *made.actions])
+    every += made.actions
+    made.unused_patterns += patterns_without_tools(chosen, every)
+    misnamed = verbatim_mistakes(chosen.verbatim, every, made.contracts)
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
@@ -140,6 +146,7 @@ def build(chosen: Configuration) -> Catalogue:
         faults=tuple(made.faults),
         clashes=tuple(made.clashes),
         unused_patterns=tuple(made.unused_patterns),
+        misnamed=tuple(LeftOut(f"TOOLBOOTH['VERBATIM']: {each!r}", why) for each, why in misnamed),
     )
 
 
@@ -175,8 +182,14 @@ class _Building:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
         return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
 
+    @property
+    def contracts(self) -> dict[str, Contract]:
+        tools = {**self.registry.hidden, **self.registry.tools}
+        return {name: tool.contract for name, tool in tools.items()}
+
     def add_hand_written(self, tool: decorators.HandWritten) -> None:
         name = tool.contract.name
+        tool = replace(tool, contract=with_verbatim(tool.contract, self.chosen.verbatim))
         if tool.dispatcher is not None:
             self.dispatchers.setdefault(tool.dispatcher, {})[tool.action.name] = name
         self.actions[name] = tool.action
@@ -256,7 +269,7 @@ class _Building:
         bulk = self._bulk(call, compiles)
         self.actions[name] = action
         self.registry.add(
-            compiles(arguments),
+            with_verbatim(compiles(arguments), self.chosen.verbatim),
             query_of(call, function_of(call, bulk.results)),
             annotations=hints(action),
             access_check=bulk.access_check,
