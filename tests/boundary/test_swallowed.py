@@ -29,7 +29,7 @@ def remember(
     reason: str | None = None,
     evidence: list[str] | None = None,
     tags: str = "",
-    metadata: dict[str, Any] | None = None,
+    metadata: dict[str, str] | None = None,
     first_name: str = "",
 ) -> str:
     return "saved"
@@ -38,8 +38,13 @@ def remember(
 REMEMBER = compile_function(remember)
 
 
+def anything(*_: Any, **__: Any) -> str:
+    return "ok"
+
+
 def meta_of(contract: Contract, arguments: dict[str, Any]) -> dict[str, Any]:
-    return handle_arguments(contract, arguments).get("_meta", {}).get("toolbooth", {})
+    function = contract.function or anything
+    return handle_arguments(contract, arguments, function).get("_meta", {}).get("toolbooth", {})
 
 
 def problems(contract: Contract, **arguments: Any) -> list[tuple[str, str]]:
@@ -188,12 +193,15 @@ def test_null_that_means_not_sent_does_not_count_as_sent():
 
 def test_the_whole_refusal():
     text = 'Uses uv.</content>\n<parameter name="reason">S3CRET</parameter>\n<parameter name="tags">S3CRET'
-    assert handle_arguments(REMEMBER, {"content": text}) == snapshot()
+    assert handle_arguments(REMEMBER, {"content": text}) == snapshot({'content': [{'type': 'text', 'text': """\
+Refused: 1 problem in the arguments of 'remember'. Nothing was done.
+- $.content: contains the tags of "reason", "tags", which were not sent. The text probably ends after 8 characters, before "</content>\\n<parameter name=\\"reason\\">". Send "reason", "tags" as arguments of their own\
+"""}], 'isError': True, '_meta': {'toolbooth': {'code': -32602, 'problems': [{'code': 'swallowed-argument', 'path': '$.content', 'message': 'contains the tags of "reason", "tags", which were not sent. The text probably ends after 8 characters, before "</content>\\n<parameter name=\\"reason\\">". Send "reason", "tags" as arguments of their own'}]}}})
 
 
 def test_one_field_and_a_place_without_a_closing_tag():
     (problem,) = meta_of(REMEMBER, {"content": 'A <b>b</b> <parameter name="tags">c'})["problems"]
-    assert problem["message"] == snapshot()
+    assert problem["message"] == snapshot('contains the tags of "tags", which was not sent. The text probably ends after 11 characters, before "<parameter name=\\"tags\\">". Send "tags" as its own argument')
 
 
 def test_the_place_is_before_all_closing_tags_that_nothing_opens():
@@ -256,7 +264,7 @@ def test_all_other_problems_are_told_too():
 def test_a_wrapped_call_gets_edits_but_no_corrected_call():
     text = 'x<parameter name="tags">S3CRET'
     found = meta_of(REMEMBER, {"data": {"content": text, "reason": "r"}})
-    assert found == snapshot()
+    assert found == snapshot({'code': -32602, 'problems': [{'code': 'nested-wrapper', 'path': '$.data', 'message': '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. Flat: send "content", "reason" at the top level, not inside "data"'}], 'edits': ['move $.data.* to $']})
     assert "S3CRET" not in json.dumps(found)
     # Once the field is there, the corrected call is right.
     whole = {"content": text, "tags": "t"}
@@ -318,7 +326,7 @@ def test_every_name_of_a_field_counts():
     for name in ("tags", "labels"):
         text = f'x<parameter name="{name}">y'
         (problem,) = meta_of(tool, {"content": text})["problems"]
-        assert 'Send "tags" as an argument of its own' in problem["message"]
+        assert 'Send "tags" as its own argument' in problem["message"]
         assert problems(tool, content=text, tags="t") == []
         assert problems(tool, content=text, labels="t") == []
 
@@ -355,7 +363,7 @@ def test_json_text_that_can_be_read_is_not_a_text():
         ("swallowed-argument", "$.metadata")
     ]
 
-    def save(data: Annotated[dict[str, str], JsonText()], tags: str = "") -> None: ...
+    def save(data: Annotated[dict[str, str], JsonText(example={"a": "b"})], tags: str = "") -> None: ...
 
     tool = compile_function(save)
     assert problems(tool, data=text) == []
@@ -380,7 +388,7 @@ def test_what_the_authors_code_reads_is_looked_at_first():
         def never(cls, value: Any) -> Any:
             raise AssertionError(value)
 
-    def save(content: Any, tags: str = "") -> None: ...
+    def save(content: Annotated[Any, Field(description="Such as [1]")], tags: str = "") -> None: ...
 
     text = 'x<parameter name="tags">y'
     assert problems(compile_function(save), content=text) == SWALLOWED
@@ -530,7 +538,7 @@ prefixes = st.sampled_from(["", "ns:", "x", "a.b:"])
 
 def tool_with(*fields: str) -> Contract:
     properties = {name: {"type": "string"} for name in fields}
-    return compile_json_schema({"type": "object", "properties": properties}, lambda arguments: "ok")
+    return compile_json_schema({"type": "object", "properties": properties}, anything)
 
 
 @given(
@@ -562,6 +570,10 @@ def test_a_tag_of_an_unsent_field_is_always_refused_and_never_of_a_sent_one(
     assert not handle_arguments(tool, {**arguments, swallowed: value})["isError"]
 
 
-@given(text=st.text(st.sampled_from([*"<>/ abc\n", "</", "<a>", "</a>", "<b", "parameter", "name="])))
-def test_a_text_without_the_name_of_an_unsent_field_passes(text: str):
+pieces = st.sampled_from([*"<>/ abc\n", "</", "<a>", "</a>", "<b", "parameter", "name=", '"zz"'])
+
+
+@given(st.lists(pieces))
+def test_a_text_without_the_name_of_an_unsent_field_passes(parts: list[str]):
+    text = "".join(parts)
     assert not handle_arguments(tool_with("a", "zzz"), {"a": text})["isError"]

@@ -121,11 +121,11 @@ def conflicting(key: str, other: str) -> str:
 
 def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
     """A text that contains arguments which were not sent: which, and where the text should end."""
-    argument = "arguments of their own" if len(names) > 1 else "an argument of its own"
+    shown = listed(names, 8)
+    were, own = ("were", "arguments of their own") if len(names) > 1 else ("was", "its own argument")
     return (
-        f"this text contains the tags of {listed(names, 8)}, not sent as {argument}. "
-        f"It probably ends after {end:,} characters, before {echo(tags)}. "
-        f"Send {listed(names, 8)} as {argument}, and no tags of the call in this text"
+        f"contains the tags of {shown}, which {were} not sent. The text probably ends after "
+        f"{end:,} characters, before {echo(tags)}. Send {shown} as {own}"
     )
 
 

@@ -2,15 +2,15 @@
 that fields may have.
 """
 
+import os
 import re
 import sysconfig
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 ROOTS = tuple(Path(sysconfig.get_path(name)) for name in ("purelib", "stdlib"))
 WHOLE = (".html", ".htm", ".xhtml", ".xml", ".xsl", ".md", ".rst", ".jsx", ".tsx", ".txt", ".js")
-IN_PARTS = (*WHOLE, ".py")
 DRAWINGS = 2_000
 """SVG files, of which some packages have thousands."""
 LONGEST = 60_000
@@ -24,7 +24,7 @@ TAGS_AND_ATTRIBUTES = """
     h2 h3 head header hr html i iframe img input ins kbd label legend li link main map mark menu meta
     nav object ol option output p param parameter picture pre progress q s script search section
     select small source span strong style sub sup table tbody td template textarea tfoot th thead
-    time tr u ul var video svg g path rect circle line text image defs use item entry author id
+    time tr u ul var video svg g path rect circle line image defs use item entry author id
     category channel guid name value version url key type string array dict Link Route Button
     class href src alt width height lang rel target role tabindex action method placeholder disabled
     checked colspan rowspan onclick className htmlFor viewBox fill stroke d x y r points xmlns
@@ -32,7 +32,7 @@ TAGS_AND_ATTRIBUTES = """
 """.split()
 
 ARGUMENT_NAMES = """
-    user username user_name email password token query q filter filters sort order limit offset page
+    user username user_name email password token query filter filters sort order limit offset page
     page_size cursor start end date due due_date created_at updated_at timestamp status state priority
     tags labels tag_list reason evidence metadata attributes properties options config settings
     parameters arguments params payload request response message messages text prompt note notes
@@ -48,43 +48,43 @@ UNSENT = [*TAGS_AND_ATTRIBUTES[:-5], *ARGUMENT_NAMES]
 
 
 def real_texts(count: int) -> list[str]:
-    """The same texts in every run, as long as the same packages are installed: whole files, then
-    parts of files between blank lines, then drawings.
+    """The same texts in every run, as long as the same packages are installed: whole files, parts
+    of files between blank lines, drawings, and parts of Python files.
     """
-    files = sorted(path for root in ROOTS for path in root.rglob("*.*") if _is_wanted(root, path))
-    drawings = [path for path in files if path.suffix == ".svg"]
+    files = _files()
+    sources = (
+        _whole(files, WHOLE),
+        _parts(files, WHOLE, "<"),
+        islice(_whole(files, (".svg",)), DRAWINGS),
+        _parts(files, (".py",), "</"),
+        _parts(files, (".py",), "<"),
+    )
     found: dict[str, None] = {}
-    for text in (*_whole(files, WHOLE), *map(_read, drawings[:DRAWINGS])):
-        found.setdefault(text)
-    for text in islice(_parts(files), 10 * count):
-        if len(found) >= count:
+    for text in chain(*sources):
+        if len(found) == count:
             break
         found.setdefault(text)
-    return list(found)[:count]
+    return list(found)
 
 
-def _is_wanted(root: Path, path: Path) -> bool:
-    inside = path.relative_to(root).parts
-    is_text = path.suffix in (*IN_PARTS, ".svg")
-    return is_text and "site-packages" not in inside and path.is_file()
+def _files() -> list[Path]:
+    found: list[Path] = []
+    for root in ROOTS:
+        for folder, below, names in os.walk(root):
+            below[:] = [each for each in below if each not in ("site-packages", "__pycache__")]
+            found += [Path(folder, name) for name in names if name.endswith((*WHOLE, ".svg", ".py"))]
+    return sorted(found)
 
 
 def _whole(files: list[Path], suffixes: tuple[str, ...]) -> Iterator[str]:
     for path in files:
         if path.suffix in suffixes:
-            text = _read(path)
+            text = path.read_bytes().decode(errors="replace")
             if "<" in text and len(text) <= LONGEST:
                 yield text
 
 
-def _parts(files: list[Path]) -> Iterator[str]:
-    """Parts with tags in them. Of each file the first ten, so that many files are used."""
-    for path in files:
-        if path.suffix in IN_PARTS:
-            parts = re.split(r"\n\s*\n", _read(path))
-            tagged = (part for part in parts if "</" in part and len(part) <= LONGEST)
-            yield from islice(tagged, 10)
-
-
-def _read(path: Path) -> str:
-    return path.read_bytes().decode(errors="replace")
+def _parts(files: list[Path], suffixes: tuple[str, ...], sign: str) -> Iterator[str]:
+    for text in _whole(files, suffixes):
+        parts = re.split(r"\n\s*\n", text)
+        yield from (part for part in parts if sign in part)
