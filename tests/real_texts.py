@@ -15,10 +15,15 @@ DRAWINGS = 2_000
 """SVG files, of which some packages have thousands."""
 LONGEST = 60_000
 
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 FIELDS = ("content", "body", "title", "description", "summary")
 """In which every text is sent."""
 
-TAGS_AND_ATTRIBUTES = """
+TAGS_AND_ATTRIBUTES = words("""
     a abbr address area article aside audio b base blockquote br button canvas caption cite code col
     data datalist dd del details dialog div dl dt em embed fieldset figcaption figure footer form h1
     h2 h3 head header hr html i iframe img input ins kbd label legend li link main map mark menu meta
@@ -29,9 +34,9 @@ TAGS_AND_ATTRIBUTES = """
     class href src alt width height lang rel target role tabindex action method placeholder disabled
     checked colspan rowspan onclick className htmlFor viewBox fill stroke d x y r points xmlns
     content body title description summary
-""".split()
+""")
 
-ARGUMENT_NAMES = """
+ARGUMENT_NAMES = words("""
     user username user_name email password token query filter filters sort order limit offset page
     page_size cursor start end date due due_date created_at updated_at timestamp status state priority
     tags labels tag_list reason evidence metadata attributes properties options config settings
@@ -42,7 +47,7 @@ ARGUMENT_NAMES = """
     order_id product_id sku quantity price amount currency country city street zip phone first_name
     last_name full_name birthday age gender language locale timezone format mode verbose dry_run force
     recursive include exclude max_results
-""".split()
+""")
 
 UNSENT = [*TAGS_AND_ATTRIBUTES[:-5], *ARGUMENT_NAMES]
 
@@ -72,7 +77,9 @@ def _files() -> list[Path]:
     for root in ROOTS:
         for folder, below, names in os.walk(root):
             below[:] = [each for each in below if each not in ("site-packages", "__pycache__")]
-            found += [Path(folder, name) for name in names if name.endswith((*WHOLE, ".svg", ".py"))]
+            found += [
+                Path(folder, name) for name in names if name.endswith((*WHOLE, ".svg", ".py"))
+            ]
     return sorted(found)
 
 

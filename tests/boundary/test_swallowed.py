@@ -1,12 +1,9 @@
 """Texts that contain the tags of arguments which were not sent: bytes in, whole result out."""
 
 import json
-import time
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 
@@ -116,11 +113,11 @@ SPELLINGS = {
     # --- variants ---
     "single quotes": ("x<parameter name='reason'>y", ("reason",)),
     "no quotes": ("x<parameter name=reason>y", ("reason",)),
-    "curly quotes": ("x<parameter name=“reason”>y", ("reason",)),
+    "curly quotes": ("x<parameter name=\u201creason\u201d>y", ("reason",)),
     "escaped quotes": (r"x<parameter name=\"reason\">y", ("reason",)),
     "spaces": ('x< parameter  name = "reason" >y', ("reason",)),
     "a line break in the tag": ('x<parameter\n name="reason">y', ("reason",)),
-    "a prefix of signs": ('x<｜DSML｜parameter name="reason">y', ("reason",)),
+    "a prefix of signs": ('x<\uff5cDSML\uff5cparameter name="reason">y', ("reason",)),
     "a closing tag with a name": ('x</parameter name="reason">', ("reason",)),
     "nothing before the tag": ('<parameter name="reason">y', ("reason",)),
     "another case": ('x<parameter name="Reason">y', ("reason",)),
@@ -193,15 +190,39 @@ def test_null_that_means_not_sent_does_not_count_as_sent():
 
 def test_the_whole_refusal():
     text = 'Uses uv.</content>\n<parameter name="reason">S3CRET</parameter>\n<parameter name="tags">S3CRET'
-    assert handle_arguments(REMEMBER, {"content": text}) == snapshot({'content': [{'type': 'text', 'text': """\
+    assert handle_arguments(REMEMBER, {"content": text}) == snapshot(
+        {
+            "content": [
+                {
+                    "type": "text",
+                    "text": """\
 Refused: 1 problem in the arguments of 'remember'. Nothing was done.
 - $.content: contains the tags of "reason", "tags", which were not sent. The text probably ends after 8 characters, before "</content>\\n<parameter name=\\"reason\\">". Send "reason", "tags" as arguments of their own\
-"""}], 'isError': True, '_meta': {'toolbooth': {'code': -32602, 'problems': [{'code': 'swallowed-argument', 'path': '$.content', 'message': 'contains the tags of "reason", "tags", which were not sent. The text probably ends after 8 characters, before "</content>\\n<parameter name=\\"reason\\">". Send "reason", "tags" as arguments of their own'}]}}})
+""",
+                }
+            ],
+            "isError": True,
+            "_meta": {
+                "toolbooth": {
+                    "code": -32602,
+                    "problems": [
+                        {
+                            "code": "swallowed-argument",
+                            "path": "$.content",
+                            "message": 'contains the tags of "reason", "tags", which were not sent. The text probably ends after 8 characters, before "</content>\\n<parameter name=\\"reason\\">". Send "reason", "tags" as arguments of their own',
+                        }
+                    ],
+                }
+            },
+        }
+    )
 
 
 def test_one_field_and_a_place_without_a_closing_tag():
     (problem,) = meta_of(REMEMBER, {"content": 'A <b>b</b> <parameter name="tags">c'})["problems"]
-    assert problem["message"] == snapshot('contains the tags of "tags", which was not sent. The text probably ends after 11 characters, before "<parameter name=\\"tags\\">". Send "tags" as its own argument')
+    assert problem["message"] == snapshot(
+        'contains the tags of "tags", which was not sent. The text probably ends after 11 characters, before "<parameter name=\\"tags\\">". Send "tags" as its own argument'
+    )
 
 
 def test_the_place_is_before_all_closing_tags_that_nothing_opens():
@@ -264,7 +285,19 @@ def test_all_other_problems_are_told_too():
 def test_a_wrapped_call_gets_edits_but_no_corrected_call():
     text = 'x<parameter name="tags">S3CRET'
     found = meta_of(REMEMBER, {"data": {"content": text, "reason": "r"}})
-    assert found == snapshot({'code': -32602, 'problems': [{'code': 'nested-wrapper', 'path': '$.data', 'message': '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. Flat: send "content", "reason" at the top level, not inside "data"'}], 'edits': ['move $.data.* to $']})
+    assert found == snapshot(
+        {
+            "code": -32602,
+            "problems": [
+                {
+                    "code": "nested-wrapper",
+                    "path": "$.data",
+                    "message": '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. Flat: send "content", "reason" at the top level, not inside "data"',
+                }
+            ],
+            "edits": ["move $.data.* to $"],
+        }
+    )
     assert "S3CRET" not in json.dumps(found)
     # Once the field is there, the corrected call is right.
     whole = {"content": text, "tags": "t"}
@@ -333,7 +366,10 @@ def test_every_name_of_a_field_counts():
 
 def test_two_fields_with_names_that_differ_in_case_only():
     tool = compile_json_schema(
-        {"type": "object", "properties": {key: {"type": "string"} for key in ("a", "userName", "user_name")}}
+        {
+            "type": "object",
+            "properties": {key: {"type": "string"} for key in ("a", "userName", "user_name")},
+        }
     )
     text = 'x<parameter name="user_name">y'
     assert problems(tool, a=text, userName="z") == [("swallowed-argument", "$.a")]
@@ -359,15 +395,19 @@ def test_every_form_of_a_union_declares_its_fields():
 def test_json_text_that_can_be_read_is_not_a_text():
     text = json.dumps({"a": '<parameter name="tags">b'})
     assert problems(REMEMBER, content="x", metadata=text) == []
-    assert problems(REMEMBER, content="x", metadata=f'{text}</metadata>\n<parameter name="tags">b') == [
-        ("swallowed-argument", "$.metadata")
-    ]
+    assert problems(
+        REMEMBER, content="x", metadata=f'{text}</metadata>\n<parameter name="tags">b'
+    ) == [("swallowed-argument", "$.metadata")]
 
-    def save(data: Annotated[dict[str, str], JsonText(example={"a": "b"})], tags: str = "") -> None: ...
+    def save(
+        data: Annotated[dict[str, str], JsonText(example={"a": "b"})], tags: str = ""
+    ) -> None: ...
 
     tool = compile_function(save)
     assert problems(tool, data=text) == []
-    assert problems(tool, data=f'{text}<parameter name="tags">b') == [("swallowed-argument", "$.data")]
+    assert problems(tool, data=f'{text}<parameter name="tags">b') == [
+        ("swallowed-argument", "$.data")
+    ]
 
 
 def test_a_number_with_a_tail_is_a_swallowed_argument():
@@ -405,13 +445,17 @@ def test_text_under_a_key_of_the_client_is_looked_at():
 def test_the_sign_may_be_escaped_in_the_json():
     body = rb'{"content": "x\u003c/content\u003e\u003cparameter name=\"tags\"\u003ey"}'
     result = handle_bytes(REMEMBER, body)
-    assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == ["swallowed-argument"]
+    assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == [
+        "swallowed-argument"
+    ]
 
 
 def test_arguments_as_json_text_are_looked_into():
     body = json.dumps(json.dumps({"content": 'x<parameter name="tags">y'})).encode()
     result = handle_bytes(REMEMBER, body)
-    assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == ["swallowed-argument"]
+    assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == [
+        "swallowed-argument"
+    ]
 
 
 # --- Verbatim -----------------------------------------------------------------------------------
@@ -496,84 +540,14 @@ def test_tags_of_a_call_at_the_end_pass_with_a_note(tail: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["<b>x</b>", "<invoke>x</invoke>", "x</invoke> and more", "<content>x</content>", "x</reason>", "<"],
+    [
+        "<b>x</b>",
+        "<invoke>x</invoke>",
+        "x</invoke> and more",
+        "<content>x</content>",
+        "x</reason>",
+        "<",
+    ],
 )
 def test_other_texts_pass_without_a_note(text: str):
     assert meta_of(REMEMBER, {"content": text}) == {}
-
-
-# --- cost ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<" * 1_000_000,
-        "</content><x>" * 80_000,
-        "<content>" * 100_000,
-        "</x>" * 250_000,
-        "</x>" * 250_000 + '<parameter name="tags">',
-        "< " * 500_000,
-        "<parameter name=" * 60_000,
-        '<parameter name="tags">' * 40_000,
-        "<" + " " * 1_000_000,
-        "</" + "a" * 1_000_000,
-        "<parameter" + " " * 1_000_000,
-    ],
-    ids=lambda text: text[:20],
-)
-def test_hostile_text_costs_little(text: str):
-    start = time.perf_counter()
-    handle_arguments(REMEMBER, {"content": text})
-    assert time.perf_counter() - start < 2
-
-
-# --- the law, for any text and any name ---------------------------------------------------------
-
-words = st.text(st.characters(exclude_characters="<>\\\"'`“”‘’", exclude_categories=["Cs"]))
-names = st.text("abcdefgh_", min_size=1, max_size=8).filter(lambda name: name.strip("_"))
-quotes = st.sampled_from(['"', "'", ""])
-prefixes = st.sampled_from(["", "ns:", "x", "a.b:"])
-
-
-def tool_with(*fields: str) -> Contract:
-    properties = {name: {"type": "string"} for name in fields}
-    return compile_json_schema({"type": "object", "properties": properties}, anything)
-
-
-@given(
-    fields=st.lists(names, min_size=2, max_size=4, unique_by=lambda name: name.replace("_", "")),
-    before=words, value=words, quote=quotes, prefix=prefixes, data=st.data(),
-)  # fmt: skip
-def test_a_tag_of_an_unsent_field_is_always_refused_and_never_of_a_sent_one(
-    fields: list[str], before: str, value: str, quote: str, prefix: str, data: st.DataObject
-):
-    host, swallowed, *others = fields
-    tool = tool_with(*fields)
-    tag = data.draw(
-        st.sampled_from(
-            [
-                f"<{prefix}parameter name={quote}{swallowed}{quote}>",
-                f"</{host}>\n<{prefix}parameter name={quote}{swallowed}{quote}>",
-                f"</{host}>\n<{swallowed}>",
-                f"</parameter><{swallowed}>",
-            ]
-        )
-    )
-    marked = f"S3CRET{value}"
-    arguments = {host: f"{before}{tag}{marked}", **dict.fromkeys(others, "x")}
-    result = handle_arguments(tool, arguments)
-    (problem,) = result["_meta"]["toolbooth"]["problems"]
-    assert (problem["code"], swallowed in problem["message"]) == ("swallowed-argument", True)
-    assert "S3CRET" not in json.dumps(result)
-    assert "corrected" not in result["_meta"]["toolbooth"]
-    assert not handle_arguments(tool, {**arguments, swallowed: value})["isError"]
-
-
-pieces = st.sampled_from([*"<>/ abc\n", "</", "<a>", "</a>", "<b", "parameter", "name=", '"zz"'])
-
-
-@given(st.lists(pieces))
-def test_a_text_without_the_name_of_an_unsent_field_passes(parts: list[str]):
-    text = "".join(parts)
-    assert not handle_arguments(tool_with("a", "zzz"), {"a": text})["isError"]

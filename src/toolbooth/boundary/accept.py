@@ -28,6 +28,9 @@ from toolbooth.shape import fits
 
 Accepted = tuple[Any, list[Remark]]
 
+_LESS_THAN, _BACKSLASH = b"<\\"
+"""Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
+
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
 
@@ -48,13 +51,11 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
         notes: list[Remark] = []
-        for each in arguments.values():
-            if type(each) is str and "<" in each:
-                tags = look_for_tags(contract.shape, arguments, arguments)
-                if tags.problems:
-                    return _long_way(contract, reading, None)
-                notes += tags.notes
-                break
+        if (_LESS_THAN in body or _BACKSLASH in body) and _has_tags(arguments):
+            tags = look_for_tags(contract.shape, arguments, arguments)
+            if tags.problems:
+                return _long_way(contract, reading, None)
+            notes += tags.notes
         if contract.validation_proves_shape:
             try:
                 return contract.validate(arguments), notes
@@ -70,6 +71,11 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
             except InvalidValues as error:
                 raise invalid_values(contract, error, arguments) from None
     return _long_way(contract, reading, None)
+
+
+def _has_tags(arguments: Json) -> bool:
+    """Whether a text at the top level may contain tags."""
+    return any(type(each) is str and "<" in each for each in arguments.values())
 
 
 def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | None) -> Accepted:

@@ -20,18 +20,22 @@ from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, recased
 from toolbooth.shape import Field, Shape
 
-_OPENER = re.compile(r"""<\s*[^\s<>"'=]{0,40}?parameter\s+name\s*=([^<>]*)(?:>|\Z)""")
-"""The tag that begins an argument, whatever stands before the word: models mangle the prefix
-(anthropics/claude-code#84362). The last one of a text may have been cut off.
+_OPENER = re.compile(r"parameter\s+name\s*=([^<>]*)(?:>|\Z)")
+"""The tag that begins an argument, from its word on. The last one of a text may have been cut off.
 """
 
-_QUOTES = " \t\r\n\\\"'`“”‘’"
+_BEFORE_WORD = re.compile(r"""<\s*[^\s<>"'=]{0,40}\Z""")
+"""The begin of such a tag, with any prefix: models mangle it (anthropics/claude-code#84362)."""
+
+_CLOSED = re.compile(r"parameter\s*>")
+
+_QUOTES = " \t\r\n\\\"'`\u2018\u2019\u201c\u201d"
 """Written around the name in such a tag: any quotes, also escaped ones, or none."""
 
-_NEXT = re.compile(r"</\s*([^\s<>]+)\s*>\s*<\s*([^\s<>/]+)\s*>")
+_NEXT = re.compile(r"</([^\s<>]+)\s*>\s*<([^\s<>/]+)\s*>")
 """A closing tag, and right after it an opening tag without attributes."""
 
-_CLOSING = re.compile(r"</\s*([^\s<>]{1,80})\s*>\s*\Z")
+_CLOSING = re.compile(r"</([^\s<>]{1,80})\s*>\s*\Z")
 """A closing tag at the end of a text."""
 
 _CALL_TAGS = ("parameter", "invoke", "function_calls")
@@ -116,20 +120,31 @@ class _Level:
 def _swallowed(level: _Level, key: str, text: str) -> Iterator[tuple[int, int, str]]:
     """Where the tag of each swallowed argument begins and ends, and the name of its field."""
     # The tags that may end a value: after the first swallowed argument, also those that end it.
-    closing = {"parameter"}
-    for found in _OPENER.finditer(text):
-        written = found.group(1).strip(_QUOTES)
-        name = level.unsent_field(written)
-        if name:
-            closing.add(written)
-            yield found.start(), found.end(), name
+    closing: set[str] = set()
+    if "parameter" in text:
+        if _CLOSED.search(text):
+            closing.add("parameter")
+        for start, end, written in _openers(text):
+            name = level.unsent_field(written)
+            if name:
+                closing.add(written)
+                yield start, end, name
     unopened = _unopened(text, key)
-    for found in _NEXT.finditer(text):
+    for found in _NEXT.finditer(text) if closing or unopened else ():
         closed, opened = map(_local_name, found.groups())
         ends_value = closed in closing or (closed == key and found.start() in unopened)
         if ends_value and opened in level.unsent:
             closing.add(opened)
             yield found.start(), found.end(), level.unsent[opened]
+
+
+def _openers(text: str) -> Iterator[tuple[int, int, str]]:
+    """The tags that begin an argument: where each begins and ends, and the name in it."""
+    for found in _OPENER.finditer(text):
+        word = found.start()
+        before = _BEFORE_WORD.search(text, max(0, word - _LONGEST_TAG), word)
+        if before is not None:
+            yield before.start(), found.end(), found.group(1).strip(_QUOTES)
 
 
 def _local_name(tag: str) -> str:
@@ -142,6 +157,8 @@ def _unopened(text: str, name: str) -> set[int]:
     the tags are part of the text.
     """
     found: set[int] = set()
+    if f"</{name}" not in text and f":{name}" not in text:
+        return found
     depth = 0
     for tag in _tags_named(name).finditer(text):
         is_opening = not tag.group(1)
@@ -157,13 +174,14 @@ def _unopened(text: str, name: str) -> set[int]:
 
 @lru_cache(maxsize=256)
 def _tags_named(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?)\s*(?:[^\s<>/:]{{1,40}}:)?{re.escape(name)}(?=[\s/>])")
+    return re.compile(rf"<(/?)(?:[^\s<>/:]{{1,40}}:)?{re.escape(name)}(?=[\s/>])")
 
 
 def _message(text: str, start: int, end: int, names: tuple[str, ...]) -> str:
     """The problem, with the place where the text probably ended."""
-    for closing_tag, name in _closing_tags(text[:start]):
-        if closing_tag not in _unopened(text[:start], name):
+    before = text[:start]
+    for closing_tag, tag in _closing_tags(before):
+        if f"<{tag}" in before:
             break
         start = closing_tag
     return messages.swallowed(names, start, text[start:end])
@@ -180,7 +198,7 @@ def _closing_tags(text: str) -> Iterator[tuple[int, str]]:
         if found is None:
             return
         end -= len(last) - found.start()
-        yield end, _local_name(found.group(1))
+        yield end, found.group(1)
 
 
 def _ends_in_call_tags(key: str, text: str) -> bool:
@@ -188,7 +206,5 @@ def _ends_in_call_tags(key: str, text: str) -> bool:
     That proves nothing: anthropics/claude-code#48679 (2026-04-15).
     """
     call_tags = (*_CALL_TAGS, key)
-    return any(
-        name in call_tags and start in _unopened(text, name)
-        for start, name in _closing_tags(text)
-    )
+    tags = (tag for _, tag in _closing_tags(text) if _local_name(tag) in call_tags)
+    return any(f"<{tag}" not in text for tag in tags)

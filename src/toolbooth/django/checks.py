@@ -50,9 +50,7 @@ def check_tools(**_: Any) -> list[CheckMessage]:
     unused = [
         Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.unused_patterns
     ]
-    misnamed = [
-        Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.misnamed
-    ]
+    misnamed = [Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.misnamed]
     return [*clashes, *unused, *misnamed]
 
 

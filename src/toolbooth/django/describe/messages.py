@@ -47,7 +47,6 @@ FITS_NO_RESOURCE = "it fits no resource"
 FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
 
 
-
 def no_such_tool(name: str, near: str | None) -> str:
     """A setting names a tool that there is not."""
     return f"there is no tool {name!r}" + _did_you_mean(near)

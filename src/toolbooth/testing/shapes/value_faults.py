@@ -84,17 +84,18 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
     """The next argument inside a text at the top level, because a wrong tag ended the text."""
     text, field = place.value, place.field
-    if not isinstance(text, str) or len(place.path) > 1 or field is None or field.verbatim:
+    if not isinstance(text, str) or len(place.path) != 1 or field is None or field.verbatim:
         return
-    others = [key for key in draft.arguments if key != place.path[0]]
+    host = str(place.path[0])
+    others = [key for key in draft.arguments if key != host]
     unsent = [key for key, _ in absent(draft.places[0])] or others
     if unsent and not place.shape.json_text:
-        tags = f'</{place.path[0]}>\n<parameter name="{unsent[0]}">'
+        tags = f'</{host}>\n<parameter name="{unsent[0]}">'
         sent = {key: each for key, each in draft.arguments.items() if key != unsent[0]}
         yield draft.refused_shape(
             "swallowed",
             place.path,
-            {**sent, place.path[0]: f"{text}{tags}"},
+            {**sent, host: f"{text}{tags}"},
             [("swallowed-argument", path_text(place.path))],
             corrected=None,
         )
