@@ -57,6 +57,11 @@ def no_such_argument(tool: str, name: str, near: str | None) -> str:
     return f"{tool!r} has no argument {name!r}" + _did_you_mean(near)
 
 
+def name_an_argument(tool: str) -> str:
+    """A setting of arguments names a whole tool."""
+    return f"name an argument of the tool, as '{tool}.argument'"
+
+
 def _did_you_mean(near: str | None) -> str:
     return f"; did you mean {near!r}?" if near else ""
 

@@ -42,7 +42,9 @@ def verbatim_mistakes(
     known = list(tools)
     for each in chosen:
         tool = max((name for name in known if each.startswith(f"{name}.")), key=len, default=None)
-        if tool is None:
+        if each in known:
+            yield each, messages.name_an_argument(each)
+        elif tool is None:
             given = each.rpartition(".")[0] or each
             yield each, messages.no_such_tool(given, near_name(given, known))
         elif tool in contracts:

@@ -80,6 +80,8 @@ def _tools() -> Iterator[Finding]:
     for each in check_tools():
         if each.id == "toolbooth.W001":
             yield Finding("note", each.msg, each.hint or "")
+        elif each.id == "toolbooth.E004":
+            yield Finding("error", f"{each.msg} ({each.id})")
     tools = catalogue().registry.tools
     if not tools:
         is_narrow = configuration().include != ("*",)
