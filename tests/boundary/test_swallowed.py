@@ -160,6 +160,7 @@ PASSING = {
     "a parameter of an entity": "x &lt;parameter name=&quot;reason&quot;&gt;",
     "a comparison": "a < parameter and name = reason > b",
     "a generic type": "List<parameter> name=reason",
+    "words": "if a < b, the parameter name=reason> c",
 }
 
 
