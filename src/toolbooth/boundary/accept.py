@@ -19,7 +19,7 @@ from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
-from toolbooth.boundary.swallowed import Tags, look_for_tags
+from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
@@ -51,7 +51,8 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
         notes: list[Remark] = []
-        if (_LESS_THAN in body or _BACKSLASH in body) and _has_tags(arguments):
+        may_have_tags = contract.takes_text and (_LESS_THAN in body or _BACKSLASH in body)
+        if may_have_tags and has_tags(arguments):
             tags = look_for_tags(contract.shape, arguments, arguments)
             if tags.problems:
                 return _long_way(contract, reading, None)
@@ -73,11 +74,6 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     return _long_way(contract, reading, None)
 
 
-def _has_tags(arguments: Json) -> bool:
-    """Whether a text at the top level may contain tags."""
-    return any(type(each) is str and "<" in each for each in arguments.values())
-
-
 def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | None) -> Accepted:
     """`earlier`: the author's validation error, if it has run on these arguments already."""
     repairs: list[Remark] = []
@@ -92,9 +88,11 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
-    tags = look_for_tags(contract.shape, value, decoded)
-    if tags.problems:
-        raise _refusal_without_values(contract, decoded, exam, tags) from None
+    tags = NO_TAGS
+    if _LESS_THAN in body or _BACKSLASH in body:
+        tags = look_for_tags(contract.shape, value, decoded)
+        if tags.problems:
+            raise _refusal_without_values(contract, decoded, exam, tags) from None
     if exam.problems:
         raise _refusal(contract, value, decoded, exam, earlier) from None
     try:
@@ -171,10 +169,10 @@ def _refusal(
     validation, run once, finds in the rest.
     """
     corrected, edits = _correction(contract, arguments, decoded, exam)
-    if corrected is not None:
+    if corrected is not None and has_tags(corrected):
         tags = look_for_tags(contract.shape, corrected, corrected)
         if tags.problems:
-            unsent = Tags([], tags.names, [])
+            unsent = Tags((), tags.names, ())
             return _refusal_without_values(contract, corrected, exam, unsent, edits)
     # Past the cap, problems that were only counted cannot be told from new ones.
     if exam.more:

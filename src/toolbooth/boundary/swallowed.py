@@ -10,7 +10,7 @@ may be somebody else's: the caller is asked to send the call again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -50,18 +50,31 @@ _LONGEST_TAG = 200
 class Tags(NamedTuple):
     """The tags of a call that its texts contain."""
 
-    problems: list[Problem]
+    problems: Sequence[Problem]
     """One for each text that contains arguments which were not sent."""
-    names: set[str]
+    names: frozenset[str]
     """The fields of these arguments."""
-    notes: list[Note]
+    notes: Sequence[Note]
     """One for each text that ends in tags of a call, without an argument."""
+
+
+NO_TAGS = Tags((), frozenset(), ())
+
+
+def has_tags(arguments: Json) -> bool:
+    """Whether a text at the top level may contain tags."""
+    for each in arguments.values():  # noqa: SIM110  # a generator would cost more than the look
+        if type(each) is str and "<" in each:
+            return True
+    return False
 
 
 def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
     """Look into the texts at the top level. `decoded`: what the arguments are taken as."""
     level = _Level(shape, decoded)
-    tags = Tags([], set(), [])
+    problems: list[Problem] = []
+    swallowed: set[str] = set()
+    notes: list[Note] = []
     for key, text in arguments.items():
         if type(text) is not str or "<" not in text or level.takes_as_sent(key):
             continue
@@ -73,11 +86,11 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
         if found:
             names = tuple(dict.fromkeys(name for _, _, name in found))
             message = _message(text, found[0][0], found[0][1], names)
-            tags.problems.append(Problem(code="swallowed-argument", path=(key,), message=message))
-            tags.names.update(names)
+            problems.append(Problem(code="swallowed-argument", path=(key,), message=message))
+            swallowed.update(names)
         elif _ends_in_call_tags(key, text):
-            tags.notes.append(Note(code="call-tags", path=(key,)))
-    return tags
+            notes.append(Note(code="call-tags", path=(key,)))
+    return Tags(problems, frozenset(swallowed), notes)
 
 
 class _Level:
