@@ -10,6 +10,8 @@ from hypothesis import is_hypothesis_test, settings
 HERE = Path(__file__).resolve().parent
 
 LONG: dict[str, set[str]] = {
+    # Fifty thousand calls.
+    "boundary/test_swallowed_real_texts.py": {"test_ten_thousand_real_texts_are_not_refused"},
     # A new project, made and served in processes of its own.
     "django/test_stock.py": {"test_a_stock_project_is_served"},
     # The shape corpus over every transport, revision and host.

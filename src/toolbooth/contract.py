@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolbooth.jsonvalue import JsonPath
-from toolbooth.shape import Shape, walk
+from toolbooth.shape import Shape, shapes_in_object, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +117,8 @@ class Contract:
     """There is an integer somewhere, so `5.0` must be read as 5 before validation."""
     has_decimals: bool = field(init=False, default=False)
     """There is a Decimal somewhere, so every digit must be kept."""
+    takes_text: bool = field(init=False, default=False)
+    """Text may be sent at the top level, so it must be looked at for tags."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -143,3 +145,6 @@ class Contract:
         object.__setattr__(self, "has_integers", has_integers)
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)
+        top = [shape for form in forms for shape in shapes_in_object(form)]
+        takes_text = any("string" in shape.types for shape in top)
+        object.__setattr__(self, "takes_text", takes_text)

@@ -27,6 +27,7 @@ ProblemCode = Literal[
     "nested-wrapper",
     "unknown-key",
     "conflicting-keys",
+    "swallowed-argument",
     "missing",
     "wrong-type",
     "invalid",

@@ -13,6 +13,9 @@ from pydantic_core import CoreSchema, core_schema
 
 METADATA_KEY = "toolbooth"
 
+VERBATIM_KEYWORD = "x-toolbooth-verbatim"
+"""In a JSON Schema, marks a property as `Verbatim` marks a parameter or field."""
+
 CoreSchemaHook = Callable[[Any, GetCoreSchemaHandler], CoreSchema]
 
 
@@ -56,7 +59,9 @@ class JsonText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verbatim:
-    """`null` and `""` are taken as sent for this optional field, never as "not sent"."""
+    """The value is taken exactly as sent: `null` and `""` never mean "not sent", and tags in a text
+    never mean other arguments.
+    """
 
     __get_pydantic_core_schema__ = _Hook()
 

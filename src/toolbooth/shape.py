@@ -67,9 +67,7 @@ class Shape:
     json_text: bool = False
     """JSON text is declared here, so reading it is not a repair."""
     ambiguous: bool = False
-    """Branches of a union take the same JSON type, and the author's validation chooses among them:
-    a number is left as it was sent.
-    """
+    """The author's validation chooses a branch of a union: a number is left as it was sent."""
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)
@@ -93,7 +91,9 @@ class Field:
     shape: Shape
     required: bool = True
     verbatim: bool = False
-    """Null and empty text are not read as 'not sent'."""
+    """The value is taken as sent: null and empty text do not mean 'not sent', tags in a text do not
+    mean other arguments.
+    """
     model_path: tuple[str, ...] = ()
     """Where the author's model has it, if flattening moved it; empty: under its own key."""
 

@@ -24,7 +24,7 @@ from actions_api import (
     lines,
 )
 from odd.models import Log
-from toolbooth.django.checks import check_bodies, check_tools
+from toolbooth.django.checks import check_entries, check_tools
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.management.examinations import EXAMINATIONS
 from toolbooth.django.testing import acting_as
@@ -78,7 +78,7 @@ def test_the_settings_declare_a_body(serve, kind, tool):
     assert lines() == []
     assert agent.call(tool, id=1, reason="why").value == {"ran": True}
     assert lines() == ['dict {"reason": "why"}']
-    assert check_bodies() == []
+    assert check_entries() == []
 
 
 def test_the_settings_declare_that_there_is_no_body(serve):
@@ -234,7 +234,7 @@ def told(messages):
 )
 def test_a_wrong_entry_is_an_error_of_manage_check(serve, bodies, what):
     agent = serve(rows=Rows, toolbooth={"BODIES": bodies})
-    assert told(check_bodies()) == [("toolbooth.E004", f"TOOLBOOTH['BODIES'][{what}")]
+    assert told(check_entries()) == [("toolbooth.E004", f"TOOLBOOTH['BODIES'][{what}")]
     (tool,) = bodies
     assert tool not in agent.tools()  # never with a body that nobody meant
     levels = {each.level for each in EXAMINATIONS["Configuration"]()}

@@ -93,11 +93,11 @@ def report_of(server: Any, **how: Any) -> Report:
 
 def test_our_own_server_holds_the_law():
     assert str(assert_boundary(registry(SHOP))) == snapshot("""\
-shop (toolbooth): 0 of 145 calls broke the law of the boundary
+shop (toolbooth): 0 of 148 calls broke the law of the boundary
 
              correct  json text  scalar text  left out  client keys  wrappers  names  levels  types  numbers
-place_order  · 5      · 12       · 4          · 20      · 7          · 23      · 7    · 1     · 12   · 2
-find_orders  · 5      · 3        · 1          · 7       · 5          · 17      · 3            · 9    · 2\
+place_order  · 5      · 12       · 4          · 20      · 7          · 23      · 7    · 2     · 12   · 2
+find_orders  · 5      · 3        · 1          · 7       · 5          · 17      · 3    · 2     · 9    · 2\
 """)
 
 
@@ -188,11 +188,11 @@ def test_async_tests_await_it():
 def test_the_silent_losses_of_an_unprotected_server_are_found():
     told = failure(sdk_server(SHOP, protected=False))
     assert top(told, 14) == snapshot("""\
-shop (mcp_sdk, not protected): 126 of 134 calls broke the law of the boundary
+shop (mcp_sdk, not protected): 129 of 137 calls broke the law of the boundary
      26 lost: the tool ran, and something that was sent got lost
-      7 guessed: the tool ran on what should have been refused
+      8 guessed: the tool ran on what should have been refused
      14 refused: a call with one meaning was refused
-     67 unexplained: refused, but the agent is not told how to send it again
+     69 unexplained: refused, but the agent is not told how to send it again
      12 unrecorded: read as meant, but not as the law has it recorded
 To change: toolbooth.protect(server) puts every tool behind the boundary.
 
@@ -205,8 +205,8 @@ find_orders  wrapper/data: all fields inside one more object (nested-wrapper rep
 """)
     assert top(told[told.rindex("  correct  json") :], 3) == snapshot("""\
   correct  json text  scalar text  left out  client keys  wrappers  names  levels  types  numbers
-place_order  3/5      0/10       0/4          0/20      0/7          0/23      0/5    0/1     0/11
-find_orders  · 5      0/1        0/1          0/7       0/5          0/17      0/2            0/8\
+place_order  3/5      0/10       0/4          0/20      0/7          0/23      0/5    0/2     0/11
+find_orders  · 5      0/1        0/1          0/7       0/5          0/17      0/2    0/2     0/8\
 """)
 
 
@@ -223,6 +223,7 @@ def test_so_are_those_of_fastmcp_below_the_top():
         {
             "find_orders: number-for-date",
             "find_orders: number-text-for-date",
+            "find_orders: swallowed",
             "find_orders: true-for-number",
             "place_order: number-for-boolean",
             "place_order: python-boolean",
@@ -326,7 +327,7 @@ def resize(request: Annotated[Sized, Unpack()]) -> str:
 def test_a_tool_for_which_no_call_can_be_made_is_named():
     told = failure(registry([resize, find_orders]))
     assert top(told, 2) == snapshot("""\
-shop (toolbooth): 0 of 52 calls broke the law of the boundary
+shop (toolbooth): 0 of 54 calls broke the law of the boundary
 - not called: resize: no correct call could be made from the schema; give one: examples={'resize': {\
 """)
     assert assert_boundary(registry([resize]), {"resize": {"size": 1_999_966}}).holds

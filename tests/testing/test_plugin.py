@@ -250,7 +250,7 @@ def test_the_docs_show_what_is_really_printed(pytester: pytest.Pytester, run: Ru
     protected = code["shop.py"].replace('MCPServer("shop")', 'protect(MCPServer("shop"))')
     protected = f"from toolbooth.adapters.mcp_sdk import protect\n{protected}"
     pytester.makepyfile(**{"shop": protected, "tests/test_shop": code["tests/test_shop.py"]})
-    assert outcomes(run(target, "--toolbooth-update")) == {"passed": 77 + 2}
+    assert outcomes(run(target, "--toolbooth-update")) == {"passed": 78 + 2}
     pytester.makepyfile(
         shop=protected.replace("quantity: int = 1", 'quantity: int = 1\n    note: str = ""')
     )

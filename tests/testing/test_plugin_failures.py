@@ -43,9 +43,9 @@ If it is meant, say why in conftest.py:
         index for index, line in enumerate(told) if line.strip("- ") == "toolbooth shop:server"
     )
     assert "\n".join(told[start + 1 : start + 9]) == snapshot("""\
-shop (mcp_sdk, not protected): 37 of 42 calls broke the law of the boundary
+shop (mcp_sdk, not protected): 38 of 43 calls broke the law of the boundary
      21 lost: the tool ran, and something that was sent got lost
-      1 guessed: the tool ran on what should have been refused
+      2 guessed: the tool ran on what should have been refused
       4 refused: a call with one meaning was refused
       6 unexplained: refused, but the agent is not told how to send it again
       5 unrecorded: read as meant, but not as the law has it recorded

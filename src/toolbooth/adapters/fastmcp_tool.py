@@ -48,7 +48,7 @@ from toolbooth.adapters.sdk.original_request import (
     called_as,
 )
 from toolbooth.boundary.accept import Accepted
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.boundary.run import bound_call
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.compile.signature import compile_function
@@ -291,7 +291,7 @@ def host_error(
     return made
 
 
-def _with_repairs(result: ToolResult, repairs: list[Repair]) -> ToolResult:
+def _with_repairs(result: ToolResult, repairs: list[Remark]) -> ToolResult:
     """The result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, InputRequiredToolResult):
         return result

@@ -35,7 +35,7 @@ from toolbooth.adapters.proof import PROBE, prove
 from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
 from toolbooth.adapters.sdk.original_request import RequestScope, is_line, keep_request
 from toolbooth.boundary.render import text_result
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolInputError
@@ -191,7 +191,7 @@ class _Guard:
             _refused.reset(token)
 
 
-def _with_repairs(result: Any, repairs: list[Repair]) -> Any:
+def _with_repairs(result: Any, repairs: list[Remark]) -> Any:
     """The result, with the repairs in its `_meta`. A request for input has none."""
     if isinstance(result, CallToolResult):  # from a middleware that did not ask the handler
         return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})

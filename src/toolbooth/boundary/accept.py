@@ -6,6 +6,7 @@ else is examined.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -17,19 +18,26 @@ from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
 from toolbooth.boundary.refusals import form_at, holds_secret
-from toolbooth.boundary.repairs import CLIENT_KEYS, Repair
+from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import hide_secrets
+from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Edit, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape import fits
 
-Accepted = tuple[Any, list[Repair]]
+Accepted = tuple[Any, list[Remark]]
+
+_LESS_THAN, _BACKSLASH = b"<\\"
+"""Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
+
+_KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
+"""Problems whose messages contain names but no value."""
 
 
 def accept_bytes(contract: Contract, body: bytes, *, from_floats: bool = False) -> Accepted:
-    """The function's values and the repairs made. Raises ToolInputError.
+    """The function's values, and the repairs and notes. Raises ToolInputError.
 
     `from_floats`: the bytes were written from values that a host has read.
     """
@@ -49,9 +57,16 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     # The short way. The long way starts again from the beginning.
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
+        notes: list[Remark] = []
+        may_have_tags = contract.takes_text and (_LESS_THAN in body or _BACKSLASH in body)
+        if may_have_tags and has_tags(arguments):
+            tags = look_for_tags(contract.shape, arguments, arguments)
+            if tags.problems:
+                return _long_way(contract, reading, None)
+            notes += tags.notes
         if contract.validation_proves_shape:
             try:
-                return contract.validate(arguments), []
+                return contract.validate(arguments), notes
             except InvalidValues as error:
                 return _long_way(contract, reading, error)
         elif contract.has_integers and has_pointed_integers(body):
@@ -60,7 +75,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
             contract.shape, arguments
         ):
             try:
-                return values_of(contract, arguments), []
+                return values_of(contract, arguments), notes
             except InvalidValues as error:
                 raise invalid_values(contract, error, arguments) from None
     return _long_way(contract, reading, None)
@@ -68,7 +83,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
 
 def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | None) -> Accepted:
     """`earlier`: the author's validation error, if it has run on these arguments already."""
-    repairs: list[Repair] = []
+    repairs: list[Remark] = []
     try:
         if type(reading[0]) is not dict:
             reading, repairs = _object_of(contract, reading)
@@ -80,19 +95,24 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
+    tags = NO_TAGS
+    if _LESS_THAN in body or _BACKSLASH in body:
+        tags = look_for_tags(contract.shape, value, decoded)
+        if tags.problems:
+            raise _refusal_without_values(contract, decoded, exam, tags) from None
     if exam.problems:
         raise _refusal(contract, value, decoded, exam, earlier) from None
     try:
-        return values_of(contract, decoded), repairs + exam.repairs
+        return values_of(contract, decoded), [*repairs, *exam.repairs, *tags.notes]
     except InvalidValues as error:
         raise invalid_values(contract, error, decoded) from None
 
 
-def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Repair]]:
+def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Remark]]:
     """`arguments` that came as null (nothing sent) or as JSON text (PrefectHQ/fastmcp#883,
     2025-06-20).
     """
-    repairs: list[Repair] = []
+    repairs: list[Remark] = []
     while isinstance(reading[0], str):
         reading = read_json(reading[0].encode(), contract.limits)
         repairs = [Repair(code="json-text", path=())]
@@ -132,6 +152,36 @@ def _declared_beside(
     return declared
 
 
+def _refusal_without_values(
+    contract: Contract, decoded: Json, exam: Examination, tags: Tags, edits: Iterable[Edit] = ()
+) -> ToolInputError:
+    """The refusal of texts that contain other arguments. It repeats nothing out of these texts, so
+    it has no corrected call, and of the author's validation only which fields are missing.
+    """
+    texts = {problem.path for problem in tags.problems}
+    others = [
+        problem
+        for problem in exam.problems
+        if problem.path not in texts or problem.code in _KEY_PROBLEMS
+    ]
+    invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+    swallowed = {(name,) for name in tags.names}
+    missing = [
+        problem
+        for problem in invalid
+        if problem.code == "missing" and problem.path not in swallowed
+    ]
+    problems = [*tags.problems, *others, *missing]
+    refusal = ToolInputError(
+        problems[:MOST_PROBLEMS],
+        tool=contract.name,
+        declared=exam.declared,
+        edits=edits,
+        more=exam.more + len(problems[MOST_PROBLEMS:]),
+    )
+    return hide_secrets(refusal, contract.shape, decoded)
+
+
 def _refusal(
     contract: Contract,
     arguments: Json,
@@ -143,6 +193,11 @@ def _refusal(
     validation, run once, finds in the rest.
     """
     corrected, edits = _correction(contract, arguments, decoded, exam)
+    if corrected is not None and has_tags(corrected):
+        tags = look_for_tags(contract.shape, corrected, corrected)
+        if tags.problems:
+            unsent = Tags((), tags.names, ())
+            return _refusal_without_values(contract, corrected, exam, unsent, edits)
     # Past the cap, problems that were only counted cannot be told from new ones.
     if exam.more:
         found = [

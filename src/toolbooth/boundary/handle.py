@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_bytes
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.boundary.run import bound_call, is_async, run, run_async
 from toolbooth.context import Context
 from toolbooth.contract import Contract
@@ -66,11 +66,11 @@ def _handle(
     from_floats: bool = False,
 ) -> Json:
     try:
-        values, repairs = accept_bytes(contract, body, from_floats=from_floats)
+        values, remarks = accept_bytes(contract, body, from_floats=from_floats)
         value = run(contract, function, values, context, injected)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
-    return _value_result(contract, value, repairs)
+    return _value_result(contract, value, remarks)
 
 
 async def handle_bytes_async(
@@ -113,18 +113,18 @@ async def _handle_async(
     from_floats: bool = False,
 ) -> Json:
     try:
-        values, repairs = accept_bytes(contract, body, from_floats=from_floats)
+        values, remarks = accept_bytes(contract, body, from_floats=from_floats)
         call = bound_call(contract, function, values, context, injected)
         value = await run_async(call, is_async=is_async(function or contract.function))
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
-    return _value_result(contract, value, repairs)
+    return _value_result(contract, value, remarks)
 
 
-def _value_result(contract: Contract, value: Any, repairs: list[Repair]) -> Json:
+def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json:
     """The result of a tool that ran, also if what it returned cannot be sent."""
     try:
-        return render.value_result(value, repairs)
+        return render.value_result(value, remarks)
     except Exception as error:
         logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
         return render.unsendable_result(error)

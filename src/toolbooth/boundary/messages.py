@@ -136,6 +136,18 @@ def conflicting(key: str, other: str) -> str:
     return f"{quoted(key)} and {quoted(other)} name the same field; send one of them"
 
 
+def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
+    """A text that contains arguments which were not sent: which, and where the text should end."""
+    shown = listed(names, 8)
+    were, own = (
+        ("were", "arguments of their own") if len(names) > 1 else ("was", "its own argument")
+    )
+    return (
+        f"contains the tags of {shown}, which {were} not sent. The text probably ends after "
+        f"{end:,} characters, before {echo(tags)}. Send {shown} as {own}"
+    )
+
+
 # --- values -------------------------------------------------------------------------------------
 
 

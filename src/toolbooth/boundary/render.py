@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jiter
@@ -12,7 +12,7 @@ import orjson
 from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.serialize import SameKey, json_of
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
@@ -22,7 +22,7 @@ from toolbooth.jsonvalue import Json, is_array, shorten
 logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
-"""The key of `_meta` under which programs find repairs, problems and the corrected call."""
+"""The key of `_meta` under which programs find repairs, notes, problems and the corrected call."""
 
 _LINE = 420
 """Characters of one problem's line."""
@@ -38,7 +38,7 @@ def text_result(text: str, *, is_error: bool = False) -> Json:
 
 
 def value_result(
-    value: Any, repairs: list[Repair], structured: Callable[[bytes], Any] = jiter.from_json
+    value: Any, remarks: Sequence[Remark], structured: Callable[[bytes], Any] = jiter.from_json
 ) -> Json:
     """The value that the tool returned. An object is also sent as structured content, made from its
     JSON by `structured`. Raises any exception if the value cannot be sent.
@@ -55,10 +55,17 @@ def value_result(
         made = {"content": [{"type": "text", "text": text.decode()}], "isError": False}
         if text[0] == 123:  # an object
             made["structuredContent"] = structured(text)
-    if repairs:
-        made["_meta"] = {
-            META_KEY: {"repairs": [{"code": each.code, "path": each.where} for each in repairs]}
-        }
+    if remarks:
+        made["_meta"] = {META_KEY: remarks_data(remarks)}
+    return made
+
+
+def remarks_data(remarks: Sequence[Remark]) -> Json:
+    """The repairs and the notes of a call, for programs."""
+    made: Json = {}
+    for each in remarks:
+        kind = "repairs" if isinstance(each, Repair) else "notes"
+        made.setdefault(kind, []).append({"code": each.code, "path": each.where})
     return made
 
 

@@ -19,6 +19,8 @@ from toolbooth.shape import Field, ObjectShape, Shape, json_type
 
 RepairCode = Literal["json-text", "scalar-text", "null-optional", "empty-optional", "client-key"]
 
+NoteCode = Literal["call-tags"]
+
 CLIENT_KEYS = frozenset(
     (
         "toolCallId",  # n8n-io/n8n#21500, 2025-11-03
@@ -47,6 +49,23 @@ class Repair:
     def where(self) -> str:
         """The path as people read it: `$.lines[0]`."""
         return path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something unusual in the arguments that was left as it is."""
+
+    code: NoteCode
+    path: JsonPath
+
+    @property
+    def where(self) -> str:
+        """The path as people read it: `$.body`."""
+        return path_text(self.path)
+
+
+Remark = Repair | Note
+"""What a result says about the arguments of its call."""
 
 
 @dataclass(frozen=True, slots=True)

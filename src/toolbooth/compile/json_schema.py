@@ -19,6 +19,7 @@ from toolbooth.compile.shape_builder import free_shape, json_type_of, object_sha
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
+from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.references import References
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
 
@@ -225,7 +226,12 @@ class _SchemaReader:
         for key in (*required, *_keys_of(_constants(schema))):
             shapes.setdefault(key, unnamed)
         fields = {
-            key: Field(name=key, shape=shape, required=key in required)
+            key: Field(
+                name=key,
+                shape=shape,
+                required=key in required,
+                verbatim=_is_verbatim(declared.get(key)),
+            )
             for key, shape in shapes.items()
         }
         by_pattern = {pattern: self.shape(node) for pattern, node in patterns.items()}
@@ -277,6 +283,10 @@ def _constants(schema: Schema) -> list[Any]:
     if "enum" in schema:
         return list(schema["enum"])
     return [schema["const"]] if "const" in schema else []
+
+
+def _is_verbatim(node: Any) -> bool:
+    return is_mapping(node) and node.get(VERBATIM_KEYWORD) is True
 
 
 def _keys_of(values: Iterable[Any]) -> list[str]:

@@ -17,7 +17,7 @@ require(
 from django.apps import AppConfig
 from django.core.checks import register
 
-from toolbooth.django.checks import check_bodies, check_configuration, check_tools
+from toolbooth.django.checks import check_configuration, check_entries, check_tools
 
 
 class ToolboothConfig(AppConfig):
@@ -27,5 +27,5 @@ class ToolboothConfig(AppConfig):
 
     def ready(self) -> None:
         register(check_configuration)
-        register(check_bodies)
+        register(check_entries)
         register(check_tools)

@@ -28,15 +28,12 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
     return found
 
 
-def check_bodies(**_: Any) -> list[CheckMessage]:
-    """E004: an entry of TOOLBOOTH["BODIES"] that names no tool, or no body."""
+def check_entries(**_: Any) -> list[CheckMessage]:
+    """E004: an entry of BODIES or VERBATIM that names nothing, or cannot be used."""
     found = _catalogue()
     if found is None or isinstance(found, Exception):
         return []
-    return [
-        Error(f"TOOLBOOTH['BODIES'][{each.what!r}]: {each.why}.", id="toolbooth.E004")
-        for each in found.wrong_bodies
-    ]
+    return [Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.wrong_entries]
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:

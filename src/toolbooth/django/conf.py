@@ -57,6 +57,8 @@ class Configuration:
     """The bodies of actions, by the names of tools: see `describe/declared_bodies.py`."""
     inherited_bodies: tuple[str, ...] = ()
     """Tools by name, with `*`, whose actions read their body with their view's own serializer."""
+    verbatim: tuple[str, ...] = ()
+    """Arguments that are taken exactly as sent, as `tool.argument`."""
     profile: ProfileChoice = "portable"
     """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
@@ -159,6 +161,7 @@ _RULES: Mapping[str, Rule] = {
     "INCLUDE": _TEXTS,
     "EXCLUDE": _TEXTS,
     "ORIGINS": _TEXTS,
+    "VERBATIM": _TEXTS,
     "ERRORS": (lambda value: value in ("result", "protocol"), _always('"result" or "protocol"')),
     "LOGIN_REQUIRED": (
         lambda value: value is None or _is_bool(value),

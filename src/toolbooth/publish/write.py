@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, Schema
+from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.publish.merge import blend_objects, enum_of
 from toolbooth.publish.nodes import (
     ANY,
@@ -70,7 +71,7 @@ class Profile:
 
     def keeps_annotation(self, key: str, value: Any) -> bool:
         """Whether a keyword that restricts nothing is published, such as `default`."""
-        return key in ANNOTATIONS or key.startswith("x-")
+        return key in ANNOTATIONS or (key.startswith("x-") and key != VERBATIM_KEYWORD)
 
     def write_union(self, options: list[Json]) -> Json:
         """A node with several alternatives."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_async, run_sync
 from toolbooth.context import Context
 from toolbooth.errors import Problem, ToolError, ToolInputError
@@ -141,7 +141,7 @@ class _Watch:
         "context",
         "plain",
         "registry",
-        "repairs",
+        "remarks",
         "routed",
         "start",
         "tool",
@@ -155,7 +155,7 @@ class _Watch:
         self.context = context
         self.plain = plain
         self.routed: RoutedCall | None = None
-        self.repairs: list[Repair] = []
+        self.remarks: list[Remark] = []
         self.start = 0.0
         self.arguments: dict[Arguments, str] = {}
         if registry.observers:
@@ -173,13 +173,13 @@ class _Watch:
                 self._keep(reading)
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
-        values, repairs = accept_reading(self.tool.contract, reading)
+        values, remarks = accept_reading(self.tool.contract, reading)
         if self.routed is None:
-            self.repairs = repairs
+            self.remarks = remarks
             return values
         if self.routed.slips:
             raise self.routed.refusal()
-        self.repairs = self.routed.all_repairs(repairs)
+        self.remarks = self.routed.all_remarks(remarks)
         return values
 
     def _keep(self, reading: Reading | None) -> None:
@@ -198,7 +198,7 @@ class _Watch:
         """
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
-            result = render.value_result(value, self.repairs, **how_written)
+            result = render.value_result(value, self.remarks, **how_written)
             violation = self._violation(result)
         # A serializer is the author's code, and may raise what a tool may raise.
         except (Exception, SystemExit) as error:
@@ -208,7 +208,7 @@ class _Watch:
             logger.error("tool %r returned what it does not declare: %s", self.tool.name, violation)
             result = render.unusable_result(messages.RESULT_UNDECLARED)
         if self.registry.observers:
-            completed = "repaired" if self.repairs else "passed"
+            completed = "repaired" if self._repairs() else "passed"
             self._record("failed" if result["isError"] else completed, ())
         return result
 
@@ -251,6 +251,9 @@ class _Watch:
         logger.error("tool %r failed", self.tool.name, exc_info=error)
         return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
 
+    def _repairs(self) -> tuple[str, ...]:
+        return tuple(each.code for each in self.remarks if isinstance(each, Repair))
+
     def _record(self, outcome: Outcome, problems: tuple[str, ...]) -> None:
         """Give the record of the call to the observers."""
         if not self.registry.observers:
@@ -260,7 +263,7 @@ class _Watch:
             tool=self.tool.name,
             outcome=outcome,
             problems=problems,
-            repairs=tuple(repair.code for repair in self.repairs),
+            repairs=self._repairs(),
             seconds=perf_counter() - self.start,
             client=self.context.client,
             dispatcher=dispatcher,

@@ -16,7 +16,7 @@ from toolbooth.adapters.sdk.original_request import (
 from toolbooth.boundary import render
 from toolbooth.boundary.accept import Accepted, accept_bytes, accept_reading, invalid_values
 from toolbooth.boundary.read import Reading, Unreadable, read_json
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import Problem, ToolError, ToolInputError
@@ -132,9 +132,9 @@ def error_result(error: BaseException | None, contract: Contract, name: str) -> 
     return render.tool_error_result(error) if isinstance(error, ToolError) else None
 
 
-def meta_with_repairs(meta: Mapping[str, Any] | None, repairs: list[Repair]) -> Json:
-    """A result's `_meta`, with the repairs in it."""
+def meta_with_repairs(meta: Mapping[str, Any] | None, repairs: list[Remark]) -> Json:
+    """A result's `_meta`, with the repairs and notes in it."""
     made = dict(meta or {})
-    ours = render.value_result("", repairs)["_meta"][render.META_KEY]
+    ours = render.remarks_data(repairs)
     made[render.META_KEY] = {**made.get(render.META_KEY, {}), **ours}
     return made

@@ -31,9 +31,9 @@ def checked_text(node: CoreNode) -> CoreNode:
         return "readable"
 
     refusal = core_schema.no_info_plain_validator_function(read)
-    if whole:
-        node = core_schema.no_info_before_validator_function(read, node)
-    choices = {"readable": node, "unreadable": refusal}
+    function = {"type": "no-info", "function": read}
+    exact = {"type": "function-before", "function": function, "schema": node}
+    choices = {"readable": exact if whole else node, "unreadable": refusal}
     return {"type": "tagged-union", "discriminator": readable, "choices": choices}
 
 
@@ -70,7 +70,8 @@ def _checked(value: Any, *, whole: bool) -> Any:
     """
     if is_object(value):
         made = {key: _checked(each, whole=whole) for key, each in value.items()}
-        return value if all(made[key] is value[key] for key in made) else made
+        is_same = all(map(is_, made.values(), value.values()))
+        return value if is_same else made
     if is_array(value):
         items = [_checked(each, whole=whole) for each in value]
         return value if all(map(is_, items, value)) else items

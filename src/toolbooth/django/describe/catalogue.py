@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.module_loading import autodiscover_modules
 from rest_framework.views import APIView
 
+from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.caller import is_open, reads_headers_only
@@ -34,6 +35,7 @@ from toolbooth.django.describe.contracts import (
 from toolbooth.django.describe.declared_bodies import (
     WrongBody,
     declared_body,
+    entry_of_bodies,
     unknown_names,
     unused_patterns_of_bodies,
 )
@@ -49,6 +51,7 @@ from toolbooth.django.describe.names import Name, fitting, free, named, parted, 
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operation
 from toolbooth.django.describe.spectacular import describing
+from toolbooth.django.describe.verbatim import verbatim_mistakes, with_verbatim
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import FunctionTool, function_tool
 from toolbooth.django.results.paged_results import results_of
@@ -95,8 +98,8 @@ class Catalogue:
     """Patterns in the settings that fit no tool, or bring no resource into their group."""
     undeclared_bodies: tuple[str, ...] = ()
     """Tools whose actions do not declare a body: they are called without one."""
-    wrong_bodies: tuple[LeftOut, ...] = ()
-    """Entries of `BODIES` that cannot be used."""
+    wrong_entries: tuple[LeftOut, ...] = ()
+    """Entries of `BODIES` and `VERBATIM` that name nothing, or cannot be used."""
 
 
 _lock = threading.Lock()
@@ -104,9 +107,7 @@ _built: list[Catalogue] = []
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of this process: built whole by whoever asks first, while all others wait for
-    it.
-    """
+    """The catalogue of this process, built by whoever asks first; all others wait for it."""
     if not _built:
         with _lock:
             if not _built:
@@ -144,7 +145,8 @@ def build(chosen: Configuration) -> Catalogue:
     every += [*of_views, *made.actions]
     made.unused_patterns += patterns_without_tools(chosen, every)
     made.unused_patterns += [LeftOut(*each) for each in unused_patterns_of_bodies(chosen, of_views)]
-    made.wrong_bodies += [LeftOut(*each) for each in unknown_names(chosen, of_views)]
+    wrong = [*unknown_names(chosen, of_views), *verbatim_mistakes(chosen, every, made.contracts)]
+    made.wrong_entries += [LeftOut(*each) for each in wrong]
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
@@ -157,7 +159,7 @@ def build(chosen: Configuration) -> Catalogue:
         clashes=tuple(made.clashes),
         unused_patterns=tuple(made.unused_patterns),
         undeclared_bodies=tuple(made.undeclared_bodies),
-        wrong_bodies=tuple(made.wrong_bodies),
+        wrong_entries=tuple(made.wrong_entries),
     )
 
 
@@ -183,7 +185,7 @@ class _Building:
     """The actions of each hand-written dispatcher, and their tools."""
     unused_patterns: list[LeftOut] = field(default_factory=list[LeftOut])
     undeclared_bodies: list[str] = field(default_factory=list[str])
-    wrong_bodies: list[LeftOut] = field(default_factory=list[LeftOut])
+    wrong_entries: list[LeftOut] = field(default_factory=list[LeftOut])
 
     def __post_init__(self) -> None:
         chosen = self.chosen
@@ -196,8 +198,14 @@ class _Building:
         included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
         return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
 
+    @property
+    def contracts(self) -> dict[str, Contract]:
+        tools = {**self.registry.hidden, **self.registry.tools}
+        return {name: tool.contract for name, tool in tools.items()}
+
     def add_hand_written(self, tool: decorators.HandWritten) -> None:
         name = tool.contract.name
+        tool = replace(tool, contract=with_verbatim(tool.contract, self.chosen.verbatim))
         if tool.dispatcher is not None:
             self.dispatchers.setdefault(tool.dispatcher, {})[tool.action.name] = name
         self.actions[name] = tool.action
@@ -245,7 +253,7 @@ class _Building:
             arguments = arguments_of(described)
             clashes = offer(arguments, described, self.chosen)
         except WrongBody as reason:
-            self.wrong_bodies.append(LeftOut(name, str(reason)))
+            self.wrong_entries.append(LeftOut(entry_of_bodies(name), str(reason)))
             self.left_out.append(LeftOut(name, messages.wrong_body(str(reason))))
             return
         except Unknowable as reason:
@@ -286,7 +294,7 @@ class _Building:
         self.actions[name] = action
         self.body_names[name] = call.body_names
         self.registry.add(
-            compiles(arguments),
+            with_verbatim(compiles(arguments), self.chosen.verbatim),
             query_of(call, function_of(call, bulk.results)),
             annotations=hints(action),
             access_check=bulk.access_check,

@@ -99,12 +99,17 @@ def _is_model(given: Any) -> bool:
     return is_pydantic or (is_class and is_dataclass(given)) or is_typeddict(given)
 
 
+def entry_of_bodies(name: str) -> str:
+    """An entry of `BODIES`, as messages name it."""
+    return f"TOOLBOOTH['BODIES'][{name!r}]"
+
+
 def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names in `BODIES` that are no view's tool, each with the reason."""
+    """The entries of `BODIES` that name no view's tool, each with the reason."""
     every = list(tools)
     for name in chosen.bodies:
         if name not in every:
-            yield name, messages.no_such_tool(near_name(name, every))
+            yield entry_of_bodies(name), messages.no_such_tool(near_name(name, every))
 
 
 def unused_patterns_of_bodies(

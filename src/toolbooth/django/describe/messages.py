@@ -82,6 +82,26 @@ FITS_NO_TOOL = "it fits no tool"
 FITS_NO_RESOURCE = "it fits no resource"
 FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
 
+
+def no_tool_named(name: str, near: str | None) -> str:
+    """A setting names a tool that there is not."""
+    return f"there is no tool {name!r}" + _did_you_mean(near)
+
+
+def no_such_argument(tool: str, name: str, near: str | None) -> str:
+    """A setting names an argument that the tool does not have."""
+    return f"{tool!r} has no argument {name!r}" + _did_you_mean(near)
+
+
+def name_an_argument(tool: str) -> str:
+    """A setting of arguments names a whole tool."""
+    return f"name an argument of the tool, as '{tool}.argument'"
+
+
+def _did_you_mean(near: str | None) -> str:
+    return f"; did you mean {near!r}?" if near else ""
+
+
 # What tools and their fields say of themselves.
 
 TAKES_MANY = 'Many: {"objects": [{…}]}, all or none.'

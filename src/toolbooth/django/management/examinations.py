@@ -14,7 +14,7 @@ from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
-from toolbooth.django.checks import check_bodies, check_configuration, check_tools
+from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.former_guesses import (
@@ -52,7 +52,7 @@ Examination = Callable[[], Iterator[Finding]]
 
 
 def _configuration() -> Iterator[Finding]:
-    found = [*check_configuration(), *check_bodies()]
+    found = [*check_configuration(), *check_entries()]
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:

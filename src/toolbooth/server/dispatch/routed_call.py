@@ -11,7 +11,7 @@ from typing import Any
 
 from toolbooth.boundary.read import Reading
 from toolbooth.boundary.refusals import holds_secret
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.tool import PARAMS, ActionTable, Tool
@@ -32,7 +32,7 @@ class RoutedCall:
     inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
     """The keys that were not sent flat, and the path of the object that held them: `("params",)`.
     """
-    repairs: tuple[Repair, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     """Of the dispatcher's own arguments."""
     slips: tuple[Problem, ...] = ()
     """What was wrong with the dispatcher's own arguments, though it is plain what was meant."""
@@ -59,12 +59,12 @@ class RoutedCall:
             corrected=corrected,
         )
 
-    def all_repairs(self, repairs: list[Repair]) -> list[Repair]:
-        """The repairs of the whole call, at the paths where they were made."""
-        if not repairs and not self.repairs:
-            return repairs
-        moved = [replace(each, path=sent_at(self.inside, each.path)) for each in repairs]
-        return [*self.repairs, *moved]
+    def all_remarks(self, remarks: list[Remark]) -> list[Remark]:
+        """The repairs and notes of the whole call, at the paths where they were made."""
+        if not remarks and not self.remarks:
+            return remarks
+        moved = [replace(each, path=sent_at(self.inside, each.path)) for each in remarks]
+        return [*self.remarks, *moved]
 
 
 def sent_at(inside: Mapping[str, JsonPath], path: JsonPath) -> JsonPath:

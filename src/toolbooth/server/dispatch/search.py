@@ -14,7 +14,7 @@ from typing import Any
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.messages import echo
 from toolbooth.boundary.read import NOTHING, Reading, read_json, text_as_object
-from toolbooth.boundary.repairs import Repair
+from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.contract import Limits
 from toolbooth.errors import Problem, ProblemCode, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, near_name, quoted, same_name
@@ -56,18 +56,18 @@ class Search:
         sent = self._located(self._spelt(self._unwrapped(opened[0], contract.limits)))
         strays = self._strays(sent)
         sent = {key: value for key, value in sent.items() if key not in strays}
-        arguments, repairs = self._accept_own(sent, opened)
+        arguments, remarks = self._accept_own(sent, opened)
         target, tool = self._target(arguments)
         fields, inside = self._fields((sent, *opened[1:]), arguments, strays)
         if isinstance(reading[0], str):
-            repairs.insert(0, Repair(code="json-text", path=()))
+            remarks.insert(0, Repair(code="json-text", path=()))
         return RoutedCall(
             table=self.table,
             tool=tool,
             reading=fields,
             target=target,
             inside=inside,
-            repairs=tuple(repairs),
+            remarks=tuple(remarks),
             slips=tuple(self.slips),
         )
 
@@ -82,15 +82,15 @@ class Search:
         if refused is not None:
             raise refused
 
-    def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Repair]]:
-        """The dispatcher's own arguments, and their repairs. Raises ToolInputError."""
+    def _accept_own(self, sent: Json, opened: Reading) -> tuple[Json, list[Remark]]:
+        """The dispatcher's own arguments, and the remarks on them. Raises ToolInputError."""
         own = {key: value for key, value in sent.items() if key in self.table.own}
         try:
-            arguments, repairs = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
+            arguments, remarks = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
         except ToolInputError as error:
             moved = error.moved(partial(sent_at, self.wrapped))
             raise moved.replaced(problems=(*self.slips, *moved.problems)) from None
-        return arguments, [each for each in repairs if each != _AS_PUBLISHED]
+        return arguments, [each for each in remarks if each != _AS_PUBLISHED]
 
     def _slip(self, code: ProblemCode, key: str, message: str) -> None:
         path = sent_at(self.wrapped, (key,))

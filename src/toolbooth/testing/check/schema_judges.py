@@ -51,7 +51,7 @@ class ContractJudge:
     def _objections(self, arguments: Any) -> Sequence[Problem | Repair]:
         """The repairs of a call, or its problems but those of the author's validation."""
         try:
-            return accept_bytes(self.contract, json.dumps(arguments).encode())[1]
+            return self._repairs(arguments)
         except ToolInputError as error:
             return [each for each in error.problems if each.code != "invalid"]
 
@@ -68,7 +68,7 @@ class ContractJudge:
 
     def of_any(self, arguments: Any) -> Verdict | None:
         """What passes without a word must be what the exact schema admits."""
-        if self._repairs(arguments) != 0:
+        if not self._passes(arguments):
             return None
         meant = _in_published_names(self.contract.shape, arguments)
         for error in self.exact.iter_errors(meant):
@@ -78,19 +78,24 @@ class ContractJudge:
 
     def of_portable(self, arguments: Any) -> Verdict | None:
         """What is accepted as it is must be what clients are told."""
-        if self._repairs(arguments) != 0:
+        if not self._passes(arguments):
             return None
         meant = _in_published_names(self.contract.shape, arguments)
         for error in self.published.iter_errors(meant):
             return "portable", _error_text(error)
         return None
 
-    def _repairs(self, arguments: Any) -> int | None:
-        """How many repairs an accepted call needed; None: refused."""
+    def _passes(self, arguments: Any) -> bool:
+        """Whether a call is accepted without a repair."""
         try:
-            return len(accept_bytes(self.contract, json.dumps(arguments).encode())[1])
+            return not self._repairs(arguments)
         except ToolInputError:
-            return None
+            return False
+
+    def _repairs(self, arguments: Any) -> list[Repair]:
+        """The repairs that an accepted call needed. Raises ToolInputError."""
+        remarks = accept_bytes(self.contract, json.dumps(arguments).encode())[1]
+        return [each for each in remarks if isinstance(each, Repair)]
 
     def _may_decide(self, error: Any) -> bool:
         """Whether the author's code decides where the schema objects."""

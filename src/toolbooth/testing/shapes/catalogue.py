@@ -164,6 +164,9 @@ KINDS: dict[str, Kind] = {
     "scalar-for-object": _kind(
         "levels", "an object shrunk to one value", "agent-framework#982", "2025-09-29"
     ),
+    "swallowed": _kind(
+        "levels", "an argument inside the text before it", "claude-code#44826", "2026-04-07"
+    ),
     # --- other JSON types ---
     "true-for-number": _kind("types", "true for 1", "osaurus#2689", "2026-09-09"),
     "number-for-boolean": _kind("types", "1 for true", "parbaked#695", "2026-05-23"),

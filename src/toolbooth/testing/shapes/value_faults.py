@@ -37,6 +37,7 @@ def value_faults(draft: Draft) -> Iterator[AgentShape]:
             for fault in _faults(place):
                 yield _shape(draft, place, fault)
             yield from _number_bytes(draft, place)
+            yield from _swallowed(draft, place)
         if place.form is not None and not place.form.exclusive_paths:
             yield from _left_out(draft, place)
 
@@ -78,6 +79,26 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
                     [(code, path_text(path)) for code in fault.repairs],
                     means=means,
                 )
+
+
+def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
+    """The next argument inside a text at the top level, because a wrong tag ended the text."""
+    text, field = place.value, place.field
+    if not isinstance(text, str) or len(place.path) != 1 or field is None or field.verbatim:
+        return
+    host = str(place.path[0])
+    others = [key for key in draft.arguments if key != host]
+    unsent = [key for key, _ in absent(draft.places[0])] or others
+    if unsent and not place.shape.json_text:
+        tags = f'</{host}>\n<parameter name="{unsent[0]}">'
+        sent = {key: each for key, each in draft.arguments.items() if key != unsent[0]}
+        yield draft.refused_shape(
+            "swallowed",
+            place.path,
+            {**sent, host: f"{text}{tags}"},
+            [("swallowed-argument", path_text(place.path))],
+            corrected=None,
+        )
 
 
 def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:

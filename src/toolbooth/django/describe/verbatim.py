@@ -1,0 +1,63 @@
+"""`TOOLBOOTH["VERBATIM"]`: the arguments, as `tool.argument`, that a project wants taken exactly as
+sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from toolbooth.contract import Contract
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe import messages
+from toolbooth.jsonvalue import near_name
+from toolbooth.shape import Field, ObjectShape
+
+
+def with_verbatim(contract: Contract, chosen: Iterable[str]) -> Contract:
+    """The contract, with those of its fields marked that the setting names."""
+    start = f"{contract.name}."
+    names = {each.removeprefix(start) for each in chosen if each.startswith(start)}
+    if not names:
+        return contract
+    forms = tuple(_marked(form, names) for form in contract.shape.objects)
+    return replace(contract, shape=replace(contract.shape, objects=forms))
+
+
+def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
+    # A field with several keys stays one field.
+    marked: dict[int, Field] = {}
+    for key, field in form.fields.items():
+        if key in names:
+            marked[id(field)] = replace(field, verbatim=True)
+    fields = {key: marked.get(id(field), field) for key, field in form.fields.items()}
+    return replace(form, fields=fields)
+
+
+def verbatim_mistakes(
+    chosen: Configuration, tools: Iterable[str], contracts: Mapping[str, Contract]
+) -> Iterator[tuple[str, str]]:
+    """The entries of `VERBATIM` that name nothing, each with the reason. `tools`: every tool there
+    could be; `contracts`: those that are published.
+    """
+    known = list(tools)
+    for each in chosen.verbatim:
+        reason = _mistake(each, known, contracts)
+        if reason is not None:
+            yield f"TOOLBOOTH['VERBATIM']: {each!r}", reason
+
+
+def _mistake(entry: str, known: list[str], contracts: Mapping[str, Contract]) -> str | None:
+    if entry in known:
+        return messages.name_an_argument(entry)
+    tool = max((name for name in known if entry.startswith(f"{name}.")), key=len, default=None)
+    if tool is None:
+        given = entry.rpartition(".")[0] or entry
+        return messages.no_tool_named(given, near_name(given, known))
+    if tool not in contracts:
+        return None
+    name = entry.removeprefix(f"{tool}.")
+    fields = [key for form in contracts[tool].shape.objects for key in form.fields]
+    return (
+        None if name in fields else messages.no_such_argument(tool, name, near_name(name, fields))
+    )
