@@ -231,3 +231,7 @@ def test_alternatives_below_the_root_stay_alternatives_unless_they_refine_one_ob
     assert (
         published({"type": "string", "if": {"minLength": 3}, "then": {"pattern": "^a"}}) == STRING
     )
+
+
+def test_a_part_that_says_nothing_changes_nothing():
+    assert published({**STRING, "allOf": [True, {}], "anyOf": [{}]}) == STRING

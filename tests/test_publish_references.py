@@ -30,8 +30,14 @@ from toolbooth.publish import ANY_ITEMS, MAX_BYTES, portable
         pytest.param({"$ref": "#Number"}, INTEGER, id="anchor"),
         pytest.param({"$ref": "#City"}, ANY, id="anchor-to-nothing"),
         pytest.param({"$ref": "#/$defs/Nowhere/properties/x"}, ANY, id="nowhere"),
-        pytest.param({"$ref": "#/$defs/Bundled"}, ANY, id="another-resource"),
+        pytest.param(
+            {"$ref": "#/$defs/Bundled"},
+            {"type": "object", "properties": {"x": ANY, "y": INTEGER}},
+            id="another-resource",
+        ),
+        pytest.param({"$ref": "https://c.example/#/$defs/z"}, INTEGER, id="its-definitions"),
         pytest.param({"$ref": "#/$defs/Bundled/properties/x"}, ANY, id="inside-another-resource"),
+        pytest.param({"$ref": "#/$defs/Bundled/properties/y"}, INTEGER, id="through-another"),
         pytest.param({"$ref": "#/$defs/Loop"}, ANY, id="loop"),
     ],
 )
@@ -42,7 +48,11 @@ def test_a_reference_is_inlined(schema: Any, expected: Any):
         "$defs": {
             "City": {"type": "string", "description": "A city."},
             "Either": {"anyOf": [STRING, {**INTEGER, "$anchor": "Number"}]},
-            "Bundled": {"$id": "https://c.example/", "properties": {"x": {"$ref": "#/$defs/y"}}},
+            "Bundled": {
+                "$id": "https://c.example/",
+                "properties": {"x": {"$ref": "#/$defs/City"}, "y": {"$ref": "#/$defs/z"}},
+                "$defs": {"z": INTEGER},
+            },
             "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, STRING]},
         },
         "definitions": {"a/b~c": INTEGER},

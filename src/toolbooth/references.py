@@ -86,11 +86,20 @@ class References:
         Raises:
             NoSuchPart: if that is not in the document.
         """
-        base = self._bases.get(id(schema), self._root_base)
-        address, fragment = urldefrag(base + ref if ref.startswith("#") else urljoin(base, ref))
+        address, fragment = self._address(schema, ref)
         if fragment and not fragment.startswith("/"):
             return self._part(f"{address}#{unquote(fragment)}")
         return resolve_pointer(self._part(address), f"#{fragment}")
+
+    def absolute(self, schema: Schema, ref: str) -> str:
+        """`ref`, written in `schema`, as it would be written at the root."""
+        address, fragment = self._address(schema, ref)
+        return f"#{fragment}" if address == self._root_base else f"{address}#{fragment}"
+
+    def _address(self, schema: Schema, ref: str) -> tuple[str, str]:
+        base = self._bases.get(id(schema), self._root_base)
+        address, fragment = urldefrag(base + ref if ref.startswith("#") else urljoin(base, ref))
+        return address, fragment
 
     def dynamic_target(self, schema: Schema, ref: str) -> Any:
         """What a `$dynamicRef` points to, if only one schema of the document can be meant.

@@ -267,6 +267,13 @@ def test_keys_of_two_alternatives_at_once_are_explained():
     ]
 
 
+def test_a_wrapper_in_an_open_alternative_is_a_wrapper():
+    one = {"type": "object", "properties": {"bar": INTEGER}, "additionalProperties": True}
+    other = {"type": "object", "properties": {"foo": {}}, "required": ["foo"]}
+    schema = of({"anyOf": [one, other]})
+    assert codes(schema, b'{"p": {"foo": {"bar": 1}, "baz": 1}}') == [("nested-wrapper", "$.p.foo")]
+
+
 def test_many_unions_that_all_hold_are_not_multiplied():
     unions = [
         {"anyOf": [{"properties": {f"a{index}": INTEGER}}, {"properties": {f"b{index}": STRING}}]}
@@ -303,6 +310,12 @@ def test_a_root_that_lists_whole_objects_takes_them():
 )
 def test_a_root_that_speaks_of_keys_in_general_takes_any(schema):
     assert outcome(schema, b'{"a": "5", "b": null}') == ({"a": "5", "b": None}, [])
+
+
+def test_a_root_with_patterns_takes_only_keys_that_match():
+    schema = {"type": "object", "patternProperties": {"^x-": INTEGER}}
+    assert outcome(schema, b'{"x-a": "1"}') == ({"x-a": 1}, [("scalar-text", '$["x-a"]')])
+    assert codes(schema, b'{"x_a": 1}') == [("unknown-key", "$.x_a")]
 
 
 def test_a_root_that_only_requires_names_takes_those():

@@ -141,6 +141,8 @@ def of_other_forms(
     """The problems of an object that was taken for one form of a union. A key that another form
     declares is not unknown, but does not go with the others.
     """
+    if any(form.additional is not None for form in forms):  # it may be a wrapper in an open form
+        return problems
     return [_of_another_form(forms, problem, path) for problem in problems]
 
 

@@ -146,7 +146,9 @@ class _SchemaReader:
             return described
         forms = list(made.objects)
         for index, form in enumerate(forms):
-            if form.additional is unsaid and (form.fields or not is_map):
+            if form.patterns and form.unmatched is unsaid:
+                forms[index] = replace(form, unmatched=None)
+            elif form.additional is unsaid and (form.fields or not is_map):
                 forms[index] = replace(form, additional=None)
         made.objects = tuple(forms)
         return made

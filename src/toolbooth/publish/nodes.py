@@ -128,11 +128,6 @@ def values_of(schema: Any) -> list[Any]:
     return []
 
 
-def is_resource(schema: Any) -> bool:
-    """Whether a schema has an `$id`, so that the references in it are relative to that."""
-    return isinstance(object_of(schema).get("$id"), str)
-
-
 def identity(value: Any) -> str:
     """The same text for the same JSON: 1.0 is 1, true is not."""
     plain = int(value) if isinstance(value, float) and value.is_integer() else value

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from toolbooth.jsonvalue import Json, NoSuchPart, resolve_pointer
+from toolbooth.jsonvalue import Json, NoSuchPart
 from toolbooth.publish.merge import any_of, as_one_object, intersect, restrict_to_values, unite
 from toolbooth.publish.nodes import (
     ANY,
@@ -21,7 +21,6 @@ from toolbooth.publish.nodes import (
     Node,
     Position,
     array_of,
-    is_resource,
     object_of,
     values_of,
 )
@@ -59,7 +58,7 @@ class Reader:
         self.max_depth = max_depth
         self.keeps_annotation = keeps_annotation
         self.reads = 0
-        self.references = References(root)
+        self._references = References(root)
         self._nodes_by_ref: dict[tuple[str, Position], Node] = {}
         # Up to draft-07, the keywords beside a `$ref` are ignored.
         self._refs_hide_keywords = "draft-0" in str(root.get("$schema"))
@@ -77,9 +76,8 @@ class Reader:
         written = object_of(schema)
         if schema is False or written.get("not") in (True, {}):
             return Node()
-        is_elsewhere = is_resource(schema) and schema is not self.root
         is_too_much = self.reads > MAX_READS or position.combinators > MAX_COMBINATORS
-        if not written or is_elsewhere or is_too_much:
+        if not written or is_too_much:
             return ANY
         if self._refs_hide_keywords and "$ref" in written:
             written = {"$ref": written["$ref"], **self._annotations(written)}
@@ -189,8 +187,10 @@ class Reader:
 
     def _with_target(self, node: Node, schema: Json, position: Position) -> Node:
         """The node, and what its `$ref` points to."""
-        ref = schema.get("$ref")
-        if not isinstance(ref, str) or ref in position.refs_here:
+        if not isinstance(schema.get("$ref"), str):
+            return node
+        ref = self._references.absolute(schema, schema["$ref"])
+        if ref in position.refs_here:
             return node
         if (ref, position) not in self._nodes_by_ref:
             read = self.read(self._target(ref), position.inside(ref))
@@ -206,19 +206,13 @@ class Reader:
         return intersect(node, Node(branches=tuple(branches), annotations=annotations))
 
     def _target(self, ref: str) -> Any:
-        """The schema that a reference points to. True, which allows anything, if it is outside
-        this document, or inside another resource.
+        """The schema that a reference of the root points to. True, which allows anything, if it is
+        not in this document.
         """
-        base, _, fragment = ref.partition("#")
-        if base not in ("", str(self.root.get("$id")).rstrip("#")):
-            return True
-        pointer = f"#{fragment}"
         try:
-            target = self.references.target(self.root, pointer)
-            passed = [resolve_pointer(self.root, each) for each in _pointers_above(pointer)]
+            return self._references.target(self.root, ref)
         except NoSuchPart:
             return True
-        return True if any(map(is_resource, passed)) else target
 
 
 # --- parts of a schema --------------------------------------------------------------------------
@@ -267,12 +261,6 @@ def _conditions(schema: Json) -> Iterator[list[Any]]:
     for name, names in dependencies(schema):
         if not declared.keys() >= {name, *names}:
             yield [{"required": [name, *names]}, True]
-
-
-def _pointers_above(pointer: str) -> list[str]:
-    """The pointers to the parts above: `#/$defs` and `#/$defs/a` for `#/$defs/a/items`."""
-    steps = pointer.split("/")
-    return ["/".join(steps[:end]) for end in range(2, len(steps))]
 
 
 def _cut(node: Node, reason: str) -> Node:
