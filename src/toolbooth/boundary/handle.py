@@ -42,7 +42,7 @@ def handle_bytes(
         value = run(contract, function, values, context, injected)
         try:
             return render.value_result(value, repairs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return _unsendable(contract, error)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
@@ -78,7 +78,7 @@ async def handle_bytes_async(
         value = await run_async(call, is_async=is_async(function or contract.function))
         try:
             return render.value_result(value, repairs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return _unsendable(contract, error)
     except (ToolInputError, ToolError) as error:
         return _failure_result(contract, error, errors)
@@ -100,7 +100,7 @@ async def handle_arguments_async(
     )
 
 
-def _unsendable(contract: Contract, error: Exception) -> Json:
+def _unsendable(contract: Contract, error: BaseException) -> Json:
     """The result of a tool that ran, and returned what cannot be sent."""
     logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
     return render.unsendable_result(error)
