@@ -179,9 +179,12 @@ def kind_of_difference(case: Case) -> str | None:
 
 
 @pytest.mark.filterwarnings("ignore")  # of `ipaddress`, which is given booleans
-def test_the_branch_of_a_union_is_the_one_that_validate_json_chooses():
+@pytest.mark.parametrize(
+    ("seed", "count"), [(13, 240), pytest.param(14, 1_000, marks=pytest.mark.long)]
+)
+def test_the_branch_of_a_union_is_the_one_that_validate_json_chooses(seed, count):
     compared, differences = 0, Counter[str]()
-    for kind in unions(seed=13, count=240):
+    for kind in unions(seed, count):
         if not can_be_made(kind.annotation(TYPES)):
             continue
         for case in cases(kind):
@@ -325,6 +328,11 @@ def test_keys_that_mean_the_same_are_named_also_if_a_value_before_them_is_left_o
     annotation = dict[int, OnErrorOmit[Annotated[int, Field(gt=0)]]]
     assert outcome(annotation, '{"9": -5, "1": 5, "01": 6}') == [("conflicting-keys", '$.v["01"]')]
     assert outcome(annotation, '{"1": -5, "01": 6}') == {1: 6}
+
+
+def test_keys_that_mean_the_same_are_named_also_where_another_branch_is_nearer():
+    annotation = list[timedelta | dict[int, str] | dict[str, int]]
+    assert ("conflicting-keys", '$.v[0]["01"]') in outcome(annotation, '[{"1": "a", "01": "b"}]')
 
 
 def test_keys_of_a_named_type_that_mean_the_same_are_refused_without_their_names():

@@ -179,6 +179,7 @@ PLACES: list[Callable[[Any], Any]] = [
     lambda union: Annotated[union, Field(union_mode="left_to_right")],
     lambda union: Annotated[union, BeforeValidator(lambda value: value)],
     lambda union: Union[list[union], union],
+    lambda union: create_model("Holder", x=(union, ...), y=(union | None, None)),
 ]
 WRAPPED: list[Callable[[str], str]] = [
     lambda value: value,
@@ -189,6 +190,7 @@ WRAPPED: list[Callable[[str], str]] = [
     lambda value: value,
     lambda value: value,
     lambda value: f"[{value}]",
+    lambda value: f'{{"x": {value}, "y": {value}}}',
 ]
 """The JSON for each of PLACES, around the JSON of a value."""
 

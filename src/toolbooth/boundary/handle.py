@@ -125,7 +125,7 @@ def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json
     """The result of a tool that ran, also if what it returned cannot be sent."""
     try:
         return render.value_result(value, remarks)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         logger.error("tool %r returned what cannot be sent", contract.name, exc_info=error)
         return render.unsendable_result(error)
 

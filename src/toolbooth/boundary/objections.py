@@ -107,7 +107,7 @@ def _of_nearest_branches(
     located: list[tuple[WireLocation, Objection]],
 ) -> list[tuple[WireLocation, Objection]]:
     """The objections without those of the branches of a union that have more of them than
-    another.
+    another. What `compile/` itself objects to would be lost without a word, so it is kept.
     """
     counts: dict[tuple[JsonPath, str], int] = {}
     for found, _ in located:
@@ -119,7 +119,7 @@ def _of_nearest_branches(
         if count < counts[best]:
             nearest[branch[0]] = branch
     kept = {None, *nearest.values()}
-    return [each for each in located if each[0].branch in kept]
+    return [each for each in located if each[0].branch in kept or each[1].kind in _OUR_CODES]
 
 
 def locate(

@@ -180,7 +180,7 @@ def json_run(core: CoreNode) -> Callable[[Any], Any]:
             plain, digits = placeholders(values)
             token = DIGITS.set(digits)
             try:
-                return run_with_digits()(json.dumps(plain).encode())
+                return run_with_digits()(json.dumps(plain, default=float).encode())
             finally:
                 DIGITS.reset(token)
         return run(body)
