@@ -41,12 +41,14 @@ def test_a_pattern_matches_test_ids(pattern: str, test: str, same: bool):
 
 def test_a_difference_that_is_not_listed_fails_with_its_text():
     again = {"tests/a.py::test_x": {"outcome": "failed", "text": "assert 1 == 2"}}
-    with pytest.raises(measured.StepFailed, match="not listed: tests/a.py::test_x\nassert 1 == 2"):
+    with pytest.raises(
+        measured.StepFailed, match=r"not listed: tests/a\.py::test_x\nassert 1 == 2"
+    ):
         peers._check({"tests/a.py::test_x": None}, [], again)
 
 
 def test_an_entry_whose_tests_do_not_differ_fails():
-    with pytest.raises(measured.StepFailed, match="the same on both: tests/a.py::test_x"):
+    with pytest.raises(measured.StepFailed, match=r"the same on both: tests/a\.py::test_x"):
         peers._check({"tests/a.py::test_y": "law"}, [entry("tests/a.py::test_x")], {})
 
 
