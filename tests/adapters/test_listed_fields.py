@@ -265,6 +265,34 @@ def test_a_hand_set_enum_is_listed_and_enforced_whenever_it_is_set(host, change,
     ]
 
 
+@pytest.mark.parametrize("change", [set_enum, replace_parameters], ids=["in-place", "replaced"])
+@pytest.mark.parametrize("strict", [True, False], ids=["strict", "lenient"])
+def test_a_tool_may_be_changed_where_it_is_looked_up(change, strict):
+    server = fastmcp.protect(FastMCP("pick", strict_input_validation=strict))
+    server.tool(pick)
+    tool: Any = asyncio.run(server.get_tool("pick"))
+    change(tool)
+    tool.description = "Picks."
+    schema, results = asyncio.run(called(server, {"colour": "red"}, {"colour": "green"}))
+    assert schema["properties"]["colour"]["enum"] == ["red", "blue"]
+    assert [problems(each) for each in results] == [[], [("invalid", "$.colour")]]
+    assert asyncio.run(server.get_tool("pick")).description == "Picks."
+
+
+@HOSTS
+def test_a_change_that_is_not_a_schema_is_not_used(host, caplog):
+    server = server_with(host, tool_of(host))
+    protect(server)
+    stored(server).parameters["properties"]["colour"] = {"type": "colour"}
+    schema, results = asyncio.run(called(server, {"colour": "red"}, {"color": "red"}))
+    assert schema["properties"]["colour"] == {"type": "string"}
+    assert [problems(each) for each in results] == [
+        [],
+        [("unknown-key", "$.color"), ("missing", "$.colour")],
+    ]
+    assert "a change of the schema of 'pick' is not used" in caplog.text
+
+
 @HOSTS
 def test_a_hand_set_description_default_and_required_name_are_listed(host):
     tool = tool_of(host)

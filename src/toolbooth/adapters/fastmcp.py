@@ -55,7 +55,6 @@ from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
 from toolbooth.adapters.sdk.listing import Listing
 from toolbooth.adapters.sdk.original_request import keep_request
 from toolbooth.errors import ContractError, ContractWarning
-from toolbooth.jsonvalue import Json
 from toolbooth.publish import Profile, ProfileChoice, choose_profile
 
 logger = logging.getLogger("toolbooth.adapters.fastmcp")
@@ -155,6 +154,12 @@ class _Guards:
         parameters = json.dumps(tool.parameters)
         return guard_tool(tool, partial(self._compile, function_of(tool), parameters))
 
+    def guarded_quietly(self, tool: Tool) -> GuardedTool:
+        """`guarded` during a call, where the author, who could act on a warning, is not there."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ContractWarning)
+            return self.guarded(tool)
+
     def guarded_if_possible(self, tool: Tool) -> Tool:
         """The tool, behind the boundary unless it already is, or cannot be."""
         if isinstance(tool, GuardedTool | NamedTool):
@@ -162,10 +167,7 @@ class _Guards:
         if _is_guarded_below(tool):
             return named_tool(tool)
         try:
-            with warnings.catch_warnings():
-                # The author, who could act on a warning, is not here.
-                warnings.simplefilter("ignore", ContractWarning)
-                return self.guarded(tool)
+            return self.guarded_quietly(tool)
         except ContractError as error:
             logger.warning("tool %r is served as it is, unprotected: %s", tool.name, error)
             return tool
@@ -181,6 +183,26 @@ def _is_guarded_below(tool: Tool) -> TypeIs[FastMCPProviderTool]:
     return is_protected(tool._server)  # pyright: ignore[reportPrivateUsage]
 
 
+class _Kept:
+    """A guarded tool, and copies of what it was made from and of what it published."""
+
+    def __init__(self, tool: Tool, made: GuardedTool) -> None:
+        self.made = made
+        self._fields = dict(vars(tool))
+        self._parameters = deepcopy(tool.parameters)
+        self._published = deepcopy(made.parameters)
+        self._followed = self._published
+
+    def of(self, tool: Tool) -> GuardedTool | None:
+        """The guarded tool, if the tool is as it was. Schemas may have been changed in place."""
+        if self._fields != vars(tool) or self._parameters != tool.parameters:
+            return None
+        if self.made.parameters != self._followed:
+            self.made.follow(self._published)
+            self._followed = deepcopy(self.made.parameters)
+        return self.made
+
+
 class _CheckedComponents(dict[str, FastMCPComponent]):
     """The components of a local provider. They stay as they are, but a tool with a mistake is not
     added.
@@ -189,35 +211,30 @@ class _CheckedComponents(dict[str, FastMCPComponent]):
     def __init__(self, profile: Profile) -> None:
         super().__init__()
         self._guards = _Guards(profile)
-        self._guarded: dict[str, tuple[dict[str, Any], Json, GuardedTool]] = {}
+        self._kept: dict[str, _Kept] = {}
 
     def __setitem__(self, key: str, component: FastMCPComponent) -> None:
-        if isinstance(component, Tool):
-            self._guard(key, component)
+        if isinstance(component, Tool) and not isinstance(component, GuardedTool):
+            self._kept[key] = _Kept(component, self._guards.guarded(component))
         super().__setitem__(key, component)
 
     def guarded(self, component: FastMCPComponent) -> FastMCPComponent:
         """A tool behind the boundary, as it is now; anything else as it is."""
-        if not isinstance(component, Tool):
+        if not isinstance(component, Tool) or isinstance(component, GuardedTool):
             return component
         key = component.key
-        kept = self._guarded.get(key)
-        if kept is not None:
-            fields, parameters, made = kept
-            # Also a schema that was changed in place.
-            if fields == vars(component) and parameters == component.parameters:
-                return made
+        kept = self._kept.get(key)
         try:
-            return self._guard(key, component)
-        except ContractError:
-            return self._guards.guarded_if_possible(component)
-
-    def _guard(self, key: str, tool: Tool) -> Tool:
-        if isinstance(tool, GuardedTool):
-            return tool
-        made = self._guards.guarded(tool)
-        self._guarded[key] = (dict(vars(tool)), deepcopy(tool.parameters), made)
-        return made
+            found = None if kept is None else kept.of(component)
+            if found is None:
+                found = self._guards.guarded_quietly(component)
+                self._kept[key] = _Kept(component, found)
+            return found
+        except ContractError as error:
+            if kept is None:
+                return self._guards.guarded_if_possible(component)
+            logger.warning("a change of the schema of %r is not used: %s", component.name, error)
+            return kept.made
 
 
 def _checked_all(

@@ -10,7 +10,8 @@ import inspect
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from functools import cache, partial
+from copy import deepcopy
+from functools import cache, lru_cache, partial
 from traceback import walk_tb
 from typing import Any
 
@@ -93,6 +94,18 @@ class GuardedTool(Tool):
     def contract_here(self) -> Contract:
         """The contract, without reading numbers from text if the server is set to be strict."""
         return self.compile(strict=True)[0] if _strict_input_validation() else self.contract
+
+    def follow(self, published: Json) -> None:
+        """Hold calls to what was changed by hand in the schema of this guarded tool."""
+        plain = self.compile
+        listed = deepcopy(self.parameters)
+
+        @lru_cache(maxsize=2)
+        def compile(*, strict: bool) -> tuple[Contract, Json]:
+            return with_hand_set(plain(strict=strict)[0], published, listed), listed
+
+        self.contract = compile(strict=False)[0]
+        self.compile = compile
 
     async def _run_accepted(
         self, accept: Callable[[], Awaitable[Accepted]], original: OriginalRequest

@@ -11,7 +11,9 @@ structured output and mask; only the validation of arguments is ours, and runs o
 from __future__ import annotations
 
 import inspect
+import logging
 import typing
+import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -49,9 +51,11 @@ from toolbooth.compile.params import is_context
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
-from toolbooth.errors import ContractError, ToolInputError
+from toolbooth.errors import ContractError, ContractWarning, ToolInputError
 from toolbooth.jsonvalue import Json, Schema
 from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
+
+logger = logging.getLogger("toolbooth.adapters.mcp_sdk")
 
 Server = TypeVar("Server", bound=MCPServer[Any])
 Function = Callable[..., Any]
@@ -162,7 +166,16 @@ class _CheckedTools(dict[str, Tool]):
         # Also a schema that was changed in place.
         if kept is not None and kept[0] == _state(tool):
             return kept[1]
-        return self._guard(tool.name, tool)
+        try:
+            with warnings.catch_warnings():
+                # The author, who could act on a warning, is not here.
+                warnings.simplefilter("ignore", ContractWarning)
+                return self._guard(tool.name, tool)
+        except (ContractError, InvalidSignature) as error:
+            if kept is None:
+                raise
+            logger.warning("a change of the schema of %r is not used: %s", tool.name, error)
+            return kept[1]
 
     def _guard(self, name: str, tool: Tool) -> GuardedTool:
         made = tool if isinstance(tool, GuardedTool) else guard_tool(tool, self._profile)
