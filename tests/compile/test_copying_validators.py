@@ -5,7 +5,7 @@ and what the author's code has dealt with passes.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import pytest
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from typing_extensions import TypedDict
 from validator_ways import LOSING, LOSING_INSTANCES, PASSING, Plain, Way, recased_keys
 
 from toolbooth import Unpack, Verbatim, compile_function, handle_bytes
@@ -60,6 +61,17 @@ def on_field(mode: str, way: Way) -> Any:
     return Annotated[Plain, marker]
 
 
+@dataclass
+class Recorded:
+    email: str | None = None
+    age: int = 0
+
+
+class Typed(TypedDict):
+    email: NotRequired[str | None]
+    age: NotRequired[int]
+
+
 PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
     "model": lambda mode, way: (with_validator(mode, way), '{"it": %s}', "$.it"),
     "field": lambda mode, way: (on_field(mode, way), '{"it": %s}', "$.it"),
@@ -89,6 +101,19 @@ PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
         "$",
     ),
 }
+for kind in (Recorded, Typed):
+    PLACES[kind.__name__] = lambda mode, way, kind=kind: (
+        Annotated[kind, on_field(mode, way).__metadata__[0]],
+        '{"it": %s}',
+        "$.it",
+    )
+for order in (0, 1):
+    PLACES[f"unpacked field {order}"] = lambda mode, way, order=order: (
+        Annotated[Plain, *(on_field(mode, way).__metadata__[0], Unpack())[:: 1 - 2 * order]],
+        "%s",
+        "$",
+    )
+
 PLACES_OF_INSTANCES = ("field", "optional field", "items")
 """Where Pydantic takes an instance from a before validator."""
 
@@ -163,7 +188,7 @@ def check_that_nothing_is_dropped(way: Way, mode: str, place: str) -> None:
 @pytest.mark.parametrize("way", PASSING)
 def test_a_key_that_the_authors_code_has_dealt_with_passes(way: str, mode: str, place: str):
     rewrite, sent = PASSING[way]
-    if place == "unpacked":
+    if "unpacked" in place:
         # A wrapper of declared names at the top level is refused before any validator.
         sent = sent.get("data", sent)
     hint, body, _ = PLACES[place](mode, rewrite)

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, PydanticUndefined, ValidationError, core_s
 from toolbooth.compile.flatten import mark_flattened_below
 from toolbooth.compile.mistakes import name_mistakes, type_mistakes, warn_of_untyped
 from toolbooth.compile.params import Injected, ReadParam, read_params
-from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, CoreNode
+from toolbooth.compile.pydantic.core_schema import DEFAULTS, LENIENT, CoreNode, marker_of
 from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
@@ -42,6 +42,9 @@ Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
 """What Pydantic says of an annotation that it cannot use."""
+
+_SAME_KINDS = {"unexpected_keyword_argument": "extra_forbidden"}
+"""Errors of dataclasses that have another name for models."""
 
 _OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
 
@@ -155,8 +158,10 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
         root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
     if len(params) == 1:
         field = root["fields"][params[0].name]
-        marker = find_marker(field["schema"], Unpack)
-        whole = marker is not None and not marker.prefix and not is_nullable(field["schema"])
+        # A marker inside a validator of the parameter: the validator gets the whole model.
+        marker = marker_of(field["schema"])
+        is_sole = isinstance(marker, Unpack) and not marker.prefix
+        whole = is_sole and not is_nullable(field["schema"])
         if whole and not is_optional(field):
             return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
     shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
@@ -320,4 +325,5 @@ def _validate_with(core: Any) -> Callable[[Any], Any]:
 
 def _objections(error: ValidationError) -> Iterable[Objection]:
     for each in error.errors(include_url=False, include_input=False):
-        yield Objection(model_path=each["loc"], kind=each["type"], message=each["msg"])
+        kind = _SAME_KINDS.get(each["type"], each["type"])
+        yield Objection(model_path=each["loc"], kind=kind, message=each["msg"])

@@ -81,7 +81,7 @@ class FieldsBehind:
     def _declared_part(self, made: Any) -> Any:
         if self.keep_extra or not is_mapping(made):
             return made
-        if type(made) is dict and made.keys() <= self.declared:
+        if is_object(made) and made.keys() <= self.declared:
             return made
         return {key: value for key, value in plain_copy(made).items() if key in self.declared}
 
