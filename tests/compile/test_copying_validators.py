@@ -95,6 +95,16 @@ PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
         '{"it": [%s]}',
         "$.it[0]",
     ),
+    "values": lambda mode, way: (
+        Annotated[
+            dict[str, Plain],
+            on_field(
+                mode, lambda values: {key: way(each) for key, each in values.items()}
+            ).__metadata__[0],
+        ],
+        '{"it": {"a": %s}}',
+        "$.it.a",
+    ),
     "unpacked": lambda mode, way: (
         Annotated[with_validator(mode, way), Unpack()],
         "%s",
@@ -114,7 +124,7 @@ for order in (0, 1):
         "$",
     )
 
-PLACES_OF_INSTANCES = ("field", "optional field", "items")
+PLACES_OF_INSTANCES = ("field", "optional field", "items", "values")
 """Where Pydantic takes an instance from a before validator."""
 
 EVERYWHERE = pytest.mark.parametrize(
