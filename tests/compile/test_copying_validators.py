@@ -5,7 +5,7 @@ and what the author's code has dealt with passes.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 from pydantic import (
@@ -553,3 +553,37 @@ def test_a_list_without_fields_is_left_to_its_validator():
         for listed in (hint, hint | None):
             marked = Annotated[listed, BeforeValidator(lambda value: value)]
             assert call(marked, f'{{"it": {sent}}}')[1] == [json.loads(sent)]
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    name: str = ""
+
+
+class Kennel(BaseModel):
+    inner: Dog | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def put_in(cls, value: Any) -> Any:
+        return {"inner": value}
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind"), BeforeValidator(lambda value: {**value})]
+
+
+@pytest.mark.parametrize(
+    ("hint", "sent", "path"),
+    [
+        pytest.param(Pet, '{"kind": "cat", "livse": 3}', "$.it.livse", id="branch-of-a-union"),
+        pytest.param(Kennel, '{"kind": "dog", "nmae": "x"}', "$.it.nmae", id="moved-inwards"),
+    ],
+)
+def test_a_path_behind_a_validator_is_the_one_that_was_sent(hint: Any, sent: str, path: str):
+    result, _ = call(hint, f'{{"it": {sent}}}')
+    assert refusal(result) == [("unknown-key", path)]
