@@ -97,6 +97,7 @@ LOSING: dict[str, Way] = {
     "setdefault in a loop": lambda d: {k: d.setdefault(k, 0) for k in list(d)},
     "two reads in a loop": looped,
     "map": lambda d: {k: d[k] for k in d},
+    "str of keys": lambda d: {str(k): d[str(k)] for k in map(str, d)},
     "fromkeys": lambda d: dict.fromkeys(d) | d,
     "JSON and back": lambda d: json.loads(json.dumps(d)),
     "pickled": lambda d: pickle.loads(pickle.dumps(d)),

@@ -215,3 +215,11 @@ def test_a_message_that_repeats_a_secret_is_not_shown():
             "message": "is not accepted as it is; nothing of a secret is shown",
         }
     ]
+
+
+def test_an_item_that_is_a_secret_is_named_by_its_position():
+    contract = contract_of(list[Secret[int]])
+    result = handle_bytes(contract, b'{"it": [5, "s3cr3t"]}')
+    assert result["_meta"]["toolbooth"]["problems"] == [
+        {"code": "wrong-type", "path": "$.it[1]", "message": "must be an integer, got text"}
+    ]

@@ -5,7 +5,7 @@ and what the author's code has dealt with passes.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 from pydantic import (
@@ -17,6 +17,7 @@ from pydantic import (
     create_model,
     model_validator,
 )
+from typing_extensions import TypedDict
 from validator_ways import LOSING, LOSING_INSTANCES, PASSING, Plain, Way, recased_keys
 
 from toolbooth import Unpack, Verbatim, compile_function, handle_bytes
@@ -60,6 +61,17 @@ def on_field(mode: str, way: Way) -> Any:
     return Annotated[Plain, marker]
 
 
+@dataclass
+class Recorded:
+    email: str | None = None
+    age: int = 0
+
+
+class Typed(TypedDict):
+    email: NotRequired[str | None]
+    age: NotRequired[int]
+
+
 PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
     "model": lambda mode, way: (with_validator(mode, way), '{"it": %s}', "$.it"),
     "field": lambda mode, way: (on_field(mode, way), '{"it": %s}', "$.it"),
@@ -83,13 +95,36 @@ PLACES: dict[str, Callable[[str, Way], tuple[Any, str, str]]] = {
         '{"it": [%s]}',
         "$.it[0]",
     ),
+    "values": lambda mode, way: (
+        Annotated[
+            dict[str, Plain],
+            on_field(
+                mode, lambda values: {key: way(each) for key, each in values.items()}
+            ).__metadata__[0],
+        ],
+        '{"it": {"a": %s}}',
+        "$.it.a",
+    ),
     "unpacked": lambda mode, way: (
         Annotated[with_validator(mode, way), Unpack()],
         "%s",
         "$",
     ),
 }
-PLACES_OF_INSTANCES = ("field", "optional field", "items")
+for kind in (Recorded, Typed):
+    PLACES[kind.__name__] = lambda mode, way, kind=kind: (
+        Annotated[kind, on_field(mode, way).__metadata__[0]],
+        '{"it": %s}',
+        "$.it",
+    )
+for order in (0, 1):
+    PLACES[f"unpacked field {order}"] = lambda mode, way, order=order: (
+        Annotated[Plain, *(on_field(mode, way).__metadata__[0], Unpack())[:: 1 - 2 * order]],
+        "%s",
+        "$",
+    )
+
+PLACES_OF_INSTANCES = ("field", "optional field", "items", "values")
 """Where Pydantic takes an instance from a before validator."""
 
 EVERYWHERE = pytest.mark.parametrize(
@@ -163,7 +198,7 @@ def check_that_nothing_is_dropped(way: Way, mode: str, place: str) -> None:
 @pytest.mark.parametrize("way", PASSING)
 def test_a_key_that_the_authors_code_has_dealt_with_passes(way: str, mode: str, place: str):
     rewrite, sent = PASSING[way]
-    if place == "unpacked":
+    if "unpacked" in place:
         # A wrapper of declared names at the top level is refused before any validator.
         sent = sent.get("data", sent)
     hint, body, _ = PLACES[place](mode, rewrite)
@@ -518,3 +553,37 @@ def test_a_list_without_fields_is_left_to_its_validator():
         for listed in (hint, hint | None):
             marked = Annotated[listed, BeforeValidator(lambda value: value)]
             assert call(marked, f'{{"it": {sent}}}')[1] == [json.loads(sent)]
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    name: str = ""
+
+
+class Kennel(BaseModel):
+    inner: Dog | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def put_in(cls, value: Any) -> Any:
+        return {"inner": value}
+
+
+Pet = Annotated[Cat | Dog, Field(discriminator="kind"), BeforeValidator(lambda value: {**value})]
+
+
+@pytest.mark.parametrize(
+    ("hint", "sent", "path"),
+    [
+        pytest.param(Pet, '{"kind": "cat", "livse": 3}', "$.it.livse", id="branch-of-a-union"),
+        pytest.param(Kennel, '{"kind": "dog", "nmae": "x"}', "$.it.nmae", id="moved-inwards"),
+    ],
+)
+def test_a_path_behind_a_validator_is_the_one_that_was_sent(hint: Any, sent: str, path: str):
+    result, _ = call(hint, f'{{"it": {sent}}}')
+    assert refusal(result) == [("unknown-key", path)]

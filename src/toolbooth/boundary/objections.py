@@ -136,7 +136,8 @@ def locate(
     while model_path:
         step = model_path[0]
         if shape is None or shape.opaque:
-            path.append(step)
+            if not _is_label(model_path, look_up(sent, tuple(path))):
+                path.append(step)
             model_path = model_path[1:]
         elif isinstance(step, int):
             path.append(step)
@@ -150,6 +151,14 @@ def locate(
             path += [name] if name is not None else []
             shape, model_path = below, model_path[taken:]
     return WireLocation(tuple(path), shape, branch, group)
+
+
+def _is_label(model_path: tuple[str | int, ...], sent: Any) -> bool:
+    """Whether a step behind an author's validator only names a branch of a union, or an object that
+    the author's code has put around what was sent.
+    """
+    step, *rest = model_path
+    return bool(rest) and isinstance(step, str) and isinstance(sent, dict) and step not in sent
 
 
 def _group_keys(shape: Shape, model_path: tuple[str | int, ...]) -> tuple[str, ...]:

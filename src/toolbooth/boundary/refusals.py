@@ -81,9 +81,13 @@ def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape 
             shape = item_shape(shape.arrays[0], step) if shape.arrays else None
         else:
             form = _likely_form(shape, look_up(arguments, path[:end]))
-            declared = None if form is None else form.fields.get(step)
-            shape = None if declared is None else declared.shape
+            shape = None if form is None else _shape_under(form, step)
     return None if shape is None else _likely_form(shape, look_up(arguments, path))
+
+
+def _shape_under(form: ObjectShape, key: str) -> Shape | None:
+    declared = form.fields.get(key)
+    return form.additional if declared is None else declared.shape
 
 
 def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:

@@ -33,7 +33,7 @@ from toolbooth.compile.mistakes import (
     warn_of_untyped,
 )
 from toolbooth.compile.params import Injected, ReadParam, read_params
-from toolbooth.compile.pydantic.core_schema import AS_JSON, DEFAULTS, LENIENT, CoreNode
+from toolbooth.compile.pydantic.core_schema import AS_JSON, DEFAULTS, LENIENT, CoreNode, marker_of
 from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
@@ -56,6 +56,9 @@ Describe = Callable[[], dict[str, Any]]
 
 PYDANTIC_ERRORS = (PydanticSchemaGenerationError, PydanticUserError, PydanticUndefinedAnnotation)
 """What Pydantic says of an annotation that it cannot use."""
+
+_SAME_KINDS = {"unexpected_keyword_argument": "extra_forbidden"}
+"""Errors of dataclasses that have another name for models."""
 
 _OF_THE_TYPE = ("description", "examples", "deprecated", "json_schema_extra", "discriminator")
 
@@ -169,8 +172,10 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
         root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
     if len(params) == 1:
         field = root["fields"][params[0].name]
-        marker = find_marker(field["schema"], Unpack)
-        whole = marker is not None and not marker.prefix and not is_nullable(field["schema"])
+        # A marker inside a validator of the parameter: the validator gets the whole model.
+        marker = marker_of(field["schema"])
+        is_sole = isinstance(marker, Unpack) and not marker.prefix
+        whole = is_sole and not is_nullable(field["schema"])
         if whole and not is_optional(field):
             return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
     shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
@@ -354,4 +359,5 @@ def _objection(error: ErrorDetails) -> Objection:
         same: list[str] = error.get("ctx", {})["find"](error["input"])
         if same:
             path, message = (*path, same[1]), f"{same[0]} and {same[1]} mean the same"
-    return Objection(model_path=path, kind=error["type"], message=message)
+    kind = _SAME_KINDS.get(error["type"], error["type"])
+    return Objection(model_path=path, kind=kind, message=message)

@@ -1,9 +1,10 @@
-"""The data that an author's validator hands on: what of it goes on to the fields, and which of the
-undeclared keys that were sent would be dropped there.
+"""The data that an author's validator hands on: what the fields get of it, and which of the
+undeclared keys that were sent they would drop.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,15 +29,17 @@ class Watch(Protocol):
         ...
 
     def kept(self, value: Any, made: Any) -> Any:
-        """What goes on to the fields if no history is needed."""
+        """What the fields get if no history is needed."""
         ...
 
     def pass_on(self, histories: Histories, made: Any) -> Any:
-        """What goes on of the data that the author's code hands on. Sets `lost` of each history."""
+        """What the fields get of the data that the author's code hands on. Sets `lost` of each
+        history.
+        """
         ...
 
     def with_lost(self, histories: Histories, passed: Any) -> Any:
-        """What goes on, with the lost keys; None if nothing behind would report them."""
+        """What the fields get, with the lost keys; None if they would not report them."""
         ...
 
 
@@ -81,7 +84,7 @@ class FieldsBehind:
     def _declared_part(self, made: Any) -> Any:
         if self.keep_extra or not is_mapping(made):
             return made
-        if type(made) is dict and made.keys() <= self.declared:
+        if is_object(made) and made.keys() <= self.declared:
             return made
         return {key: value for key, value in plain_copy(made).items() if key in self.declared}
 
@@ -123,33 +126,36 @@ class FieldsBehind:
 
 @dataclass(frozen=True, slots=True)
 class ItemsBehind:
-    """The items of a list right behind an author's validator. Where the author's code returns as
-    many items, each comes from the one at its place.
+    """The items of a list, or the values of an open object, right behind an author's validator. A
+    list of the same length is taken to have its items at the same places.
     """
 
     fields: FieldsBehind
 
     def histories_of(self, value: Any) -> Histories | None:
-        if not is_array(value):
+        if not is_array(value) and not is_object(value):
             return None
-        if all(self.fields.history_of(each) is None for each in value):
+        items = _items(value)
+        if all(self.fields.history_of(each) is None for each in items.values()):
             return None
-        return {(index,): _item_history(each) for index, each in enumerate(value)}
+        return {(place,): _item_history(each) for place, each in items.items()}
 
     def logged(self, value: Any, histories: Histories) -> Any:
-        return list(map(_logged_item, value, histories.values()))
+        logs = list(map(_logged_item, _items(value).values(), histories.values()))
+        return logs if is_array(value) else dict(zip(value, logs, strict=True))
 
     def kept(self, value: Any, made: Any) -> Any:
-        if not is_array(value) or not is_array(made) or len(value) != len(made):
+        if not _are_alike(value, made):
             return made
-        return list(map(self.fields.kept, value, made))
+        before = _items(value)
+        return _each_item(made, lambda place, each: self.fields.kept(before.get(place), each))
 
     def pass_on(self, histories: Histories, made: Any) -> Any:
-        if not is_array(made):
-            return made
-        return [
-            self._pass_on_item(histories.get((index,)), each) for index, each in enumerate(made)
-        ]
+        if is_array(made) and len(made) != len(histories):
+            histories = {}
+        return _each_item(
+            made, lambda place, each: self._pass_on_item(histories.get((place,)), each)
+        )
 
     def _pass_on_item(self, history: History | None, made: Any) -> Any:
         if isinstance(made, KeyLog) and made.history.sent:
@@ -160,6 +166,27 @@ class ItemsBehind:
 
     def with_lost(self, histories: Histories, passed: Any) -> Any:
         return None
+
+
+def _items(value: Any) -> dict[str | int, Any]:
+    """The parts of a list or an object, by position or key."""
+    return dict(enumerate(value)) if is_array(value) else value
+
+
+def _each_item(made: Any, change: Callable[[str | int, Any], Any]) -> Any:
+    """A list or an object with each part changed; anything else as it is."""
+    if is_array(made):
+        return [change(index, each) for index, each in enumerate(made)]
+    if is_object(made):
+        return {key: change(key, each) for key, each in made.items()}
+    return made
+
+
+def _are_alike(value: Any, made: Any) -> bool:
+    """Whether what the author's code made has its parts at the places where they were sent."""
+    if is_array(value):
+        return is_array(made) and len(value) == len(made)
+    return is_object(value) and is_object(made)
 
 
 def _item_history(item: Any) -> History:

@@ -33,6 +33,10 @@ class _WalkedKey(str):
 
     __slots__ = ()
 
+    # `str(key)` is the same key, not a name that the author's code knows.
+    def __str__(self) -> str:
+        return self
+
 
 class KeyLog(dict[str, Any]):
     """A dict that notes in its history how it is read."""
@@ -145,4 +149,4 @@ def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def _plain_key(key: Any) -> Any:
-    return str(key) if type(key) is _WalkedKey else key
+    return str.__str__(key) if type(key) is _WalkedKey else key

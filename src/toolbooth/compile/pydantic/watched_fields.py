@@ -21,6 +21,7 @@ from toolbooth.compile.pydantic.handed_on import FieldsBehind, ItemsBehind
 
 _TRANSPARENT = frozenset(("model", "dataclass", "default", "nullable", "function-after", *AUTHORED))
 _NEVER_OBJECTS = frozenset(("none", "bool", "int", "float", "str", "literal", "list", "date"))
+_ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _ANY: CoreNode = {"type": "any"}
 
 
@@ -48,13 +49,16 @@ def fields_behind(node: CoreNode, config: Config) -> FieldsBehind | None:
 
 
 def items_behind(node: CoreNode, config: Config) -> ItemsBehind | None:
-    """The items of a list right below an author's validator, if they have fields."""
+    """The items of a list, or the values of an open object, right below an author's validator, if
+    they have fields.
+    """
     config = Config.of(node, config)
     while node["type"] in ("default", "nullable", "function-after"):
         node = node["schema"]
-    if node["type"] != "list":
+    items = _ITEMS.get(node["type"])
+    if items is None:
         return None
-    fields = fields_behind(node.get("items_schema", _ANY), config)
+    fields = fields_behind(node.get(items, _ANY), config)
     return ItemsBehind(fields) if fields is not None and fields.last else None
 
 
