@@ -37,6 +37,22 @@ def test_declared_json_text_is_read_as_strictly_as_all_else():
     ]
 
 
+def test_a_boolean_or_text_is_no_integer_in_declared_json_text():
+    def tool(sizes: Json[list[Annotated[int, Field(ge=3)]]]) -> str:
+        return str(sizes)
+
+    contract = compile_function(tool)
+    result = handle_bytes(contract, rb'{"sizes": "[4, true, \"5\", 2.0, 5.0]"}')
+    problems = result["_meta"]["toolbooth"]["problems"]
+    assert [(each["path"], each["message"]) for each in problems] == [
+        ("$.sizes[1]", "must be a valid integer"),
+        ("$.sizes[2]", "must be a valid integer"),
+        ("$.sizes[3]", "must be greater than or equal to 3"),
+    ]
+    result = handle_bytes(contract, rb'{"sizes": "[4, 5.0, 12345678901234567890.0]"}')
+    assert result["content"][0]["text"] == "[4, 5, 12345678901234567890]"
+
+
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400"])
 def test_a_number_that_nobody_can_hold_is_refused_inside_declared_json_text(number):
     def tool(rates: Json[dict[str, list[float]]]): ...

@@ -33,7 +33,14 @@ from toolbooth.compile.mistakes import (
     warn_of_untyped,
 )
 from toolbooth.compile.params import Injected, ReadParam, read_params
-from toolbooth.compile.pydantic.core_schema import AS_JSON, DEFAULTS, LENIENT, CoreNode, marker_of
+from toolbooth.compile.pydantic.core_schema import (
+    AS_JSON,
+    DEFAULTS,
+    LENIENT,
+    OWN_LABELS,
+    CoreNode,
+    marker_of,
+)
 from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
@@ -354,7 +361,8 @@ def _objections(error: ValidationError) -> Iterable[Objection]:
 
 
 def _objection(error: ErrorDetails) -> Objection:
-    path, message = error["loc"], error["msg"]
+    path = tuple(step for step in error["loc"] if step not in OWN_LABELS)
+    message = error["msg"]
     if error["type"] == CONFLICTING_KEYS:
         same: list[str] = error.get("ctx", {})["find"](error["input"])
         if same:

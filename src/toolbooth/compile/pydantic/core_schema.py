@@ -74,6 +74,10 @@ class Config:
         )
 
 
+AS_SENT = "<as sent>"
+OWN_LABELS = frozenset((AS_SENT, "<pointed>", "<digits>", "<rewritten>", "<unreadable>"))
+"""Labels of the choices that we add to a core schema. Pydantic writes them into its paths."""
+
 DEFAULTS = Config()
 LENIENT = Config(exact_types=False)
 AS_JSON = Config(as_json=True)

@@ -11,7 +11,7 @@ from typing import Any
 from jiter import LosslessFloat, from_json
 from pydantic_core import PydanticCustomError, core_schema
 
-from toolbooth.compile.pydantic.core_schema import CoreNode, below
+from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode, below
 from toolbooth.compile.pydantic.numbers import as_float
 from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 
@@ -23,18 +23,20 @@ def checked_text(node: CoreNode) -> CoreNode:
     def read(value: Any) -> Any:
         return _read_text(value, whole=whole)
 
-    def readable(value: Any) -> str:
+    def branch(value: Any) -> str:
         try:
-            read(value)
+            text = read(value)
         except PydanticCustomError:
-            return "unreadable"
-        return "readable"
+            return "<unreadable>"
+        return AS_SENT if text is value else "<rewritten>"
 
-    refusal = core_schema.no_info_plain_validator_function(read)
     function = {"type": "no-info", "function": read}
-    exact = {"type": "function-before", "function": function, "schema": node}
-    choices = {"readable": exact if whole else node, "unreadable": refusal}
-    return {"type": "tagged-union", "discriminator": readable, "choices": choices}
+    choices = {
+        AS_SENT: node,  # by itself: in a union, a function would change its rank
+        "<rewritten>": {"type": "function-before", "function": function, "schema": node},
+        "<unreadable>": core_schema.no_info_plain_validator_function(read),
+    }
+    return {"type": "tagged-union", "discriminator": branch, "choices": choices}
 
 
 def _may_hold_integers(node: CoreNode) -> bool:

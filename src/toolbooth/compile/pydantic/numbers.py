@@ -12,9 +12,9 @@ from decimal import Decimal
 from math import inf, isfinite, nextafter
 from typing import Any
 
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError
 
-from toolbooth.compile.pydantic.core_schema import CoreNode
+from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode
 from toolbooth.jsonvalue import is_array, is_object
 
 Digits = dict[float, float | Decimal]
@@ -37,10 +37,12 @@ def number_node(node: CoreNode, *, digits: bool) -> CoreNode:
 
 def _whole_number(node: CoreNode) -> CoreNode:
     """An integer that may also be written as 5.0, but neither as text nor as a boolean."""
-    pointed = core_schema.float_schema(strict=True)
-    steps = [pointed, {**node, "strict": False}]
-    choices = [{**node, "strict": True}, {"type": "chain", "steps": steps}]
-    return {"type": "union", "mode": "left_to_right", "choices": choices}
+    choices = {"<pointed>": {**node, "strict": False}, AS_SENT: {**node, "strict": True}}
+    return {"type": "tagged-union", "discriminator": _pointed_or_not, "choices": choices}
+
+
+def _pointed_or_not(value: Any) -> str:
+    return "<pointed>" if isinstance(value, float) else AS_SENT
 
 
 def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
@@ -52,14 +54,14 @@ def _with_digits(node: CoreNode, as_sent: CoreNode) -> CoreNode:
 
     function: Any = {"type": "no-info", "function": put_back}
     exact = {"type": "function-wrap", "function": function, "schema": node}
-    choices = {"decimal-digits": exact, "as-sent": as_sent}
+    choices = {"<digits>": exact, AS_SENT: as_sent}
     return {"type": "tagged-union", "discriminator": _digits_or_not, "choices": choices}
 
 
 def _digits_or_not(value: Any) -> str:
     # Not for an integer, which may be equal to a placeholder.
     known = isinstance(value, float) and isinstance(DIGITS.get().get(value), Decimal)
-    return "decimal-digits" if known else "as-sent"
+    return "<digits>" if known else AS_SENT
 
 
 class _Digits(Decimal):

@@ -106,8 +106,8 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
     if kind == "json-or-python" and as_python:
         return _in_place_of(node, for_wire(node["json_schema"], config, authored))
     inner = Config.of(node, config)
-    if kind == "json":
-        inner = replace(inner, as_json=True)
+    if kind == "json":  # the boundary has not examined the values in the text
+        inner = replace(inner, as_json=True, exact_types=True)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
     if kind == "definitions":
