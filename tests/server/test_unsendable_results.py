@@ -90,7 +90,9 @@ def test_a_result_that_cannot_be_sent_says_that_the_tool_ran(value, annotation, 
     assert [record.outcome for record in records] == ["failed"] * 4
 
 
-@pytest.mark.parametrize("value", [object(), "\ud800", {1: 1, "1": 2}], ids=str)
+@pytest.mark.parametrize(
+    "value", [object(), "\ud800", {1: 1, "1": 2}], ids=["object", "half-a-pair", "same-keys"]
+)
 def test_it_says_so_without_a_server(value, caplog):
     contract = compile_function(lambda: value, name="buy")
     result = handle_bytes(contract, b"{}")
