@@ -56,14 +56,9 @@ def find_marker(node: CoreNode, marker: type[M]) -> M | None:
 
 def is_nullable(node: CoreNode) -> bool:
     """Whether null may be sent for a marked model."""
-    while node["type"] != "nullable":
-        if marker_of(node):
-            node = node["steps"][0]
-        elif node["type"] == "default":
-            node = node["schema"]
-        else:
-            return False
-    return True
+    while marker_of(node):
+        node = node["steps"][0]
+    return node["type"] == "nullable"
 
 
 def is_password(field: CoreNode) -> bool:
