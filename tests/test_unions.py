@@ -104,8 +104,8 @@ def is_strict(case: Case) -> bool:
 
 
 def is_whole_number(case: Case) -> bool:
-    """1e3 and 5.0 are the integers 1000 and 5."""
-    whole = re.sub(r"\b5\.0\b", "5", case.body.replace("1e3", "1000"))
+    """1e3 and 5.0 are the integers 1000 and 5, and so is a whole number that a float would change."""
+    whole = re.sub(r"\b(5|\d{16,})\.0\b", r"\1", case.body.replace("1e3", "1000"))
     return case.ours == judged(TypeAdapter(case.kind.annotation(CLOSED)), whole)
 
 
