@@ -97,7 +97,9 @@ def _in_full(result: Any, error_results: list[Json]) -> Any:
     if is_object(result):
         for each in error_results:
             if result.get("content") == each["content"]:
-                return {**result, **each}
+                # The host has put its own name into `_meta`.
+                meta = {**(result.get("_meta") or {}), **each.get("_meta", {})}
+                return {**result, **each, "_meta": meta} if meta else {**result, **each}
     return result
 
 
