@@ -98,7 +98,7 @@ def _in_full(result: Any, error_results: list[Json]) -> Any:
         for each in error_results:
             if result.get("content") == each["content"]:
                 # The host has put its own name into `_meta`.
-                meta = {**(result.get("_meta") or {}), **each.get("_meta", {})}
+                meta: Json = {**(result.get("_meta") or {}), **each.get("_meta", {})}
                 return {**result, **each, "_meta": meta} if meta else {**result, **each}
     return result
 
