@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel, Tag, computed_field, field_serializer
 
 from toolbooth import ToolError, ToolRegistry, compile_function, handle_bytes
-from toolbooth.boundary.render import tool_error_result
-from toolbooth.boundary.serialize import SameKey, json_of
+from toolbooth.boundary.render import json_of, tool_error_result
+from toolbooth.boundary.serialize import SameKey
 from toolbooth.server.respond import respond_sync
 
 UUID_TEXT = "12345678-1234-5678-1234-567812345678"

@@ -13,7 +13,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.repairs import Remark, Repair
-from toolbooth.boundary.serialize import SameKey, json_of
+from toolbooth.boundary.serialize import SameKey, as_json, checked_json
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
@@ -58,6 +58,19 @@ def value_result(
     if remarks:
         made["_meta"] = {META_KEY: remarks_data(remarks)}
     return made
+
+
+def json_of(value: Any) -> bytes:
+    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
+    can read.
+
+    Raises:
+        SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
+    """
+    try:
+        return orjson.dumps(value, default=as_json)
+    except TypeError:  # integers beyond 64 bits, keys that are not text, or an error below
+        return checked_json(value)
 
 
 def remarks_data(remarks: Sequence[Remark]) -> Json:

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import jiter
-import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json, to_jsonable_python
 
@@ -23,31 +22,19 @@ class SameKey(ValueError):
     """Two keys of what a tool returned are one key in JSON. The message names both."""
 
 
-def json_of(value: Any) -> bytes:
-    """The JSON of what a tool returned: models and dataclasses by field, never a NaN that no client
-    can read.
-
-    Raises:
-        SameKey: two keys of a dict are the same in JSON, such as 1 and "1".
-    """
-    try:
-        return orjson.dumps(value, default=_as_json)
-    except TypeError:  # integers beyond 64 bits, keys that are not text, or an error below
-        return _checked(value)
-
-
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A value that is not JSON by itself, as JSON. Raises SameKey."""
     write = _writer(value.__class__)
     if write is not None:
         return write(value, mode="json")
     made = to_jsonable_python(value)
     if is_object(made) or is_array(made):  # two keys may have become one
-        _checked(value)
+        checked_json(value)
     return made
 
 
-def _checked(value: Any) -> bytes:
+def checked_json(value: Any) -> bytes:
+    """The JSON of a value whose keys may be anything. Raises SameKey."""
     text = to_json(value, inf_nan_mode="null")
     check_keys(text, value)
     return text

@@ -199,7 +199,7 @@ class _Watch:
         how_written = {} if self.plain else _FOR_THE_WIRE
         try:
             result = render.value_result(value, self.remarks, **how_written)
-            violation = self._violation(result)
+            violation = self._violation(result) if self.tool.output_check else None
         # A serializer is the author's code, and may raise what a tool may raise.
         except (Exception, SystemExit) as error:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)

@@ -20,8 +20,7 @@ from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
-from toolbooth.django.call.saves import Saves, watching_saves
-from toolbooth.django.call.stored_row import Fate, StoredRow
+from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.readers import is_same_class
 from toolbooth.jsonvalue import Json
@@ -162,7 +161,8 @@ class _Reader:
 
     def is_saved_by(self, saved: Any) -> bool:
         """Whether the serializer that the view answered with is this one."""
-        return is_same_class(saved, self.call.body_serializer.cls)
+        reader: Any = self.call.body_serializer.cls
+        return type(saved) is reader or is_same_class(saved, reader)
 
     def serializer(self) -> Any:
         """None if it cannot be made."""

@@ -1,18 +1,24 @@
-"""The row that a view answered with, and the fate of each field that was sent."""
+"""The row that a view answered with, and the fate of each field that was sent. The columns that are
+saved while the view runs are noted: a row that was saved whole is not read again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from django.db.models import Model
+from django.db.models.signals import post_save
 from rest_framework import serializers
 from rest_framework.fields import SkipField
 from rest_framework.relations import PKOnlyObject
 
 from toolbooth.django.call.replies import as_json
 from toolbooth.django.call.same_value import is_same
-from toolbooth.django.call.saves import Saves
 from toolbooth.jsonvalue import Json
 
 Fate = Literal["set", "accepted", "stored_as", "not_stored"]
@@ -21,6 +27,8 @@ another value; the row does not show it.
 """
 
 _stock: Any = serializers.Serializer
+
+_SCALARS = frozenset((str, int, float, bool))
 
 _FORMS: tuple[Any, ...] = (
     serializers.RelatedField,
@@ -33,6 +41,78 @@ _FORMS: tuple[Any, ...] = (
 
 class _NotShown(Exception):
     """A field that a row does not have."""
+
+
+# --- the columns that were saved ---
+
+
+class Saves:
+    """The columns that `save()` wrote, by row."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[type, Any], dict[str, Any]] = {}
+
+    def note(self, row: Any, update_fields: Iterable[str] | None) -> None:
+        """A row was saved: all of it, or these fields."""
+        only = None if update_fields is None else frozenset(update_fields)
+        held: dict[str, Any] = row.__dict__
+        written = self._columns.setdefault(_key(row), {})
+        for field in row._meta.concrete_fields:
+            is_written = only is None or field.name in only or field.attname in only
+            if is_written and field.attname in held:
+                value = held[field.attname]
+                # A document could be changed in place later on.
+                is_document = type(value) in (dict, list)
+                written[field.attname] = deepcopy(value) if is_document else value
+
+    def wrote(self, row: Any, source: Sequence[str]) -> bool:
+        """Whether the value at a path of attributes was written. True for attributes that
+        are not columns: Django reads relations of many rows from the database to show them.
+        """
+        *path, last = source or ("",)
+        for step in path:
+            below: Any = getattr(row, step, None)
+            if not issubclass(below.__class__, Model):  # the path goes on inside a document
+                last = step
+                break
+            row = below
+        fields: Any = row._meta.concrete_fields
+        column = next((each.attname for each in fields if last in (each.name, each.attname)), None)
+        if column is None:
+            return True
+        written = self._columns.get(_key(row), {})
+        held: dict[str, Any] = row.__dict__
+        return column in written and written[column] == held.get(column)
+
+
+def _key(row: Any) -> tuple[type, Any]:
+    return row._meta.concrete_model, row.pk
+
+
+_watching: ContextVar[Saves | None] = ContextVar("toolbooth_saves", default=None)
+
+
+@contextmanager
+def watching_saves() -> Generator[Saves]:
+    """While this is open, rows that are saved are noted."""
+    saves = Saves()
+    token = _watching.set(saves)
+    try:
+        yield saves
+    finally:
+        _watching.reset(token)
+
+
+def _saved(instance: Any, update_fields: Iterable[str] | None = None, **_: Any) -> None:
+    saves = _watching.get()
+    if saves is not None:
+        saves.note(instance, update_fields)
+
+
+post_save.connect(_saved, dispatch_uid="toolbooth.django.call.stored_row")
+
+
+# --- the row ---
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +165,9 @@ class StoredRow:
             except _NotShown:
                 fates[name] = "not_stored"
         for name, value in as_json(stored).items():
-            if not is_same(self.sent[name], value, fields[name]):
+            sent = self.sent[name]
+            is_equal = type(sent) is type(value) in _SCALARS and sent == value
+            if not is_equal and not is_same(sent, value, fields[name]):
                 # A value that REST does not show is not shown here either.
                 fates[name] = "stored_as" if name in self.value else "not_stored"
         return fates

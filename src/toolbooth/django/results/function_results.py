@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from toolbooth.boundary.render import pieces_of
+from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.boundary.run import run
-from toolbooth.boundary.serialize import json_of
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django import messages
 from toolbooth.django.conf import Configuration
