@@ -29,6 +29,7 @@ another value; the row does not show it.
 _stock: Any = serializers.Serializer
 
 _SCALARS = frozenset((str, int, float, bool))
+_DOCUMENTS: tuple[type, ...] = (dict, list)
 
 _FORMS: tuple[Any, ...] = (
     serializers.RelatedField,
@@ -62,7 +63,7 @@ class Saves:
             if is_written and field.attname in held:
                 value = held[field.attname]
                 # A document could be changed in place later on.
-                is_document = type(value) in (dict, list)
+                is_document = isinstance(value, _DOCUMENTS)
                 written[field.attname] = deepcopy(value) if is_document else value
 
     def wrote(self, row: Any, source: Sequence[str]) -> bool:
