@@ -181,7 +181,7 @@ def guard_tool(tool: Tool, compile: Compile) -> GuardedTool:
     made: Any = tool.model_copy(update={"parameters": published})
     object.__setattr__(made, "__class__", _guarded_class(type(tool)))
     made.__dict__.update(contract=contract, compile=compile, inner=tool, call=call)
-    # `call` comes to a way to run that was put on the tool itself.
+    # A `run` that was set on the tool itself is called by `call`.
     made.__dict__.pop("run", None)
     return made
 

@@ -142,9 +142,10 @@ def swallowed(names: tuple[str, ...], end: int, tags: str) -> str:
     were, own = (
         ("were", "arguments of their own") if len(names) > 1 else ("was", "its own argument")
     )
+    length = "1 character" if end == 1 else f"{end:,} characters"
     return (
         f"contains the tags of {shown}, which {were} not sent. The text probably ends after "
-        f"{end:,} characters, before {echo(tags)}. Send {shown} as {own}"
+        f"{length}, before {echo(tags)}. Send {shown} as {own}"
     )
 
 

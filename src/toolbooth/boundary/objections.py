@@ -224,7 +224,7 @@ def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None) -> Prob
     """A key that the author's model does not declare."""
     key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
-    # A name that another part of the schema declares is no help here.
+    # If another part of the schema declares this name, do not suggest it.
     known = form if form is not None and key not in form.fields else ObjectShape()
     code, message = refusals.undeclared_key(known, key, sent, inner, path[:-1])
     return Problem(code=code, path=path, message=message)

@@ -71,7 +71,7 @@ class Shapes:
 
     def union(self, choices: Iterable[Shape], *, by_type: bool) -> Shape:
         """`either` of branches that the author's validation chooses from; `by_type`: by the JSON
-        type of the value, if that tells them apart.
+        type of the value, if each branch has another type.
         """
         if not by_type:
             self.ambiguous = True

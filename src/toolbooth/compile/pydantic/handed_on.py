@@ -53,7 +53,7 @@ class FieldsBehind:
     report_extra: bool
     """There is one list of fields, which reports undeclared keys together with other problems."""
     last: bool
-    """There is no further validator of the author in between."""
+    """No other validator of the author runs between this one and the fields."""
 
     def histories_of(self, value: Any) -> Histories | None:
         history = self.history_of(value)
