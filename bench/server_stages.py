@@ -25,7 +25,7 @@ from toolbooth.compile.signature import compile_function
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.server.respond import respond
 from toolbooth.server.revisions import revision_of
-from toolbooth.shape import fits
+from toolbooth.shape_check import fits
 
 LOOPS = 3000
 BEST_OF = 15

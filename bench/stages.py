@@ -13,7 +13,7 @@ from toolbooth import Contract, compile_function, handle_bytes
 from toolbooth.boundary import render, run
 from toolbooth.boundary.read import read_json
 from toolbooth.boundary.validate import values_of
-from toolbooth.shape import fits
+from toolbooth.shape_check import fits
 
 PROFILED_SECONDS = 0.5
 

@@ -108,4 +108,6 @@ def _within(schema: Any, told: Any) -> bool:
             for name, each in schema.items()
             if name != "description"
         )
+    if isinstance(schema, list) and isinstance(told, list):
+        return len(schema) == len(told) and all(map(_within, schema, told))
     return schema == told

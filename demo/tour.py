@@ -33,7 +33,7 @@ RECEIVED: list[dict[str, Any]] = []
 
 def create_contact(
     contact: Annotated[Contact, Unpack()],
-    tags: list[str] | None = None,
+    tags: Annotated[list[str] | None, Field(description='e.g. ["vip", "fair"]')] = None,
     labels: Annotated[dict[str, str] | None, JsonText(example={"source": "fair"})] = None,
 ) -> str:
     """Create a contact."""

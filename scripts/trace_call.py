@@ -26,13 +26,14 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import django
 import orjson
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
+from pydantic import Field
 
 import toolbooth
 from toolbooth import ToolRegistry
@@ -170,7 +171,9 @@ def http() -> Trace:
     registry = ToolRegistry("trace")
 
     @registry.tool
-    async def add_contact(name: str, tags: list[str]) -> dict[str, Any]:
+    async def add_contact(
+        name: str, tags: Annotated[list[str], Field(examples=[["vip"]])]
+    ) -> dict[str, Any]:
         """Add a contact."""
         return {"name": name, "tags": len(tags)}
 

@@ -1,7 +1,7 @@
 """A row of the table: a tool, the calls made to it, and what comes of each."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,12 +65,14 @@ def gets(sent: str, text: str, *repairs: str) -> Call:
 def refused(
     sent: str,
     *problems: tuple[str, str, str],
-    declared: Iterable[str] = (),
+    declared: Mapping[str, str] = {},
     within: str = "",
     edits: Iterable[str] = (),
     instead: Json_ | None = None,
 ) -> Call:
-    """The tool is not called; each problem is its code, its path and what the agent reads."""
+    """The tool is not called; each problem is its code, its path and what the agent reads;
+    `declared` has the type of each field.
+    """
     head = f"Refused: {len(problems)} problem{'s' * (len(problems) > 1)} in the arguments of 'tool'. Nothing was done."
     lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
     where = f" of {within}" if within else ""
@@ -89,6 +91,7 @@ def refused(
             dict(zip(("code", "path", "message"), problem, strict=True)) for problem in problems
         ],
     }
+    data |= {"declared": {within or "$": dict(declared)}} if declared else {}
     data |= {"edits": list(edits)} if edits else {}
     data |= {"corrected": instead} if instead is not None else {}
     content = [{"type": "text", "text": "\n".join(lines)}]

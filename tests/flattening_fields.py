@@ -207,12 +207,12 @@ class Aliased(BaseModel):
     "alias, required",
     gets('{"itemId": 5}', "Aliased(item_id=5) sent=['item_id']"),
     gets('{"itemId": "5"}', "Aliased(item_id=5) sent=['item_id']", "scalar-text $.itemId"),
-    refused("{}", missing("itemId"), declared=["itemId"]),
+    refused("{}", missing("itemId"), declared={"itemId": "integer, required"}),
     by_host(
         refused(
             '{"item_id": 5}',
             ("unknown-key", "$.item_id", 'there is no field "item_id"; did you mean "itemId"?'),
-            declared=["itemId"],
+            declared={"itemId": "integer, required"},
             edits=['rename $.item_id to "itemId"'],
             instead={"itemId": 5},
         )
@@ -283,7 +283,11 @@ class Camel(BaseModel):
         '{"itemId": 5, "unitPrice": "0.10"}',
         "Camel(item_id=5, unit_price=Decimal('0.10')) sent=['item_id', 'unit_price']",
     ),
-    refused('{"unitPrice": 2}', missing("itemId"), declared=["itemId", "unitPrice"]),
+    refused(
+        '{"unitPrice": 2}',
+        missing("itemId"),
+        declared={"itemId": "integer, required", "unitPrice": "text or number"},
+    ),
 )
 def alias_generator() -> Tool:
     def tool(item: Annotated[Camel, Unpack()]) -> str:
@@ -363,7 +367,7 @@ class Derived(BaseModel):
     10,
     "default_factory with validated data",
     gets('{"base": "ABC"}', "Derived(base='ABC', slug='abc!') sent=['base']"),
-    refused("{}", missing("base"), declared=["base", "slug"]),
+    refused("{}", missing("base"), declared={"base": "text, required", "slug": "text"}),
 )
 def default_factory_with_data() -> Tool:
     def tool(item: Annotated[Derived, Unpack()]) -> str:
@@ -434,7 +438,11 @@ class Tagged(BaseModel):
     "a shared field, told apart by prefix",
     gets('{"id": 1, "to_id": "x"}', "Keyed(id=1) Tagged(id='x', tag='t')"),
     gets('{"id": 1, "to_id": "x", "to_tag": "y"}', "Keyed(id=1) Tagged(id='x', tag='y')"),
-    refused('{"id": 1}', missing("to_id"), declared=["id", "to_id", "to_tag"]),
+    refused(
+        '{"id": 1}',
+        missing("to_id"),
+        declared={"id": "integer, required", "to_id": "text, required", "to_tag": "text"},
+    ),
 )
 def told_apart() -> Tool:
     def tool(
@@ -520,7 +528,7 @@ class Person(BaseModel):
         '{"name": "Ann", "street": {"lines": "a"}}',
         ("unknown-key", "$.street.lines", 'there is no field "lines"; did you mean "line"?'),
         ("missing", "$.street.line", "is required, but was not sent"),
-        declared=["line", "postCode"],
+        declared={"line": "text, required", "postCode": "text"},
         within="$.street",
     ),
 )

@@ -22,7 +22,7 @@ row = rows_into(KINDS)
     "Annotated[M | None, Unpack()]",
     gets("{}", "None"),
     gets('{"id": "x"}', "Tagged(id='x', tag='t')"),
-    refused('{"tag": "y"}', missing("id"), declared=["id", "tag"]),
+    refused('{"tag": "y"}', missing("id"), declared={"id": "text", "tag": "text"}),
 )
 def optional_inside() -> Tool:
     def tool(item: Annotated[Tagged | None, Unpack()]) -> str:
@@ -49,7 +49,7 @@ def optional_with_default() -> Tool:
     "Optional[Annotated[M, Unpack()]]",
     gets("{}", "None"),
     gets('{"id": "x"}', "Tagged(id='x', tag='t')"),
-    refused('{"tag": "y"}', missing("id"), declared=["id", "tag"]),
+    refused('{"tag": "y"}', missing("id"), declared={"id": "text", "tag": "text"}),
 )
 def optional_outside() -> Tool:
     def tool(item: Optional[Annotated[Tagged, Unpack()]] = None) -> str:
@@ -127,7 +127,11 @@ class Point:
     "dataclass",
     gets('{"x": 1}', "Point(x=1, y=2, tags=[], norm=7)"),
     gets('{"x": "1", "tags": ["a"]}', "Point(x=1, y=2, tags=['a'], norm=7)", "scalar-text $.x"),
-    refused("{}", missing("x"), declared=["x", "y", "tags"]),
+    refused(
+        "{}",
+        missing("x"),
+        declared={"x": "integer, required", "y": "integer", "tags": "array of text"},
+    ),
 )
 @row(
     32,
@@ -136,7 +140,7 @@ class Point:
         refused(
             '{"x": 1, "norm": 3}',
             ("unknown-key", "$.norm", 'there is no field "norm"'),
-            declared=["x", "y", "tags"],
+            declared={"x": "integer, required", "y": "integer", "tags": "array of text"},
         )
     ),
 )
@@ -176,7 +180,7 @@ class Typed(TypedDict):
     "TypedDict",
     gets('{"x": 1}', "{'x': 1}"),
     gets('{"x": 1, "y": 2}', "{'x': 1, 'y': 2}"),
-    refused('{"y": 1}', missing("x"), declared=["x", "y"]),
+    refused('{"y": 1}', missing("x"), declared={"x": "integer, required", "y": "integer"}),
 )
 def typed_dict() -> Tool:
     def tool(item: Annotated[Typed, Unpack()]) -> str:
@@ -343,7 +347,14 @@ class Buyer(BaseModel):
         missing("sku"),
         missing("to_email"),
         missing("to_age"),
-        declared=["note", "sku", "count", "size", "to_email", "to_age"],
+        declared={
+            "note": "text, required",
+            "sku": "text, required",
+            "to_email": "text, required",
+            "to_age": "integer, required",
+            "count": "integer",
+            "size": '"s" or "m"',
+        },
     ),
 )
 def all_at_once() -> Tool:

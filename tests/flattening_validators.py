@@ -208,7 +208,7 @@ class Popped(BaseModel):
         refused(
             '{"name": "Ann", "nickname": "A"}',
             ("unknown-key", "$.nickname", 'there is no field "nickname"'),
-            declared=["name"],
+            declared={"name": "text, required"},
         )
     ),
 )
@@ -260,10 +260,10 @@ class Open(BaseModel):
             (
                 "nested-wrapper",
                 "$.data",
-                '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-                'Flat: send "name" at the top level, not inside "data"',
+                '"data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+                'Send "name" at the top level, not inside "data"',
             ),
-            declared=["name"],
+            declared={"name": "text, required"},
             edits=["move $.data.* to $"],
             instead={"name": "Ann"},
         )
@@ -293,7 +293,7 @@ class Ignoring(BaseModel):
         refused(
             '{"name": "Ann", "age": 3}',
             ("unknown-key", "$.age", 'there is no field "age"'),
-            declared=["name"],
+            declared={"name": "text, required"},
         )
     ),
 )
@@ -312,7 +312,7 @@ def extra_forbid() -> Tool:
         refused(
             '{"name": "Ann", "age": 3}',
             ("unknown-key", "$.age", 'there is no field "age"'),
-            declared=["name"],
+            declared={"name": "text, required"},
         )
     ),
 )

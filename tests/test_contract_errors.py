@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel
+from typing_extensions import TypedDict
 
 from toolbooth import (
     Context,
@@ -107,6 +108,7 @@ def test_two_owners_of_one_name_are_both_named_with_the_remedy(register, functio
 def on_a_root_model(it: Annotated[Numbers, Unpack()]): ...
 def on_a_root_model_of_a_model(it: Annotated[Wrapped, Unpack()]): ...
 def on_a_scalar(it: Annotated[int, Unpack()]): ...
+def on_a_scalar_with_a_default(it: Annotated[int, Unpack()] = 5): ...
 def on_a_dict(it: Annotated[dict[str, int], Unpack()]): ...
 def on_a_union(it: Annotated[Item | Person, Unpack()]): ...
 def on_a_named_tuple(it: Annotated[Pair, Unpack()]): ...
@@ -121,6 +123,7 @@ NO_FIELDS = "parameter 'it' is marked Unpack() but is not a model with fields; r
         on_a_root_model,
         on_a_root_model_of_a_model,
         on_a_scalar,
+        on_a_scalar_with_a_default,
         on_a_dict,
         on_a_union,
         on_a_named_tuple,
@@ -150,6 +153,24 @@ def test_a_marker_that_nobody_honours_is_a_mistake_and_never_ignored(register, f
     assert mistake.endswith(
         "Unpack() is only honoured on a parameter or field itself; move or remove it"
     )
+
+
+class Endless(BaseModel):
+    x: int
+    child: Annotated[Endless | None, Unpack(prefix="c_")] = None
+
+
+@pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
+def test_a_model_that_unpacks_itself_is_a_mistake(register):
+    def alone(it: Annotated[Endless, Unpack()]): ...
+    def beside(it: Annotated[Endless, Unpack(prefix="a_")], other: int): ...
+
+    for tool in (alone, beside):
+        with pytest.raises(ContractError) as raised:
+            register(tool)
+        assert raised.value.mistakes == (
+            "field 'child' unpacks a model inside itself, without an end; remove the marker",
+        )
 
 
 def with_args(item: Annotated[Item, Unpack()], *rest: int): ...
@@ -245,11 +266,49 @@ def test_mistakes_of_every_kind_are_told_at_once():
     assert told == ["'Absent'", "*rest", "'name'", "'config'"]
 
 
-def test_a_default_that_is_not_an_instance_of_the_model_is_a_mistake():
-    def tool(item: Annotated[Item, Unpack()] = 5): ...
+class Node(BaseModel):
+    below: list[Node] = []
 
-    with pytest.raises(ContractError, match="parameter 'item'"):
-        compile_function(tool)
+
+class AsTypedDict(TypedDict):
+    id: int
+
+
+NO_INSTANCE = "parameter 'it': its default is no instance of the model; give it one, or None"
+
+
+@pytest.mark.parametrize("register", [compile_function, unpack_pydantic_params])
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        (Item, 5),
+        (Item, {"id": 1, "name": "n"}),
+        (Item, Person(id="x")),
+        (Item, Item),
+        (Item, len),
+        (Item | None, {}),
+        (Node, Item),
+        (AsTypedDict, [1]),
+    ],
+    ids=repr,
+)
+def test_a_default_that_is_not_an_instance_of_the_model_is_a_mistake(register, kind, default):
+    def tool(it: Annotated[kind, Unpack()] = default): ...
+
+    with pytest.raises(ContractError) as raised:
+        register(tool)
+    assert raised.value.mistakes == (NO_INSTANCE,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"), [(Node, Node()), (AsTypedDict, {"id": 1}), (Item, None)], ids=repr
+)
+def test_a_default_that_is_an_instance_or_none_is_passed_on(kind, default):
+    @unpack_pydantic_params
+    def tool(it: Annotated[kind, Unpack()] = default):
+        return it
+
+    assert tool() == default
 
 
 def test_a_type_that_json_cannot_carry_is_named_with_its_parameter():

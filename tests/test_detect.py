@@ -1,5 +1,5 @@
-"""Seed 000's own helper and its own cases: what is a wrapper, what is not, and what the agent is
-told.
+"""`detect_nested_wrapper`, the helper of the nested-wrapper decision
+(docs/project/evidence/nested-wrapper.md), with its own cases.
 """
 
 from typing import Any
@@ -31,9 +31,9 @@ BULK: dict[str, Any] = {
 }
 
 WRAPPED = (
-    '$.data: "data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-    'Flat: send "email", "first_name" at the top level, not inside "data".\n'
-    'Declared fields of $: "email", "first_name", "notes".'
+    '$.data: "data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+    'Send "email", "first_name" at the top level, not inside "data".\n'
+    'Declared fields: "email", "first_name", "notes".'
 )
 
 
@@ -83,15 +83,15 @@ def test_a_wrapper_beside_flat_fields_is_found():
 
 def test_a_wrapper_sent_as_json_text_is_found():
     found = detect_nested_wrapper({"data": '{"email": "a@b.c", "first_name": "Agent"}'}, CONTACT)
-    assert found == WRAPPED.replace("a nested object:", "a nested object as JSON text:")
+    assert found == WRAPPED.replace("a nested object.", "a nested object as JSON text.")
 
 
 def test_a_wrapper_one_level_down_is_found_behind_a_reference():
     assert detect_nested_wrapper(
         {"objects": [{"email": "a@b.c"}, {"body": {"email": "d@e.f"}}]}, BULK
     ) == (
-        '$.objects[1].body: "body" is not a declared field and holds a nested object: most likely a wrapper as in '
-        'REST APIs. Flat: send "email" directly in $.objects[1], not inside "body".\n'
+        '$.objects[1].body: "body" is not a declared field and its value is a nested object. '
+        'Likely cause: a wrapper. Send "email" directly in $.objects[1], not inside "body".\n'
         'Declared fields of $.objects[1]: "email", "first_name", "notes".'
     )
 
@@ -111,9 +111,9 @@ def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
     }
     assert detect_nested_wrapper({"site": {"name": "hq-1"}}, schema) is None
     assert detect_nested_wrapper({"data": {"name": "hq-1"}}, schema) == (
-        '$.data: "data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-        'Flat: send "name" at the top level, not inside "data".\n'
-        'Declared fields of $: "site", "name".'
+        '$.data: "data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+        'Send "name" at the top level, not inside "data".\n'
+        'Declared fields: "site", "name".'
     )
 
 

@@ -1,13 +1,15 @@
 """The docs say everything that users can meet, and the project pages name code that exists."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 import toolbooth
+from toolbooth import testing
 from toolbooth.boundary.repairs import CLIENT_KEYS, RepairCode
 from toolbooth.errors import ProblemCode
 
@@ -22,6 +24,32 @@ TEXT = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob(
 )
 def test_the_docs_mention_every_one_of_them(names):
     assert [name for name in names if f"`{name}`" not in TEXT] == []
+
+
+# --- where tool authors find the wire contract and the test helper ---
+
+
+def test_the_front_page_lists_every_test_helper():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert [name for name in testing.__all__ if f"`{name}`" not in index] == []
+
+
+@pytest.mark.parametrize("page", ["../README.md", "serving.md", "fastmcp.md", "mcp-sdk.md"])
+def test_pages_for_tool_authors_link_the_wire_contract_and_the_test_helper(page: str):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    expected = ("wire-contract.md)", "testing.md)", "`call_over_wire")
+    assert [each for each in expected if each not in text] == []
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [toolbooth.ToolRegistry, toolbooth.ToolRegistry.tool, toolbooth.compile_function],
+    ids=lambda owner: owner.__qualname__,
+)
+def test_docstrings_for_tool_authors_name_the_wire_contract_and_the_test_helper(owner: Any):
+    text = inspect.getdoc(owner) or ""
+    expected = ("docs/wire-contract.md", "toolbooth.testing.call_over_wire")
+    assert [each for each in expected if each not in text] == []
 
 
 # --- the map of the code ---

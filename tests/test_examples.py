@@ -25,6 +25,11 @@ BLOCK = re.compile(
 PRINTED = re.compile(r"^ *#>(?: (.*))?$", re.MULTILINE)
 
 
+# Agents' users copy these tools: each parameter shows what to write in it.
+EXAMPLES_REQUIRED = pytest.mark.filterwarnings("error::toolbooth.errors.ContractWarning")
+
+
+@EXAMPLES_REQUIRED
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_run_and_print_what_they_say(page: Path, monkeypatch: pytest.MonkeyPatch):
     text = page.read_text(encoding="utf-8")

@@ -166,7 +166,7 @@ LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)\s]*)?\)")
 MENTION = re.compile(r"(?<![\w/.-])(docs/[\w./-]*\w|evidence/[\w-]+\.md)")
 """A page by its path from the root, or a page of evidence by its name, in any text file."""
 # Written so that the pattern does not match itself.
-NUMBERED_SOURCE = re.compile(r"\bseed 0[0]")
+NUMBERED_SOURCE = re.compile(r"seed[ _]0[0]", re.IGNORECASE)
 
 
 def committed_texts() -> dict[Path, str]:

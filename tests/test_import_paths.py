@@ -26,6 +26,7 @@ toolbooth.server.respond: respond respond_sync
 toolbooth.server.stdio: serve
 toolbooth.testing: NotJson UNDEFINED agent_shapes assert_boundary call_over_wire record_calls replay_calls
 toolbooth.testing: arguments_for schema_honesty wire
+toolbooth.unpack: Unpack unpack_pydantic_params
 """
 
 ON_DJANGO = """

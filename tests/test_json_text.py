@@ -4,7 +4,7 @@ The form comes from docs/project/evidence/parameter-transformation.md.
 """
 
 import json
-import warnings
+from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -16,6 +16,7 @@ from toolbooth import (
     JsonText,
     Unpack,
     compile_function,
+    compile_json_schema,
     handle_bytes,
     input_schema,
     unpack_pydantic_params,
@@ -197,14 +198,7 @@ def test_the_mistaken_json_text_is_named():
 @pytest.mark.parametrize(
     "kind",
     [
-        dict,
-        dict[str, Any],
-        dict | None,
-        list,
-        list[Any],
-        list[dict],
-        set,
-        tuple,
+        *(dict, dict[str, Any], dict | None, list, list[Any], list[dict], set, tuple),
         Annotated[dict, Field(description="The filter")],
         Annotated[dict, JsonText()],
         Annotated[list, JsonText()],
@@ -212,65 +206,253 @@ def test_the_mistaken_json_text_is_named():
     ids=str,
 )
 def test_an_open_object_or_untyped_list_without_an_example_is_a_contract_warning(kind):
+    """All others: tests/test_parameter_examples.py."""
+
     def tool(it): ...
 
     tool.__annotations__ = {"it": kind}
     with pytest.warns(ContractWarning) as warned:
         compile_function(tool)
-    assert [str(each.message) for each in warned] == [
-        "tool: 'it' is an open object or untyped list without an example; put one in its description, "
-        "or use JsonText(example=...)"
-    ]
+    [warning] = warned
+    assert str(warning.message).startswith("tool: nothing shows what to write in 'it'; ")
 
 
-def test_the_warning_points_at_the_authors_file():
-    def tool(it: dict): ...
+# --- what is published of the type inside ---
 
-    with pytest.warns(ContractWarning) as warned:
-        compile_function(tool)
-    assert warned[0].filename == __file__
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Paint(BaseModel):
+    colour: Colour
+    coats: int = 1
+    effects: set[Literal["matt", "gloss"]] = set()
+
+
+class Mix(BaseModel):
+    parts: list["Mix"] = []
+    base: Colour = Colour.RED
+
+
+HEADERS_TEXT = 'Custom headers as JSON object, e.g. {"User-Agent": "MyBot"}'
+
+
+def described(kind: Any, default: Any = ...) -> str:
+    def tool(it): ...
+
+    tool.__annotations__ = {"it": kind}
+    if default is not ...:
+        tool.__defaults__ = (default,)
+    return input_schema(compile_function(tool))["properties"]["it"]["description"]
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "said"),
     [
-        dict[str, int],
-        list[str],
-        Point,
-        Annotated[dict, Field(description='The filter, e.g. {"a": 1}')],
-        Annotated[dict, Field(examples=[{"a": 1}])],
-        Annotated[dict, JsonText(example={"a": 1})],
-        Annotated[list, JsonText(example=[1])],
+        (list[Literal["active", "inactive"]], 'list of "active", "inactive", e.g. ["active"]'),
+        (list[Colour], 'list of "red", "blue", e.g. ["red"]'),
+        (set[Colour], 'list of "red", "blue", e.g. ["red"]'),
+        (tuple[Colour, ...], 'list of "red", "blue", e.g. ["red"]'),
+        (list[Literal[1, 2]], "list of 1, 2, e.g. [1]"),
+        (list[Literal["sole"]], 'list of "sole", e.g. ["sole"]'),
+        (dict[Colour, int], 'object with the keys "red", "blue", e.g. {"red": 2}'),
+        (dict[str, Colour], 'object with the values "red", "blue".'),
     ],
     ids=str,
 )
-def test_a_typed_or_exemplified_parameter_gives_no_warning(kind):
+def test_the_choices_of_the_type_inside_are_published(kind, said):
+    assert described(Annotated[kind, JsonText()]) == f"Takes a JSON {said}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            Paint,
+            'Takes JSON (colour: "red", "blue"; effects[]: "matt", "gloss"), '
+            'e.g. {"colour": "red", "coats": 1, "effects": ["matt"]}',
+        ),
+        (
+            list[Paint],
+            'Takes JSON ([].colour: "red", "blue"; [].effects[]: "matt", "gloss"), '
+            'e.g. [{"colour": "red"}]',
+        ),
+        (
+            dict[str, list[Colour]],
+            'Takes JSON (*[]: "red", "blue").',
+        ),
+        (
+            dict[Literal["in", "out"], Colour],
+            'Takes JSON (keys: "in", "out"; values: "red", "blue"), e.g. {"in": "red"}',
+        ),
+    ],
+    ids=str,
+)
+def test_choices_deep_in_the_type_are_published_with_their_place(kind, said):
+    assert described(Annotated[kind, JsonText()]) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (list[Colour | int], 'Takes a JSON list of "red", "blue", any integer.'),
+        (list[Literal["a"] | Literal["b"]], 'Takes a JSON list of "a", "b", e.g. ["a"]'),
+        (tuple[Colour, int], 'Takes JSON ([0]: "red", "blue").'),
+        (list[Colour] | Paint, None),
+    ],
+    ids=str,
+)
+def test_choices_beside_other_types_are_not_all_that_may_be_sent(kind, said):
+    found = described(Annotated[kind, JsonText()])
+    assert found == said if said else "items: " in found
+
+
+def test_lengths_behind_the_marker_are_those_of_the_value_inside():
+    length = Field(min_length=2, max_length=3)
+    paints = Annotated[list[Colour], JsonText(), length]
+    assert described(paints) == 'Takes a JSON list of "red", "blue", e.g. ["red", "red"]'
+
+    def tool(paints: paints, point: Annotated[Point, JsonText()]): ...
+
+    exact = input_schema(compile_function(tool), "exact")["properties"]["paints"]
+    assert {key for key in exact if "Length" in key} == set()
+    assert (exact["contentSchema"]["minItems"], exact["contentSchema"]["maxItems"]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("example", "description", "said"),
+    [
+        (5, None, "Takes JSON, e.g. 5"),
+        (5, "A number", "A number. Takes JSON, e.g. 5"),
+        (5, "A JSON number.", "A JSON number, e.g. 5"),
+        (None, None, "Takes JSON."),
+    ],
+)
+def test_a_number_as_json_text(example, description, said):
+    marked = Annotated[int, JsonText(example=example), Field(description=description)]
+    assert described(marked).startswith(said)
+
+
+def test_examples_of_a_field_are_published_as_text():
+    class Request(BaseModel):
+        headers: Headers = Field(None, examples=[{"A": "b"}])
+        more: Annotated[dict[str, str], JsonText()] = Field(examples=[{"A": "b"}])
+
+    def tool(it: Request): ...
+
+    published = input_schema(compile_function(tool))["properties"]["it"]["properties"]
+    assert published["headers"]["examples"] == ['{"A": "b"}']
+    assert published["headers"]["description"] == 'Takes JSON, e.g. {"User-Agent": "MyBot"}'
+    assert published["more"]["description"] == 'Takes JSON, e.g. {"A": "b"}'
+
+
+def test_a_model_that_contains_itself_is_described_once():
+    assert described(Annotated[Mix, JsonText()]) == (
+        'Takes JSON (base: "red", "blue"), e.g. {"parts": [{"parts": []}], "base": "red"}'
+    )
+
+
+@pytest.mark.parametrize("profile", ["portable", "exact"])
+def test_null_and_defaults_do_not_hide_the_choices(profile):
+    def tool(it: Annotated[list[Colour] | None, JsonText(), Field(description="Which")] = None): ...
+
+    published = input_schema(compile_function(tool), profile)["properties"]["it"]
+    assert published["description"] == 'Which. Takes a JSON list of "red", "blue", e.g. ["red"]'
+
+
+def test_the_exact_schema_has_the_type_inside():
+    published = input_schema(compile_function(fetch), "exact")["properties"]["headers"]
+    inside = {"type": "object", "additionalProperties": {"type": "string"}}
+    assert published["anyOf"][0]["contentSchema"] == inside
+
+
+@pytest.mark.parametrize(
+    ("description", "example", "said"),
+    [
+        (HEADERS_TEXT, None, HEADERS_TEXT),
+        (HEADERS_TEXT, {"User-Agent": "MyBot"}, HEADERS_TEXT),
+        (HEADERS_TEXT, {"Age": "1"}, HEADERS_TEXT + ', e.g. {"Age": "1"}'),
+        ("Headers as JSON.", {"A": "b"}, 'Headers as JSON, e.g. {"A": "b"}'),
+        ("Headers as JSON", {"A": "b"}, 'Headers as JSON, e.g. {"A": "b"}'),
+        ("Headers, as json!", {"A": "b"}, 'Headers, as json! E.g. {"A": "b"}'),
+        ("Sent along", {"A": "b"}, 'Sent along. Takes JSON, e.g. {"A": "b"}'),
+        ("Sent along. ", {"A": "b"}, 'Sent along. Takes JSON, e.g. {"A": "b"}'),
+        ('Such as {"A": "b"}', None, 'Such as {"A": "b"}. Takes a JSON object.'),
+        ('Such as {"A": "b"}', {"A": "b"}, 'Such as {"A": "b"}. Takes a JSON object.'),
+        ("送信するヘッダー。", {"A": "b"}, '送信するヘッダー。 Takes JSON, e.g. {"A": "b"}'),
+        ("Headers", None, "Headers. Takes a JSON object."),
+        ("Headers as a JSON object.", None, "Headers as a JSON object."),
+        (None, None, "Takes a JSON object."),
+        (None, [1], "Takes a JSON object."),
+        (None, {}, "Takes a JSON object."),
+        (None, '{"A":"b"}', 'Takes JSON, e.g. {"A":"b"}'),
+        (None, "A: b", "Takes a JSON object."),
+    ],
+)
+def test_a_description_says_nothing_twice_and_has_its_full_stops(description, example, said):
+    kind = Annotated[dict[str, str], JsonText(example=example), Field(description=description)]
+    assert described(kind) == said
+
+
+@pytest.mark.parametrize(
+    ("description", "said"),
+    [
+        ("As JSON: red or blue.", 'As JSON: red or blue, e.g. ["red"]'),
+        ("red or blue", 'red or blue. Takes JSON, e.g. ["red"]'),
+        ("As JSON", 'As JSON. Choices: "red", "blue", e.g. ["red"]'),
+        (
+            'redder or bluer, ["red"]',
+            'redder or bluer, ["red"]. Takes a JSON list of "red", "blue".',
+        ),
+    ],
+)
+def test_choices_that_the_author_names_are_not_listed_again(description, said):
+    assert described(Annotated[list[Colour], JsonText(), Field(description=description)]) == said
+
+
+def test_an_example_given_as_examples_is_in_the_description_too():
+    kind = Annotated[dict[str, str], JsonText(), Field(examples=[{"A": "b"}, '{"C": "d"}'])]
+
     def tool(it): ...
 
     tool.__annotations__ = {"it": kind}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        compile_function(tool)
+    assert input_schema(compile_function(tool))["properties"]["it"] == {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": 'Takes JSON, e.g. {"A": "b"}',
+        "examples": ['{"A": "b"}', '{"C": "d"}'],
+    }
 
 
-class Loose(BaseModel):
-    filter: dict
+def test_json_that_pydantic_reads_is_described_where_the_type_shows_it():
+    assert described(Json[list[Colour]]) == 'Takes a JSON list of "red", "blue", e.g. ["red"]'
+    assert described(Json[list[int]]).startswith("JSON text: ")
+    assert described(Json[int]) == "JSON text: integer"
 
 
-def test_the_warning_reaches_into_models_and_is_given_once_a_field():
-    def tool(it: Annotated[Loose, Unpack()], other: Loose): ...
+def test_what_a_foreign_schema_says_of_json_text_is_kept_unless_the_description_says_it():
+    text = {"type": "string", "contentMediaType": "application/json"}
+    content = {"type": "array", "items": {"type": "integer"}}
 
-    with pytest.warns(ContractWarning) as warned:
-        compile_function(tool)
-    assert len(warned) == 2
+    def said(description: str) -> str:
+        schema = {"it": {**text, "contentSchema": content, "description": description}}
+        tool = compile_json_schema({"type": "object", "properties": schema}, name="tool")
+        return input_schema(tool)["properties"]["it"]["description"]
+
+    phrase = 'JSON text: {"items": {"type": "integer"}, "type": "array"}'
+    assert said("The ids as JSON") == f"The ids as JSON ({phrase})"
+    assert said("The ids, e.g. [1]") == f"The ids, e.g. [1] ({phrase})"
+    assert said("The ids as JSON, e.g. [1]") == "The ids as JSON, e.g. [1]"
+    assert said("A JSON array of ids") == "A JSON array of ids"
 
 
-def test_the_decorator_warns_as_well():
-    def tool(it: Annotated[Loose, Unpack()]): ...
+@pytest.mark.parametrize("sent", ['"[\\"active\\", \\"inactive\\"]"', '["active", "inactive"]'])
+def test_a_list_of_choices_passes_as_text_and_as_it_is(sent):
+    def search(status: Annotated[list[Literal["active", "inactive"]], JsonText()]) -> str:
+        return repr(status)
 
-    with pytest.warns(ContractWarning) as warned:
-        unpack_pydantic_params(tool)
-    assert [str(each.message) for each in warned] == [
-        "tool: 'filter' is an open object or untyped list without an example; put one in its description, "
-        "or use JsonText(example=...)"
-    ]
+    result = handle_bytes(compile_function(search), f'{{"status": {sent}}}'.encode())
+    text = "['active', 'inactive']"
+    assert result == {"content": [{"type": "text", "text": text}], "isError": False}

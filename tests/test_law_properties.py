@@ -28,7 +28,7 @@ from toolbooth import (
     handle_bytes,
 )
 from toolbooth.boundary.examine import examine
-from toolbooth.shape import fits
+from toolbooth.shape_check import fits
 
 # The same examples on every run: a failure in CI is a failure at home.
 LAW = settings(

@@ -290,8 +290,26 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
                 "propertyNames": {"$ref": "#/$defs/Colour"},
                 "additionalProperties": INTEGER,
             },
-            {"type": "object", "additionalProperties": INTEGER, "description": "keys: red or blue"},
+            {"type": "object", "properties": {"red": INTEGER, "blue": INTEGER}},
             id="property-names",
+        ),
+        pytest.param(
+            {
+                "type": "object",
+                "propertyNames": {"$ref": "#/$defs/Colour"},
+                "additionalProperties": True,
+            },
+            {"type": "object", "properties": {"red": ANY, "blue": ANY}},
+            id="property-names-of-any-values",
+        ),
+        pytest.param(
+            {"type": "object", "propertyNames": {"maxLength": 3}, "additionalProperties": INTEGER},
+            {
+                "type": "object",
+                "additionalProperties": INTEGER,
+                "description": 'keys: {"maxLength": 3}',
+            },
+            id="property-names-that-are-no-choices",
         ),
         pytest.param(
             {"type": "object", "propertyNames": True, "properties": {"a": STRING}},

@@ -121,11 +121,7 @@ def test_a_pydantic_signature_in_portable_form():
                 "items": NUMBER,
                 "description": "in order: X, Y",
             },
-            "by_colour": {
-                "type": "object",
-                "description": "keys: red or blue",
-                "additionalProperties": INTEGER,
-            },
+            "by_colour": {"type": "object", "properties": {"red": INTEGER, "blue": INTEGER}},
             "payload": {
                 **STRING,
                 "contentMediaType": "application/json",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import httpx2
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr, field_validator
 from typing_extensions import TypedDict
 
 from recon.addresses import Network, Resolve, look_up
@@ -16,10 +16,26 @@ from toolbooth import JsonText
 MEBIBYTE = 1 << 20
 
 HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
-HeaderValue = Annotated[str, Field(pattern=r"^[\t\x20-\x7e]*$")]
-CookieValue = Annotated[
-    str, Field(pattern=r"^[\x20-\x3a\x3c-\x7e]*$")
-]  # a semicolon would begin another cookie
+# No space at the ends, and no character that would end the line.
+HeaderValue = Annotated[str, Field(pattern=r"^([\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?)?$")]
+CookieValue = Annotated[  # a semicolon would begin another cookie
+    str, Field(pattern=r"^([\x21-\x3a\x3c-\x7e]([\x20-\x3a\x3c-\x7e]*[\x21-\x3a\x3c-\x7e])?)?$")
+]
+
+OWN_HEADERS = {
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+}
+"""Headers about the connection and the length of the body. The server writes them itself: a wrong one would end the
+exchange halfway, or send a request inside another."""
 
 
 class BasicAuth(BaseModel):
@@ -37,7 +53,9 @@ class HttpRequest(BaseModel):
     headers: Annotated[
         dict[HeaderName, HeaderValue] | None, JsonText(example={"User-Agent": "MyBot"})
     ] = Field(None, description="Headers to send.")
-    data: str | None = Field(None, description="The body, sent as it is; JSON is labelled as JSON.")
+    data: str | None = Field(
+        None, description='The body, sent as it is, e.g. {"name": "Ann"}; JSON is labelled as JSON.'
+    )
     params: Annotated[dict[str, str] | None, JsonText(example={"q": "tea", "page": "2"})] = Field(
         None, description="Added to the query of the URL."
     )
@@ -55,6 +73,18 @@ class HttpRequest(BaseModel):
     mission_id: MissionId | None = Field(
         None, description="The mission it belongs to; else the current one."
     )
+
+    @field_validator("headers")
+    @classmethod
+    def check_names(cls, headers: dict[str, str] | None) -> dict[str, str] | None:
+        """Refuses headers that are not the caller's to set, and a name that is sent twice."""
+        names = [name.lower() for name in headers or {}]
+        for name in headers or {}:
+            if name.lower() in OWN_HEADERS:
+                raise ValueError(f"leave out the header {name}: the server sets it itself")
+            if names.count(name.lower()) > 1:
+                raise ValueError(f"the header {name} is sent twice; case makes no difference")
+        return headers
 
 
 class SentRequest(TypedDict):

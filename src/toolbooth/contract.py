@@ -64,6 +64,11 @@ class Objection:
     message: str
 
 
+UNREADABLE = "unreadable"
+UNREADABLE_DEFAULT = "unreadable_default"
+"""The kinds of objections for an exception in the author's code, and in a default factory."""
+
+
 class InvalidValues(Exception):
     """The author's own validation refused. Raised by `Contract.validate`; its objections are read
     only if needed.

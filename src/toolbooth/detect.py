@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolbooth.boundary.examine import examine
+from toolbooth.boundary.keys import messages
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Limits
-from toolbooth.jsonvalue import listed, path_text
+from toolbooth.errors import Declared
+from toolbooth.jsonvalue import path_text
 
 
 def detect_nested_wrapper(
     arguments: Mapping[str, Any], input_schema: Mapping[str, Any]
 ) -> str | None:
     """Return a message for the agent if its arguments contain a nested wrapper at any depth, else
-    None.
+    None. The message lists every declared field, however many there are.
     """
     shape = shape_of_schema(input_schema, root=True)
     if shape.opaque or not shape.objects:
@@ -26,9 +28,10 @@ def detect_nested_wrapper(
     wrappers = [problem for problem in exam.problems if problem.code == "nested-wrapper"]
     if not wrappers:
         return None
-    lines = [f"{problem.where}: {problem.message}." for problem in wrappers]
-    lines += [
-        f"Declared fields of {path_text(path)}: {listed(names)}."
-        for path, names in exam.declared.items()
-    ]
+    lines = [f"{each.where}: {messages.sentence(each.message)}" for each in wrappers]
+    listed: list[Declared] = []
+    for path, declared in exam.declared.items():
+        if declared not in listed:
+            lines.append(messages.declared_fields(path_text(path), declared))
+            listed.append(declared)
     return "\n".join(lines)

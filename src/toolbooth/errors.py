@@ -104,6 +104,16 @@ class Split:
 Edit = Move | Rename | Unwrap | Split
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """The declared fields of one object that was sent."""
+
+    types: Mapping[str, str]
+    """What each field takes, in words, by name. The required ones come first, and say so."""
+    controls: tuple[str, ...] = ()
+    """Arguments for the server, which may be sent there too: `help`."""
+
+
 class ContractError(TypeError):
     """The author's tool cannot be compiled; `mistakes` lists every reason."""
 
@@ -121,9 +131,9 @@ class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
     `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
-    are the steps to it; `declared` has the field names of each object concerned, by path; `more`
-    counts problems that are not listed; `untouched` is False if code with side effects may have
-    run. Nothing changes an error once it is made: `moved`, `under` and `replaced` return new ones.
+    are the steps to it; `declared` has the fields of each object concerned, by path; `more` counts
+    problems that are not listed; `untouched` is False if code with side effects may have run.
+    Nothing changes an error once it is made: `moved`, `under` and `replaced` return new ones.
     """
 
     def __init__(
@@ -131,7 +141,7 @@ class ToolInputError(ValueError):
         problems: Iterable[Problem],
         *,
         tool: str = "",
-        declared: Mapping[JsonPath, tuple[str, ...]] | None = None,
+        declared: Mapping[JsonPath, Declared] | None = None,
         corrected: Mapping[str, Any] | None = None,
         edits: Iterable[Edit] = (),
         more: int = 0,
@@ -165,7 +175,7 @@ class ToolInputError(ValueError):
     def moved(self, where: Moved) -> ToolInputError:
         """A copy with every path moved to where it is in an outer call."""
         problems = [replace(each, path=where(each.path)) for each in self.problems]
-        declared = {where(path): names for path, names in self.declared.items()}
+        declared = {where(path): each for path, each in self.declared.items()}
         edits = [each.moved(where) for each in self.edits]
         return self.replaced(problems=problems, declared=declared, edits=edits)
 

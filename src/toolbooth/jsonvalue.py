@@ -186,10 +186,30 @@ def listed(names: tuple[str, ...], most: int = 24) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-listed_fields = lru_cache(maxsize=1024)(listed)
-"""`listed` for declared fields, which repeat. Not for names that an agent sent: those could be
-anything.
-"""
+def listed_within(names: tuple[str, ...], room: int) -> str:
+    """Names in quotes, each whole; if there is no room for all of them, a count of the others."""
+    whole = _listed_whole(names)
+    if len(whole) <= room:
+        return whole
+    room -= len(f" and {len(names)} more")
+    shown: list[str] = []
+    for name in names:
+        text = _in_quotes(name)
+        if len(text) + 2 <= room:
+            shown.append(text)
+            room -= len(text) + 2
+    if not shown:
+        return f"{len(names)} names that are too long to list"
+    return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+
+
+@lru_cache(maxsize=1024)  # declared names, which repeat
+def _listed_whole(names: tuple[str, ...]) -> str:
+    return ", ".join(map(_in_quotes, names))
+
+
+def _in_quotes(name: str) -> str:
+    return f'"{name}"' if name.isidentifier() else write_json(name)
 
 
 # --- names that are alike -----------------------------------------------------------------------

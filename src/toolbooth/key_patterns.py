@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from toolbooth.shape import ObjectShape, Shape, json_schema
+from toolbooth.shape import ObjectShape, Shape
+from toolbooth.shape_check import json_schema
 
 
 def undeclared_shape(form: ObjectShape, key: str) -> Shape | None:

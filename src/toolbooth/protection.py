@@ -10,26 +10,30 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from toolbooth.adapters.kinds import host_of, untested
+from toolbooth.boundary.handle import Errors
 from toolbooth.extras import MissingExtra
 from toolbooth.publish import ProfileChoice
 
 Server = TypeVar("Server")
 
 
-def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
+def protect(
+    server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
+) -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
     Takes a FastMCP server, an MCPServer or a low-level Server of the official SDK, and returns it.
     `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
-    your own. Protecting twice is harmless; the first profile stays.
+    your own. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
+    Protecting twice is harmless; the first choices stay.
 
     Raises:
         TypeError: for any other object.
-        ValueError: for an unknown profile.
+        ValueError: for an unknown profile, or another value of `errors`.
         ContractError: with every mistake in every tool; nothing has been changed then.
         RuntimeError: if the installed version of the host cannot be protected.
     """
-    return _adapter(server).protect(server, profile=profile)
+    return _adapter(server).protect(server, profile=profile, errors=errors)
 
 
 def is_protected(server: object) -> bool:

@@ -61,7 +61,7 @@ class References:
             schema, base = waiting.pop()
             if is_mapping(schema) and id(schema) not in self._bases:
                 base = self._note(schema, base)
-                waiting += [(each, base) for each in _subschemas(schema)]
+                waiting += [(each, base) for each in subschemas(schema)]
         self._root_base = self._bases.get(id(document), "")
 
     def _note(self, schema: Schema, base: str) -> str:
@@ -119,7 +119,8 @@ class References:
         return self._parts[address]
 
 
-def _subschemas(schema: Schema) -> Iterator[Any]:
+def subschemas(schema: Schema) -> Iterator[Any]:
+    """The schemas right below a schema."""
     for key, value in schema.items():
         if key in _TABLES and is_mapping(value):
             yield from value.values()

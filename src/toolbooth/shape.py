@@ -1,5 +1,5 @@
-"""Shape: which JSON may be sent where. Its types, a walk over them, and the compiled check of a
-whole value.
+"""Shape: which JSON may be sent where. Its types, and a walk over them. `shape_check.py` has the
+compiled check of a whole value.
 
 A Shape does not know where it came from, so a Python signature, a model and a foreign JSON Schema
 are guarded by the same code. Caches are fields that `dataclasses.replace` does not copy: a changed
@@ -8,16 +8,13 @@ copy starts without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import import_module
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jiter import LosslessFloat
 
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import JsonPath
 
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
@@ -62,24 +59,25 @@ class Shape:
     """A Decimal: every digit counts."""
     integral: bool = False
     """Behind an author's validator: an integer is declared there, and no other number."""
+    behind: frozenset[JsonType] = frozenset()
+    """Behind an author's validator: the types that are declared there; empty if any."""
     temporal: bool = False
     """Text of a date or time: a bare number is a guess even as text."""
     json_text: bool = False
     """JSON text is declared here, so reading it is not a repair."""
     ambiguous: bool = False
     """The author's validation chooses a branch of a union: a number is left as it was sent."""
+    named_by: tuple[str, ...] = ()
+    """Fields of the object here that a text can be meant for. Text that is declared too is a UUID.
+    """
+    has_one_name: bool = False
+    """Text can only be meant for the one field in `named_by`, so a correction may use it."""
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)
     """The cache of `fitting_form`: each form of a union by itself."""
     scalar_types: frozenset[type] | None = field(init=False, default=None, repr=False)
     """The cache of `plain_types`."""
-
-    def extended(self, fields: Mapping[str, Field]) -> Shape:
-        """A copy of an object's shape that declares more fields."""
-        form = self.objects[0]
-        more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
-        return replace(self, objects=(more,))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -129,10 +127,12 @@ class ObjectShape:
     """Fields were moved somewhere below this level."""
     names: tuple[str, ...] = ()
     """The published names, in order."""
+    controls: frozenset[str] = frozenset()
+    """Those of the names that are arguments for the server, not for the tool."""
     exclusive_paths: tuple[tuple[JsonPath, ...], ...] = ()
     """For each field that several paths lead to: those paths, of which only one may be sent."""
     integers: dict[str, Shape] | None = field(init=False, default=None, repr=False)
-    """The cache of `integer_fields`."""
+    """The cache of `boundary/integers.py`: the fields that may hold an integer."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -212,189 +212,3 @@ def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
 def is_integer_only(shape: Shape) -> bool:
     """Whether a number that is sent here must be whole."""
     return "integer" in shape.types and "number" not in shape.types
-
-
-def integer_fields(form: ObjectShape) -> dict[str, Shape]:
-    """The declared keys at or below which there may be an integer but no other number."""
-    found = form.integers
-    if found is None:
-        shapes = ((key, each.shape) for key, each in form.fields.items())
-        found = {key: shape for key, shape in shapes if anywhere(shape, is_integer_only)}
-        form.integers = found
-    return found
-
-
-# --- the compiled check -------------------------------------------------------------------------
-
-
-def fits(shape: Shape, value: Any) -> bool:
-    """Whether a value passes as it is: neither a repair nor a refusal is due.
-
-    No decides nothing; the boundary then examines the call. Compiled on first use, so that a server
-    of a thousand tools starts at once.
-    """
-    check = shape.check
-    if check is None:
-        check = shape.check = json_schema().Draft202012Validator(check_schema(shape)).is_valid
-    return check(value)
-
-
-@cache
-def json_schema() -> Any:
-    """jsonschema-rs, loaded on first use: a tool whose validation proves its shape never needs
-    it.
-    """
-    return import_module("jsonschema_rs")
-
-
-_SCALARS: dict[str, tuple[type, ...]] = {
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "string": (str,),
-}
-
-
-def plain_types(shape: Shape) -> frozenset[type]:
-    """The Python types of scalars that need no second look here."""
-    found = shape.scalar_types
-    if found is None:
-        types = () if shape.opaque or shape.temporal or shape.json_text else shape.types
-        found = frozenset(each for kind in types for each in _SCALARS.get(kind, ()))
-        shape.scalar_types = found
-    return found
-
-
-def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
-    """The form of object or array that a value has, if the shape has several."""
-    forms = shape.objects if isinstance(value, dict) else shape.arrays
-    if len(forms) == 1:
-        return forms[0]
-    if shape.branches is None:
-        objects = [Shape(types=frozenset(("object",)), objects=(form,)) for form in shape.objects]
-        arrays = [Shape(types=frozenset(("array",)), arrays=(form,)) for form in shape.arrays]
-        shape.branches = (*objects, *arrays)
-    found = next((branch for branch in shape.branches if fits(branch, value)), None)
-    return None if found is None else (*found.objects, *found.arrays)[0]
-
-
-def check_schema(shape: Shape) -> Json:
-    """The closed JSON Schema that says exactly what the shape says."""
-    writer = _Writer(in_place=_MOST_IN_PLACE)
-    try:
-        made = writer.shape(shape)
-    except _TooManyForms:
-        writer = _Writer(in_place=0)
-        made = writer.shape(shape)
-    return {**made, "$defs": writer.definitions} if writer.definitions else made
-
-
-_MOST_IN_PLACE = 1_000
-"""Forms that are written in place, which checks fastest, before each becomes a definition instead.
-"""
-
-
-class _TooManyForms(Exception):
-    """A shape whose forms, written in place, would fill a far larger schema than the author's."""
-
-
-class _Writer:
-    """Writes forms in place; one that contains itself becomes a definition.
-
-    If `in_place` is 0, every form becomes a definition: the schema is as large as the shape, not as
-    all ways through it.
-    """
-
-    def __init__(self, in_place: int) -> None:
-        self.in_place = in_place
-        self.form_count = 0
-        self.definitions: Json = {}
-        self.inside: set[int] = set()
-
-    def shape(self, shape: Shape) -> Json:
-        if shape.opaque:
-            return {}
-        scalars = sorted(shape.types - {"object", "array"})
-        choices = [self._scalar(kind, shape) for kind in scalars]
-        if shape.constants is not None:
-            nothing = [None] if "null" in shape.types else []
-            choices = [{"enum": [*shape.constants, *nothing]}]
-        choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
-        if len(choices) == 1:
-            return choices[0]
-        return {"anyOf": choices} if choices else {"not": {}}
-
-    def _scalar(self, kind: str, shape: Shape) -> Json:
-        if kind == "string" and shape.temporal:
-            return {"type": "string", "not": {"pattern": NUMBER_AS_TEXT}}
-        return {"type": kind}
-
-    def _form(self, form: ObjectShape | ArrayShape) -> Json:
-        name = f"form{id(form)}"
-        reference = {"$ref": f"#/$defs/{name}"}
-        if id(form) in self.inside or (not self.in_place and name in self.definitions):
-            self.definitions.setdefault(name, None)
-            return reference
-        self.form_count += 1
-        if self.in_place and self.form_count > self.in_place:
-            raise _TooManyForms
-        self.inside.add(id(form))
-        made = self._object(form) if isinstance(form, ObjectShape) else self._array(form)
-        self.inside.discard(id(form))
-        if name not in self.definitions and self.in_place:
-            return made
-        self.definitions[name] = made
-        return reference
-
-    def _object(self, form: ObjectShape) -> Json:
-        made: Json = {
-            "type": "object",
-            "properties": {key: self.shape(each.shape) for key, each in form.fields.items()},
-            "additionalProperties": self._undeclared(form),
-        }
-        if form.patterns:
-            made["patternProperties"] = {key: self.shape(each) for key, each in form.patterns}
-        # Two keys for one field: whichever were dropped, something sent would be lost.
-        pairs = _exclusive_keys(form)
-        if pairs:
-            made["allOf"] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in pairs]
-        return made
-
-    def _undeclared(self, form: ObjectShape) -> Json | bool:
-        """An undeclared key: none in a closed object; in an open one, anything except a possible
-        wrapper of declared names.
-        """
-        undeclared = form.unmatched if form.patterns else form.additional
-        if undeclared is None:
-            return False
-        additional = self.shape(undeclared)
-        if not form.fields:
-            return additional
-        names = {"enum": list(form.fields)}
-        wrapper = {"type": "object", "minProperties": 1, "propertyNames": names}
-        text = {"type": "string", "pattern": r'^[\s"]*\{'}
-        return {"allOf": [additional, {"not": {"anyOf": [wrapper, text]}}]}
-
-    def _array(self, form: ArrayShape) -> Json:
-        made: Json = {"type": "array"}
-        if form.prefix:
-            made["prefixItems"] = [self.shape(each) for each in form.prefix]
-        if form.closed:
-            made["maxItems"] = len(form.prefix) + form.last
-        elif form.items is not None:
-            made["items"] = self.shape(form.items)
-        return made
-
-
-def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
-    """Pairs of keys that lead to the same field."""
-    by_field: dict[int, list[str]] = {}
-    for key, each in form.fields.items():
-        by_field.setdefault(id(each), []).append(key)
-    # Of exclusive paths, the check sees only the first steps; the boundary finds out whether both
-    # are sent.
-    pairs = [pair for keys in by_field.values() for pair in combinations(sorted(keys), 2)]
-    for paths in form.exclusive_paths:
-        first_keys = [str(path[0]) for path in paths]
-        pairs += combinations(first_keys, 2)
-    return pairs

@@ -14,7 +14,7 @@ from fastmcp.exceptions import ValidationError
 from fastmcp.server.middleware import Middleware
 from mcp import Client
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import InvalidSignature, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import InvalidSignature
 from mcp.server.mcpserver.exceptions import ToolError as SdkToolError
 from mcp.server.mcpserver.resolve import Resolve
 from mcp_types import CallToolResult, InputRequiredResult
@@ -153,22 +153,6 @@ def test_the_error_of_a_tool_is_raised_as_the_hosts_and_sent_with_its_details(ho
     result = sent(server, "fail", reason="heat")
     assert (result.is_error, result.content[0].text) == (True, str(raised.value))
     assert result.structured_content == {"details": {"reason": "heat"}}
-
-
-def test_a_validator_that_crashes_is_masked_by_the_sdk():
-    class Odd(BaseModel):
-        number: int
-
-        @field_validator("number")
-        @classmethod
-        def crash(cls, value: int) -> int:
-            raise KeyError(value)
-
-    def odd(odd: Odd) -> str:
-        return "never"
-
-    with pytest.raises(UnexpectedToolError, match=r"^Error executing tool odd$"):
-        asyncio.run(server_of("mcp_sdk", odd).call_tool("odd", {"odd": {"number": 1}}))
 
 
 class Watch(Middleware):

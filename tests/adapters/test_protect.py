@@ -121,7 +121,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "a validator that crashes": (
         "place_order",
         {**ORDER, "lines": [{"sku": "broken"}]},
-        {"masked": True},
+        refused(("invalid", "$.lines[0].sku")),
     ),
     "an alias": ("page_through", {"pageSize": 3}, passed({"page_size": 3})),
     "the name behind an alias": (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from copy import deepcopy
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import uvicorn
@@ -21,6 +21,7 @@ from fastmcp.dependencies import Depends
 from fastmcp.server.extensions import ServerExtension
 from fastmcp.server.middleware import Middleware
 from fastmcp_tasks.extension import TasksExtension
+from pydantic import BeforeValidator
 
 from toolbooth.adapters.fastmcp import protect
 
@@ -241,3 +242,27 @@ def test_a_task_gets_what_a_plain_call_gets(
 def test_a_tool_that_is_no_task_is_called_plainly(port: int):
     tasked, result = Asking(port, TASKS).call(f'{{"price": {PRICE}}}', "at_once")
     assert (tasked, outcome(result)) == (False, (f"0 None {PRICE}", None))
+
+
+def test_a_refused_task_is_a_protocol_error_where_refusals_are():
+    def fails(value: Any) -> Any:
+        raise KeyError("secret")
+
+    async def broken(number: Annotated[int, BeforeValidator(fails)]) -> str:
+        return "ran"
+
+    server = protect(FastMCP("main"), errors="protocol")
+    server.add_extension(TasksExtension())
+    for tool in (delete_rows, broken):
+        server.tool(task=True)(tool)
+    before = len(RUNS)
+    with served(server) as port:
+        asking = Asking(port, TASKS)
+        sent = '"name": "delete_rows", "arguments": {"data": {"table": "a"}}'
+        wrapped = asking.ask("tools/call", "delete_rows", sent)
+        failed = asking.ask("tools/call", "broken", '"name": "broken", "arguments": {"number": 1}')
+        became_task, result = asking.call('{"table": "a"}')
+    assert wrapped["error"]["code"] == failed["error"]["code"] == -32602
+    assert wrapped["error"]["data"]["toolbooth"]["corrected"] == {"table": "a"}
+    assert failed["error"]["data"]["toolbooth"]["problems"][0]["path"] == "$.number"
+    assert (became_task, result["isError"], len(RUNS) - before) == (True, False, 1)

@@ -8,6 +8,7 @@ import pytest
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from toolbooth import Unpack, compile_function, handle_bytes
+from toolbooth.boundary.repairs import CLIENT_KEYS
 
 
 def outcome(function: Callable[..., Any], body: bytes) -> Any:
@@ -231,3 +232,36 @@ def test_an_empty_key_is_not_sent_where_only_its_own_branch_is_left():
     found = handle_bytes(compile_function(either), b'{"u": {"a": 1, "b": null}}')
     assert found["content"][0]["text"] == "Long(a=1, b=0)"
     assert found["_meta"]["toolbooth"] == {"repairs": [{"code": "null-optional", "path": "$.u.b"}]}
+
+
+# --- keys of the client ---
+
+
+@pytest.mark.parametrize("key", sorted(CLIENT_KEYS))
+@pytest.mark.parametrize("name", ["email", "eMail", "E_mail"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        dict,
+        json.dumps,
+        lambda fields: [fields],
+        lambda fields: {"more": [{"of": fields}]},
+        lambda fields: {"more": json.dumps([json.dumps(fields)])},
+    ],
+    ids=["an object", "as JSON text", "a list", "further down", "as JSON text further down"],
+)
+def test_declared_fields_under_a_key_of_the_client_are_refused(key, name, written):
+    def create_contact(email: str = "", notes: str = ""): ...
+
+    found = outcome(create_contact, json.dumps({key: written({name: "ann@example.org"})}).encode())
+    assert [path for _, path, _ in found] == [f"$.{key}"]
+    assert {code for code, _, _ in found} <= {"nested-wrapper", "unknown-key"}
+
+
+@pytest.mark.parametrize("sent", [{"_meta": {"progressToken": 1}}, {"toolCallId": "email"}])
+def test_what_a_client_adds_for_itself_is_removed(sent):
+    def create_contact(email: str = "", notes: str = ""): ...
+
+    values, repairs = outcome(create_contact, json.dumps({**sent, "notes": "n"}).encode())
+    assert values == {"email": "", "notes": "n"}
+    assert repairs == [("client-key", f"$.{next(iter(sent))}")]

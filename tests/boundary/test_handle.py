@@ -306,12 +306,13 @@ def test_any_other_exception_of_a_tool_passes_through_to_its_host(handle):
 WRAPPER = Problem(
     code="nested-wrapper",
     path=("data",),
-    message='"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-    'Flat: send "email" at the top level, not inside "data"',
+    message='"data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+    'Send "email" at the top level, not inside "data"',
 )
 REFUSED = {
     "code": -32602,
     "problems": [{"code": WRAPPER.code, "path": WRAPPER.where, "message": WRAPPER.message}],
+    "declared": {"$": {"email": "text, required", "address": "object or null"}},
     "edits": ["move $.data.* to $"],
     "corrected": {"email": "a@b.c"},
 }

@@ -128,6 +128,15 @@ SPELLINGS = {
         ("reason",),
     ),
     "twice": ('x<parameter name="tags">a<parameter name="tags">b', ("tags",)),
+    "the attribute of a host": ('x<parameter name="reason" string="true">y', ("reason",)),
+    "the attribute without quotes": ("x<parameter name=reason string=false>y", ("reason",)),
+    "the attribute before the name": ('x<parameter string="true" name="reason">y', ("reason",)),
+    "the attribute and a prefix": ("x<ns:parameter name='reason' string='false'>y", ("reason",)),
+    "the attribute in a tag that was cut off": (
+        'x</content>\n<parameter name="reason" string="true"',
+        ("reason",),
+    ),
+    "the attribute and spaces": ('x<parameter name="reason"  string = "true" >y', ("reason",)),
     "beside a field that does not exist": (
         'x</content>\n<parameter name="nothing">1</parameter>\n<parameter name="tags">a',
         ("tags",),
@@ -155,6 +164,11 @@ PASSING = {
     "a tag of its own name": 'x<parameter name="content">y',
     "a name that is not declared": 'x<parameter name="priority">y',
     "a tag with another attribute": 'x<parameter name="reason" type="string">y',
+    "another attribute beside the one of a host": 'x<parameter name="reason" id="1" string="true">y',
+    "another value of this attribute": 'x<parameter name="reason" string="yes">y',
+    "an empty element with this attribute": 'x<parameter name="reason" string="true"/>y',
+    "an attribute that ends like it": 'x<parameter name="reason" substring="true">y',
+    "this attribute without a value": 'x<parameter name="reason" string>y',
     "an element of the same kind": '<parameter name="reason" value="y"/>',
     "another element": '<param name="reason">y</param>',
     "a parameter of an entity": "x &lt;parameter name=&quot;reason&quot;&gt;",
@@ -293,9 +307,19 @@ def test_a_wrapped_call_gets_edits_but_no_corrected_call():
                 {
                     "code": "nested-wrapper",
                     "path": "$.data",
-                    "message": '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. Flat: send "content", "reason" at the top level, not inside "data"',
+                    "message": '"data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. Send "content", "reason" at the top level, not inside "data"',
                 }
             ],
+            "declared": {
+                "$": {
+                    "content": "text, required",
+                    "reason": "text or null",
+                    "evidence": "array of text or null",
+                    "tags": "text",
+                    "metadata": "object or null",
+                    "first_name": "text",
+                }
+            },
             "edits": ["move $.data.* to $"],
         }
     )

@@ -202,8 +202,8 @@ def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_s
     def tool(it: Checked): ...
 
     message = (
-        '"data" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-        'Flat: send "size" directly in $.it, not inside "data"'
+        '"data" is not a declared field and its value is a nested object. Likely cause: a wrapper. '
+        'Send "size" directly in $.it, not inside "data"'
     )
     assert outcome(tool, b'{"it": {"data": {"size": 1}}}') == [
         ("nested-wrapper", "$.it.data", message)
@@ -212,7 +212,7 @@ def test_behind_an_authors_validator_an_undeclared_object_is_a_wrapper_all_the_s
         (
             "nested-wrapper",
             "$.it.data",
-            message.replace("a nested object:", "a nested object as JSON text:"),
+            message.replace("a nested object.", "a nested object as JSON text."),
         )
     ]
     assert outcome(tool, b'{"it": {"size": 1, "colour": "red"}}') == [

@@ -1,5 +1,6 @@
 """`toolbooth call` and `toolbooth tools` on a server of each kind, as a newcomer types them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import pytest
 
 TOOLS = """
-from typing import Literal
+from typing import Annotated, Literal
+from pydantic import Field
 
-def order(item: str, count: int = 1, how: Literal["post", "bike"] = "post", tags: list[str] | None = None) -> str:
+def order(item: str, count: int = 1, how: Literal["post", "bike"] = "post", tags: Annotated[list[str] | None, Field(examples=[["vip"]])] = None) -> str:
     '''Order something.
 
     In as many pieces as needed.'''
@@ -74,3 +76,22 @@ def test_a_mistake_is_told_with_its_remedy(words, told, folder):
     code, printed, error = run(folder, *words)
     assert (code, printed) == (2, "")
     assert told in error
+
+
+@pytest.mark.parametrize(
+    "words", [["tools"], ["tools", "--json"], ["call", "order"], ["lint"]], ids=" ".join
+)
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly(words, folder):
+    """As `toolbooth tools server.py:server | head` does, once `head` has gone."""
+    first, *rest = words
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as output:
+        ran = subprocess.run(
+            [Path(sys.executable).with_name("toolbooth"), first, "ours.py:server", *rest],
+            cwd=folder,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (ran.stderr, ran.returncode) == (b"", 1)

@@ -7,7 +7,8 @@ import pytest
 from foreign_tool import codes, of, outcome
 
 from toolbooth import ContractError, compile_json_schema, handle_bytes
-from toolbooth.shape import check_schema, walk
+from toolbooth.shape import walk
+from toolbooth.shape_check import check_schema
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}

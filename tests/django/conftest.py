@@ -18,6 +18,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connections
 from django.test import Client, override_settings
+from django.urls import get_urlconf
 
 HERE = Path(__file__).resolve().parent
 for folder in (HERE / "project", HERE.parent.parent / "examples" / "crm"):
@@ -124,7 +125,7 @@ def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     build = catalogues.build
 
     def once(chosen: Any) -> Any:
-        key = f"{settings.ROOT_URLCONF} {list(decorators.declared)} {chosen}"
+        key = f"{get_urlconf() or settings.ROOT_URLCONF} {list(decorators.declared)} {chosen}"
         if key not in _kept:
             _kept[key] = build(chosen)
         return _kept[key]

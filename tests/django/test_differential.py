@@ -202,6 +202,10 @@ def test_rest_and_mcp_come_to_the_same(clients, call, who):
     name, key, sent = call
     status, kept = undone(lambda: over_rest(clients[who], name, key, sent))
     told, there = undone(lambda: over_mcp(clients[who], name, key, sent))
+    if "page" in sent and status == 404:
+        # REST framework says "Invalid page."; over MCP it is refused with the number of pages.
+        assert told == 400
+        told = 404
     assert (told // 100 if told < 300 else told, there) == (
         status // 100 if status < 300 else status,
         kept,

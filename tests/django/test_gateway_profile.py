@@ -27,8 +27,23 @@ def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
             "email": {"type": "string", "maxLength": 254},
             "first_name": {"type": "string", "maxLength": 60},
             "last_name": {"type": "string", "maxLength": 60},
-            "company": {"type": "integer", "description": 'or {"name": …}', "nullable": True},
-            "tags": {"type": "array", "items": {"type": "string", "minLength": 1}},
+            "company": {
+                "anyOf": [
+                    {"type": "integer"},
+                    {"type": "object", "properties": {"name": {"type": "string"}}},
+                ],
+                "nullable": True,
+            },
+            "tags": {
+                "type": "array",
+                "items": {
+                    "anyOf": [
+                        {"type": "string"},
+                        {"type": "object", "properties": {"slug": {"type": "string"}}},
+                    ]
+                },
+                "description": 'e.g. ["vip"]',
+            },
             "notes": {"type": "string"},
             "profile": {
                 "anyOf": [
@@ -46,7 +61,8 @@ def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
                     },
                     {"type": "number"},
                     {"type": "boolean"},
-                ]
+                ],
+                "description": 'e.g. {"language": "nl"}',
             },
             "subscribed": {"type": "boolean"},
             "help": {"type": "boolean"},

@@ -39,15 +39,18 @@ def companies(db):
 # --- where each applies ---
 
 
-def test_the_table_holds_those_of_seed_000_and_our_own():
-    seed = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
-    assert set(CONTROL_ARGUMENTS) == {*seed, "verify"}
+def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
+    theirs = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
+    assert set(CONTROL_ARGUMENTS) == {*theirs, "verify"}
 
 
 @pytest.mark.parametrize(
     ("tool", "expected"),
     [
-        ("companies__list", ["help", "filters", "filter_keys", "mode", "continuation_token"]),
+        (
+            "companies__list",
+            ["help", "filters", "filter_keys", "page_size", "mode", "continuation_token"],
+        ),
         (
             "whole__list",
             ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"],
@@ -56,13 +59,13 @@ def test_the_table_holds_those_of_seed_000_and_our_own():
             "nevers__list",
             ["help", "filters", "filter_keys", "page", "page_size", "mode", "continuation_token"],
         ),
-        ("people__list", ["help", "filter_keys", "mode", "continuation_token"]),
+        ("people__list", ["help", "filter_keys", "page_size", "mode", "continuation_token"]),
         ("companies__retrieve", ["help", "filter_keys", "mode", "continuation_token"]),
         ("companies__create", ["help", "verify"]),
         ("companies__update", ["help", "verify"]),
         ("companies__partial_update", ["help", "verify"]),
         ("companies__destroy", ["help"]),
-        ("personal__list", ["help", "mode", "continuation_token"]),
+        ("personal__list", ["help", "page_size", "mode", "continuation_token"]),
         ("clashing__list", ["continuation_token"]),
         ("clashing__create", []),
     ],
@@ -91,9 +94,12 @@ def test_every_page_parameter_of_a_paginator_is_published_with_its_bounds(call):
         }
         for name in ("companies", "numbers", "sizes", "nevers", "limits", "cursor", "own")
     }
-    number = {"type": "integer"}
+    number = {"type": "integer", "minimum": 1}
     assert told == {
-        "companies": {"page": number},
+        "companies": {
+            "page": number,
+            "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
+        },
         "numbers": {"page": number, "page_size": {"type": "integer", "minimum": 1, "maximum": 3}},
         "sizes": {"page": number, "per": {"type": "integer", "minimum": 1}},
         "nevers": {
@@ -108,7 +114,11 @@ def test_every_page_parameter_of_a_paginator_is_published_with_its_bounds(call):
             "cursor": {"type": "string"},
             "size": {"type": "integer", "minimum": 1, "maximum": 3},
         },
-        "own": {"limit": number, "offset": number},
+        "own": {
+            "limit": {"type": "integer"},
+            "offset": {"type": "integer"},
+            "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
+        },
     }
 
 
@@ -202,7 +212,13 @@ def test_once_renamed_both_are_there(settings_of, ann):
         "mcp_help": CONTROL_ARGUMENTS["help"].meaning,
         "mcp_verify": CONTROL_ARGUMENTS["verify"].meaning,
     }
-    assert taken("companies__list") == ["mcp_help", "filters", "filter_keys", "continuation_token"]
+    assert taken("companies__list") == [
+        "mcp_help",
+        "filters",
+        "filter_keys",
+        "page_size",
+        "continuation_token",
+    ]
     assert [each.where for each in call("companies__list", mode="full").problems] == ["$.mode"]
     assert [each.where for each in call("companies__create", name="x", verify=True).problems] == [
         "$.verify"
@@ -224,7 +240,10 @@ def test_each_can_be_renamed(settings_of, ann, companies):
     )
     assert names(found) == ["Bolt"]
     token = found.value["continuation"]["x_continuation_token"]
-    assert names(call("whole__list", x_continuation_token=token)) == ["Cog", "Dynamo"]
+    found = call("whole__list", x_continuation_token=token)
+    assert names(found) == ["Cog"]
+    token = found.value["continuation"]["x_continuation_token"]
+    assert names(call("whole__list", x_continuation_token=token)) == ["Dynamo"]
     refused = call("whole__list", x_filters={"ordering": "size"}, x_filter_keys=["nam"])
     assert [each.where for each in refused.problems] == ["$.x_filters.ordering"]
     assert [each.where for each in call("whole__list", x_filter_keys=["nam"]).problems] == [

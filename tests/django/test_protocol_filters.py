@@ -273,6 +273,10 @@ def test_pages_of_a_view_without_any_are_made_here(call, companies):
     assert names(call("whole__list", page=2, page_size=2)) == ["Cog", "Dynamo"]
     assert names(call("nevers__list", page=3, page_size=2)) == ["Engine"]
     assert names(call("sizes__list", page=2, per=2)) == ["Cog", "Dynamo"]
+    assert names(call("sizes__list", page=2, page_size=2)) == ["Cog", "Dynamo"]
+    assert names(call("limits__list", page=2, page_size=2)) == ["Cog", "Dynamo"]
+    assert names(call("cursor__list", page=2, page_size=4)) == ["Engine"]
+    assert names(call("own__list", page_size=4)) == ["Acme", "Bolt", "Cog", "Dynamo"]
 
 
 # --- filter_keys ---

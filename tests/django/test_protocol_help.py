@@ -5,6 +5,7 @@ from typing import Annotated
 
 import pytest
 from pydantic import BaseModel
+from wrapper_sentences import wrapper
 
 from protocol_api import Urls
 from sales.models import Company, Contact
@@ -34,6 +35,17 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
         "company": {"by": "key, or an object with any of these", "names": ["id", "name", "pk"]},
         "tags[]": {"by": "key, or an object with any of these", "names": ["slug", "pk"]},
     }
+    by_key, by_object = told["fields"]["company"]["anyOf"]
+    assert by_key == {"type": "integer"}
+    assert by_object == {
+        "type": "object",
+        "minProperties": 1,
+        "properties": {
+            "id": {"type": "integer"},
+            "name": {"type": "string"},
+            "pk": {"type": "integer"},
+        },
+    }
     assert told["protocol"] == {
         name: CONTROL_ARGUMENTS[name].meaning for name in ("help", "verify")
     }
@@ -52,7 +64,6 @@ def test_help_tells_the_filters_whole(call):
     "sent",
     [
         {"help": True, "email": "a@x.io"},
-        {"help": True, "nonsense": {"a": 1}},
         {"help": True, "objects": [{"email": "a@x.io"}]},
         {"help": "true", "email": "a@x.io"},
         '{"help": true, "email": "a@x.io"}',
@@ -62,6 +73,15 @@ def test_help_tells_the_filters_whole(call):
 def test_what_stands_beside_help_is_not_called_and_the_answer_says_so(call, sent):
     told = call("contacts__create", sent)
     assert (told.is_error, told.value["called"]) == (False, "nothing: help was asked for")
+    assert Contact.objects.count() == 0
+
+
+@pytest.mark.parametrize("tool", ["contacts__create", "contacts__list"])
+def test_help_says_that_a_wrapper_beside_it_was_ignored(call, tool):
+    told = call(tool, help=True, data={"email": "a@x.io", "nonsense": 1}).value
+    assert told["called"] == 'nothing: help was asked for, so "data" was ignored'
+    advice = wrapper("data", send=["email"], undeclared=["nonsense"])
+    assert told["ignored"] == {"$.data": advice}
     assert Contact.objects.count() == 0
 
 

@@ -288,7 +288,7 @@ def test_a_row_shown_by_another_serializer_is_still_compared(call):
     assert (made.site, made.parts.get().pk, value["serial"]) == (site, "1", str(made.pk))
     assert {"label", "site"} <= set(value["set"])
     same = call(
-        "devices__partial_update", serial_in_path=str(made.pk), label="d", site=site.pk, parts=["1"]
+        "devices__partial_update", serial=str(made.pk), label="d", site=site.pk, parts=["1"]
     ).value
     assert same["unchanged"] == ["label", "site", "parts"]
     assert same["note"] == "Nothing changed: the row held all this already."

@@ -144,7 +144,7 @@ def test_nobody_learns_which_rows_there_are_without_leave(mcp_as, hq):
     assert reply.status_code == 401
 
 
-def test_a_relation_is_published_by_its_keys_type(mcp, db):
+def test_a_required_relation_is_named_by_an_object(mcp, db):
     Company.objects.create(name="Acme")
     assert mcp("deals__create", {"title": "Big", "company": {"name": "Acme"}})["isError"] is False
     assert Deal.objects.get().company.name == "Acme"

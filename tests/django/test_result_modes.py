@@ -118,11 +118,8 @@ def test_rows_of_a_view_without_pages_can_be_asked_for_by_page(call):
 def test_a_page_has_a_hundred_rows_where_nobody_says_how_many(serve):
     companies(250)
     call = serve(MAX_RESULT=40_000)
-    assert "$.page: counts for nothing" in call("companies__list", page=1, mode="summary").text
-    assert (
-        "$.page_size: counts for nothing"
-        in call("companies__list", page_size=1, mode="summary").text
-    )
+    assert "$.page: has no effect" in call("companies__list", page=1, mode="summary").text
+    assert "$.page_size: has no effect" in call("companies__list", page_size=1, mode="summary").text
     assert [len(call("companies__list", page=number).value["results"]) for number in (1, 2, 3)] == [
         100,
         100,
@@ -165,7 +162,10 @@ def test_a_page_is_never_longer_than_it_may_be(call, text, size, more):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"page": 4, "page_size": 10}, "$.page: there are 25 rows: pages 1 to 3 of 10"),
+        (
+            {"page": 4, "page_size": 10},
+            "$.page: the last page is 3: the list has 25 rows, at most 10 to a page",
+        ),
         ({"page_size": 1001}, "$.page_size: must be 1 to 1000"),
         ({"page": 0}, "$.page: must be 1 or more"),
     ],
@@ -177,7 +177,7 @@ def test_a_page_that_cannot_be_is_refused(call, arguments, words):
 
 def test_the_first_page_of_nothing_is_empty(call):
     assert call("companies__list", page=1).value["results"] == []
-    assert "there are 0 rows" in call("companies__list", page=2).text
+    assert "the list has 0 rows" in call("companies__list", page=2).text
 
 
 def test_a_row_that_is_too_large_stands_in_the_way_of_its_own_page_alone(call):
@@ -298,7 +298,7 @@ def test_fields_that_stand_elsewhere_are_not_lost_in_silence(call):
     companies(1)
     told = call("features__list", filter_keys=["name"])
     assert (
-        "$.filter_keys: the answer has none of these where its fields stand; it has type, properties"
+        "$.filter_keys: none of these are fields of the answer; it has type, properties"
         in told.text
     )
     assert (

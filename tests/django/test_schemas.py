@@ -38,7 +38,7 @@ DOCUMENT = {
     ]
 }
 ANSWER = {
-    "filter_keys": {"type": "array", "items": {"type": "string"}},
+    "filter_keys": {"type": "array", "items": {"type": "string"}, "examples": [["id"]]},
     "mode": {"type": "string", "enum": ["summary", "page", "full"]},
     "continuation_token": {"type": "string"},
 }
@@ -142,13 +142,16 @@ def test_filters_ordering_search_and_pages_are_told(tools):
     }
     assert properties(tools, "cursor__list") == {
         "cursor": {"type": "string"},
+        "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
         "help": {"type": "boolean"},
         **ANSWER,
     }
     assert properties(tools, "tags__list") == {
-        "page": {"type": "integer"},
+        "page": {"type": "integer", "minimum": 1},
+        "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
         "help": {"type": "boolean"},
         **ANSWER,
+        "filter_keys": {**ANSWER["filter_keys"], "examples": [["slug"]]},
     }
 
 
@@ -166,23 +169,30 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
     }
     assert properties(tools, "sitedevices__retrieve") == {
         "site_pk": {"type": "integer"},
-        "serial": {"type": "string"},
+        "serial": {"type": "string", "format": "uuid"},
         "help": {"type": "boolean"},
     }
 
 
-def test_relations_are_told_by_their_key_and_how_else_to_name_a_row(tools):
+def key_or(key, **fields):
+    """A relation: by its key, or by an object with these fields."""
+    named = {"type": "object", "properties": fields}
+    return {"anyOf": [key, named]}
+
+
+def test_relations_are_told_by_key_and_by_object(tools):
+    text = {"type": "string"}
+    uuid = {"type": "string", "format": "uuid"}
     made = properties(tools, "devices__create")
     assert (made["site"], made["twin"], made["parts"]) == (
-        {"type": "integer", "description": 'or {"slug": …}'},
-        {"type": "string", "format": "uuid"},
-        {"type": "array", "items": {"type": "string", "minLength": 1}},
+        key_or({"type": "integer"}, slug=text, name=text),
+        key_or(uuid, serial=uuid),
+        {"type": "array", "items": key_or(text, number=text)},
     )
-    assert properties(tools, "linked__create")["site"] == {
-        "type": "string",
-        "format": "uri",
-        "description": 'or {"slug": …}',
-    }
+    linked = properties(tools, "linked__create")
+    assert linked["site"] == key_or({"type": "string", "format": "uri"}, slug=text, name=text)
+    # The key is the token, which is a secret; the number is another way to name the row.
+    assert linked["parts"]["items"] == key_or(text, number=text)
 
 
 def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):

@@ -289,7 +289,7 @@ def test_what_is_no_longer_kept_is_not_to_be_made_again():
     cache.clear()
     told = call("jobs__run", continuation_token=token)
     assert told.text.endswith(
-        f"- $.continuation_token: stands for a result that is no longer kept; {INSTEAD['jobs__run']}"
+        f"- $.continuation_token: is for a result that is no longer kept; {INSTEAD['jobs__run']}"
     )
     assert Log.objects.count() == 1
 

@@ -300,7 +300,8 @@ def test_filters_filter(mcp, things, sent, titles):
         {"kind": ["huge"]},
         {"size_min": "many"},
         {"rank__in": [3]},
-        {"page": 1},
+        {"page": 2},
+        {"pages": 1},
     ],
     ids=json.dumps,
 )

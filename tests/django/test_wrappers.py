@@ -1,5 +1,5 @@
-"""Seed 000 against the database: a wrapped call never makes a blank, partial or unchanged row that
-looks right.
+"""Wrapped calls against the database: none makes a blank, partial or unchanged row that looks
+right.
 
 Each case is sent to the tool itself, and through dispatchers of every kind: of a resource, of an
 app, of a group, and of a class that somebody wrote.
@@ -322,7 +322,7 @@ def test_a_wrapper_in_a_nested_row_changes_no_row(send, stock, tool, form):
 
 @pytest.mark.parametrize("errors", ["result", "protocol"])
 @pytest.mark.parametrize("way", ["direct", "by resource", "by app", "in groups"])
-def test_seed_cases_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
+def test_the_cases_of_the_report_flat_wrapped_bulk_and_foreign_keys(sender, way, errors):
     mcp = sender(way, ERRORS=errors)
     sent = {"email": "agent@example.com", "first_name": "Agent"}
 

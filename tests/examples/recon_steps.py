@@ -253,12 +253,27 @@ def repaired(code: str, *paths: str) -> dict[str, Any]:
     return {"repairs": [{"code": code, "path": path} for path in paths]}
 
 
+DECLARED = {
+    "url": "text, required",
+    "method": '"GET" or "POST" or "PUT" or "DELETE" or "PATCH" or "HEAD" or "OPTIONS"',
+    "headers": "JSON text of object or null",
+    "data": "text or null",
+    "params": "JSON text of object or null",
+    "cookies": "JSON text of object or null",
+    "cookie_profile": "text or null",
+    "follow_redirects": "true or false",
+    "auth": "JSON text of object or null",
+    "mission_id": "text or null",
+}
+"""The fields of `http_request`, with their types, as a refusal lists them."""
+
+
 def wrapped(*fields: str) -> dict[str, Any]:
     """The refusal of these fields inside `request`."""
     inner = ", ".join(f'"{field}"' for field in fields)
     message = (
-        '"request" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-        f'Flat: send {inner} at the top level, not inside "request"'
+        '"request" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+        f'Send {inner} at the top level, not inside "request"'
     )
     declared = ", ".join(f'"{name.rstrip("*")}"' for name in PUBLISHED["http_request"])
     lines = [
@@ -269,6 +284,7 @@ def wrapped(*fields: str) -> dict[str, Any]:
     told: dict[str, Any] = {
         "code": -32602,
         "problems": [{"code": "nested-wrapper", "path": "$.request", "message": message}],
+        "declared": {"$": DECLARED},
         "edits": ["move $.request.* to $"],
     }
     if "auth" in fields:

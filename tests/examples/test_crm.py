@@ -115,6 +115,25 @@ def test_the_demo_serves_what_it_printed_until_it_is_stopped(environment):
     assert demo.returncode == 0
 
 
+def test_any_list_takes_a_page_size(environment):
+    subprocess.run([*MANAGE, "seed"], cwd=EXAMPLE, env=environment, check=True)
+
+    def called(**arguments):
+        command = [*MANAGE, "mcp_call", "contacts__list", json.dumps(arguments), "--as", "ann"]
+        run = partial(subprocess.run, cwd=EXAMPLE, env=environment, capture_output=True, text=True)
+        return run(command).stdout
+
+    first = json.loads(called(page=1, page_size=5))
+    assert [row["first_name"] for row in first["results"]] == ["", "", "", "Ada", "Bram"]
+    told = first["continuation"]
+    assert (first["count"], told["from"], told["to"], told["count"]) == (7, 1, 5, 7)
+    rest = json.loads(called(continuation_token=told["continuation_token"]))
+    assert [row["first_name"] for row in rest["results"]] == ["Cleo", "Daan"]
+    assert "the last page is 4: the list has 7 rows, at most 2 to a page" in called(
+        page=5, page_size=2
+    )
+
+
 ONE_AFTER_ANOTHER = """
 import contextlib, io, json, shlex, sys
 from django.core.management import execute_from_command_line
@@ -147,3 +166,27 @@ def test_the_readme_shows_what_its_calls_print(environment):
             text=True,
         )
         assert json.loads(found.stdout)[1:] == [printed for _, printed in expected]
+
+
+LINTED = """
+import django
+django.setup()
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.lint.check import lint
+report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
+print([(each.tool, each.path) for each in report.findings if each.rule == "opaque-parameter"])
+"""
+
+
+@pytest.mark.parametrize("dispatch", ["off", "resource", "app"])
+def test_every_object_and_array_of_the_gateway_has_an_example_and_nothing_warns(
+    dispatch, environment
+):
+    shown = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", LINTED],
+        cwd=EXAMPLE,
+        env={**environment, "CRM_DISPATCH": dispatch},
+        capture_output=True,
+        text=True,
+    )
+    assert (shown.stdout, shown.stderr) == ("[]\n", "")

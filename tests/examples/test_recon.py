@@ -183,6 +183,28 @@ def test_a_server_that_does_not_answer_is_left(site, tmp_path):
     assert asyncio.run(hang())["error"] == f"Tool 'http_request' failed: {told}"
 
 
+@pytest.mark.parametrize("status", ['["active", "inactive"]', ["active", "inactive"]], ids=str)
+def test_a_filter_takes_a_list_of_choices_and_json_text_of_one(status, tmp_path):
+    """The call of docs/project/evidence/parameter-transformation.md, and the published form."""
+
+    async def search() -> tuple[Any, Any]:
+        async with connected("stdio", "2026-07-28", tmp_path) as client:
+            for host in ("a.example", "b.example", "c.example"):
+                await client.call_tool("create_target", {"host": host})
+            made = await client.call_tool("create_target", {"host": "b.example"})
+            target = made.structured_content["target"]["id"]
+            blocked = {"target_id": target, "status": "blocked"}
+            await client.call_tool("update_target_status", blocked)
+            found = await client.call_tool("search_targets", {"status": status})
+            return found.structured_content["targets"], found.meta
+
+    targets, meta = asyncio.run(search())
+    assert [target["host"] for target in targets] == ["a.example", "c.example"]
+    repairs = (meta or {}).get("toolbooth", {}).get("repairs", [])
+    is_text = isinstance(status, str)
+    assert repairs == ([{"code": "json-text", "path": "$.status"}] if is_text else [])
+
+
 def in_short(schema: dict[str, Any]) -> str:
     """A published parameter: its type, choices and bounds."""
     if "enum" in schema:
@@ -195,7 +217,7 @@ def in_short(schema: dict[str, Any]) -> str:
     return schema.get("format", schema["type"]) + bounds
 
 
-def test_the_parameters_are_published_as_the_seed_says(tmp_path):
+def test_the_parameters_are_published_as_the_report_says(tmp_path):
     async def listed() -> list[mcp.types.Tool]:
         async with connected("stdio", "2026-07-28", tmp_path) as client:
             return (await client.list_tools()).tools

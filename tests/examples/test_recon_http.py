@@ -87,6 +87,61 @@ class Recon:
         return [row["error"] for row in self.store.rows("SELECT error FROM requests")]
 
 
+@pytest.mark.parametrize("body", [{}, {"method": "POST", "data": "hello"}], ids=["GET", "POST"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Content-Length",
+        "content-length",
+        "Transfer-Encoding",
+        "Host",
+        "Connection",
+        "Upgrade",
+        "TE",
+    ],
+)
+def test_headers_about_the_connection_are_refused_before_anything_is_sent(
+    name, body, site, tmp_path
+):
+    recon = Recon(tmp_path / "db")
+    told = recon.error(f"http://127.0.0.1:{site}/echo", headers={name: "5"}, **body)
+    assert told == (
+        "Refused: 1 problem in the arguments of 'http_request'. Nothing was done.\n"
+        f"- $.headers: leave out the header {name}: the server sets it itself"
+    )
+    assert (recon.looked_up, recon.errors_kept()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"A": "x\r\nB: y"},
+        {"A": "x\n"},
+        {"A": "é"},
+        {"A": "\x00"},
+        {"A": " x"},
+        {"A": "x\t"},
+        {"A\n": "x"},
+        {"A B": "x"},
+        {"": "x"},
+        {":authority": "x"},
+        {"Accept": "a", "accept": "b"},
+    ],
+    ids=str,
+)
+def test_headers_that_cannot_be_sent_as_they_are_are_refused(headers, site, tmp_path):
+    recon = Recon(tmp_path / "db")
+    told = recon.error(f"http://127.0.0.1:{site}/echo", headers=headers)
+    assert told.startswith("Refused: 1 problem in the arguments of 'http_request'.")
+    assert (recon.looked_up, recon.errors_kept()) == ([], [])
+
+
+def test_an_empty_header_and_one_with_spaces_inside_are_sent(site, tmp_path):
+    sent = {"A": "", "B": "x y\tz"}
+    reply = Recon(tmp_path / "db").reply(f"http://127.0.0.1:{site}/echo", headers=sent)
+    assert sent.items() <= reply["json"]["headers"].items()
+
+
 @pytest.mark.parametrize("path", ["/endless", "/bomb"])
 def test_a_reply_over_the_limit_is_not_read_to_its_end(path, site, tmp_path):
     recon = Recon(tmp_path / "db", max_response_bytes=100_000)

@@ -68,7 +68,7 @@ EXPECTED = {
         "warning opaque-parameter $.metadata",
         "warning json-for-simple-value $.host",
         "note no-parameter-description $.raw",
-        "note no-example $.settings",
+        "note no-example $.headers",
     ],
     "schedule_call": [
         "error untyped-enum $.channel",
@@ -89,9 +89,9 @@ EXPECTED = {
         "warning reserved-parameter $.config",
         "warning reserved-parameter $.arguments",
         "warning leaked-parameter $.self",
+        "warning opaque-parameter $.arguments",
         "note no-parameter-description $.self",
         "note no-parameter-description $.customer",
-        "note no-example $.arguments",
         "note large-tool $",
     ],
     "refresh": [
@@ -111,7 +111,7 @@ EXPECTED = {
         "error invalid-schema $.limit",
         "error header-parameter $.tenant",
         "warning long-parameter-description $.columns",
-        "note no-example $.columns",
+        "warning opaque-parameter $.columns",
     ],
     "filter": [
         "error deep-schema $.condition" + ".and" * 11,

@@ -277,16 +277,51 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
         ),
         (with_parameter({"type": "object", "examples": [{"priority": "high"}]}), []),
         (with_parameter({"type": "object", "properties": {"a": STRING}}), []),
-    ],
-    "no-example": [
         (
             with_parameter({"type": "array", "items": STRING, "description": "Tags"}),
-            [("note", "$.p")],
+            [("warning", "$.p")],
         ),
-        (with_parameter({"type": "string", "description": "Headers as JSON"}), [("note", "$.p")]),
+        (with_parameter({"type": "object", "additionalProperties": STRING}), [("warning", "$.p")]),
+        (with_parameter({"type": "object", "description": "Metadata {}"}), [("warning", "$.p")]),
+        (with_parameter({"type": "object", "description": "e.g. [1]"}), [("warning", "$.p")]),
+        (with_parameter({"type": ["object", "null"]}), [("warning", "$.p")]),
+        (with_parameter({"anyOf": [STRING, {"type": "array"}]}), [("warning", "$.p")]),
+        (
+            with_parameter({"type": "string", "contentMediaType": "application/json"}),
+            [("warning", "$.p")],
+        ),
+        (
+            with_parameter({"type": "array", "items": {"properties": {"tags": {"type": "array"}}}}),
+            [("warning", "$.p[].tags")],
+        ),
         (with_parameter({"type": "array", "items": STRING, "description": 'Tags: ["a", "b"]'}), []),
         (with_parameter({"type": "array", "items": STRING, "default": ["a"]}), []),
         (with_parameter({"type": "array", "items": {"type": "string", "enum": ["a"]}}), []),
+        (with_parameter({"type": "array", "items": {"type": "string", "format": "uuid"}}), []),
+        (with_parameter({"type": "object", "allOf": [{"properties": {"a": STRING}}]}), []),
+        (with_parameter({"type": "object", "oneOf": [{"required": ["a"]}]}), []),
+        (with_parameter({"description": "Anything"}), []),
+        (with_parameter({"$ref": "#/$defs/nowhere"}), []),
+        (with_parameter({"enum": ["a", 1]}), []),
+        (with_parameter({"type": "array", "minItems": "x", "description": "e.g. [1]"}), []),
+        (
+            with_parameter({"type": "object", "minItems": "x", "description": "e.g. [1]"}),
+            [("warning", "$.p")],
+        ),
+        (
+            with_parameter(
+                {"type": "string", "contentMediaType": "application/json", "examples": ["{a: 1}"]}
+            ),
+            [("warning", "$.p")],
+        ),
+        (with_parameter(STRING), []),
+    ],
+    "no-example": [
+        (with_parameter({"type": "string", "description": "Headers as JSON"}), [("note", "$.p")]),
+        (with_parameter({"type": "string", "description": "JSON {}"}), [("note", "$.p")]),
+        (with_parameter({"type": "string", "description": 'JSON, e.g. {"a": 1}'}), []),
+        (with_parameter({"type": "string", "description": "JSON", "examples": ["{}"]}), []),
+        (with_parameter({"type": "array", "items": STRING, "description": "Tags"}), []),
         (with_parameter(STRING), []),
     ],
     "json-for-simple-value": [

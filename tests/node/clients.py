@@ -143,8 +143,8 @@ ROOIBOS = {
     "note": None,
 }
 WRAPPER = (
-    '"request" is not a declared field and holds a nested object: most likely a wrapper as in REST APIs. '
-    'Flat: send "sku" at the top level, not inside "request"'
+    '"request" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
+    'Send "sku" at the top level, not inside "request"'
 )
 REFUSAL = f"""Refused: 1 problem in the arguments of 'get_product'. Nothing was done.
 - $.request: {WRAPPER}
@@ -186,6 +186,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             toolbooth={
                 "code": -32602,
                 "problems": [{"code": "nested-wrapper", "path": "$.request", "message": WRAPPER}],
+                "declared": {"$": {"sku": "text, required"}},
                 "edits": ["move $.request.* to $"],
                 "corrected": {"sku": "TEA-003"},
             },

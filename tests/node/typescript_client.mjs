@@ -21,12 +21,14 @@ function transport() {
 
 async function outcome({ name, arguments: sent }) {
   const progress = [];
+  const answers = [];
   const onprogress = (each) => {
     progress.push(each);
-    client.callTool({ name: 'go_on' });
+    answers.push(client.callTool({ name: 'go_on' }));
   };
   try {
     const result = await client.callTool({ name, arguments: sent }, { onprogress });
+    await Promise.all(answers); // none may be open when the connection is closed
     return progress.length ? { result, progress } : { result };
   } catch ({ code, message, data }) {
     return { error: { code, message, data } };

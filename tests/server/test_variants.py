@@ -86,11 +86,33 @@ def test_help_tells_what_a_tool_takes_and_calls_nothing(sent):
 
 
 def test_what_stands_beside_help_is_not_called_and_the_answer_says_so():
-    result = called("order", {"help": True, "sku": "tea", "data": {"count": 5}})
+    result = called("order", {"help": True, "sku": "tea"})
     assert (result["structuredContent"], calls) == (
         {**TOLD, "called": "nothing: help was asked for"},
         [],
     )
+
+
+@pytest.mark.parametrize("data", [{"count": 5}, '{"count": 5}'], ids=["object", "json-text"])
+def test_help_says_that_a_wrapper_beside_it_was_ignored_and_how_to_send_its_fields(data):
+    result = called("order", {"help": True, "sku": "tea", "data": data})
+    as_text = " as JSON text" if isinstance(data, str) else ""
+    advice = (
+        f'"data" is not a declared field and its value is a nested object{as_text}. Likely cause: '
+        'a REST-style wrapper. Send "count" at the top level, not inside "data"'
+    )
+    said = {
+        "called": 'nothing: help was asked for, so "data" was ignored',
+        "ignored": {"$.data": advice},
+    }
+    assert (result["structuredContent"], calls) == ({**TOLD, **said}, [])
+
+
+def test_help_names_every_wrapper_beside_it():
+    result = called("order", {"help": True, "data": {"count": 5}, "body": {"sku": "tea"}})
+    told = result["structuredContent"]
+    assert told["called"] == 'nothing: help was asked for, so "data", "body" were ignored'
+    assert list(told["ignored"]) == ["$.data", "$.body"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from pydantic import (
 
 from toolbooth import (
     JsonText,
+    ToolError,
     ToolRegistry,
     Unpack,
     compile_function,
@@ -241,15 +242,26 @@ place_order: the published schema excludes a correct call
 """)
 
 
-def test_a_validator_that_breaks_instead_of_refusing():
+def test_a_validator_that_raises_an_exception_refuses():
     def count(size: Annotated[int, BeforeValidator(lambda value: value + 1)]) -> None: ...
+
+    assert schema_honesty(registry(count)) > 0
+
+
+def test_a_validator_that_answers_instead_of_refusing():
+    def even(value: Any) -> Any:
+        if isinstance(value, list):
+            raise ToolError("count", "no lists")
+        return value
+
+    def count(size: Annotated[int, BeforeValidator(even)]) -> None: ...
 
     assert lie(registry(count)) == snapshot("""\
 shop: schemas that do not say what is taken: 1
 
 count: a call is neither accepted nor refused: validation breaks on it
     call  {"size": [0]}
-    but   TypeError: can only concatenate list (not "int") to list\
+    but   ToolError: Tool 'count' failed: no lists\
 """)
 
 

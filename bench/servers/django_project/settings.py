@@ -51,7 +51,8 @@ LOGGING = {
 }
 
 # A list asks an authenticator that is not REST framework's own once per view.
-_STOCK = os.environ.get("BENCH_PERMISSIONS") == "of models"
+_PERMISSIONS = os.environ.get("BENCH_PERMISSIONS", "watched")
+_STOCK = _PERMISSIONS == "of models"
 _TOKEN = "rest_framework.authentication.TokenAuthentication"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -71,4 +72,4 @@ if os.environ.get("BENCH_DISPATCH"):
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]
 FRISIAN_MCP_TOKEN_TIER_MAP = {"superuser": "admin", "staff": "read_write", "default": "read_write"}
 FRISIAN_MCP_TOOL_NAME_SEPARATOR = "__"
-FRISIAN_MCP_PERMISSION_AWARE_DISCOVERY = os.environ.get("BENCH_PERMISSIONS") == "of models"
+FRISIAN_MCP_PERMISSION_AWARE_DISCOVERY = _PERMISSIONS.startswith("of models")

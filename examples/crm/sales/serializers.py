@@ -33,6 +33,11 @@ class ContactSerializer(serializers.ModelSerializer):
             "profile",
             "subscribed",
         ]
+        # Agents see nothing else of what goes into them.
+        extra_kwargs = {
+            "tags": {"help_text": 'e.g. ["vip"]'},
+            "profile": {"help_text": 'e.g. {"language": "nl"}'},
+        }
 
 
 class LineSerializer(serializers.ModelSerializer):

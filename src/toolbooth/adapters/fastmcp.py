@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from typing_extensions import TypeIs
 
@@ -52,8 +52,10 @@ from toolbooth.adapters.fastmcp_tool import (
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
+from toolbooth.adapters.sdk.host_errors import check_errors
 from toolbooth.adapters.sdk.listing import Listing
 from toolbooth.adapters.sdk.original_request import keep_request
+from toolbooth.boundary.handle import Errors
 from toolbooth.errors import ContractError, ContractWarning
 from toolbooth.publish import Profile, ProfileChoice, choose_profile
 
@@ -62,25 +64,36 @@ logger = logging.getLogger("toolbooth.adapters.fastmcp")
 Server = TypeVar("Server", bound=FastMCP[Any])
 
 
-def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
+def protect(
+    server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
+) -> Server:
     """Put every tool of a FastMCP server behind the boundary, also those that are added or mounted
     later.
 
     Mounted servers are protected themselves. `profile` chooses how the input schemas of functions
-    are written: by name, or a `Profile` of your own. Protecting twice is harmless; the first
-    profile stays. What FastMCP refuses to register (positional-only parameters, `*args`, types it
-    has no schema for) never gets here.
+    are written: by name, or a `Profile` of your own. `errors` chooses how a refusal is answered: as
+    a tool result, or as JSON-RPC -32602. Protecting twice is harmless; the first choices stay. What
+    FastMCP refuses to register (positional-only parameters, `*args`, types it has no schema for)
+    never gets here.
 
     Raises:
         TypeError: if this is not a FastMCP server.
-        ValueError: for an unknown profile.
+        ValueError: for an unknown profile, or another value of `errors`.
         ContractError: with every mistake in every tool; nothing has been changed then.
         RuntimeError: if the installed version of FastMCP ignores the guards.
     """
     check_server(server, FastMCP, "fastmcp")
+    check_errors(errors)
     prove("fastmcp", _server_with_probe)
-    _install(server, server.name, choose_profile(profile))
+    _install(server, server.name, _Choices(choose_profile(profile), errors))
     return server
+
+
+class _Choices(NamedTuple):
+    """What `protect` was called with, for servers that are mounted later."""
+
+    profile: Profile
+    errors: Errors
 
 
 def _server_with_probe() -> FastMCP[Any]:
@@ -90,11 +103,11 @@ def _server_with_probe() -> FastMCP[Any]:
     return with_probe(protect(FastMCP(PROBE)))
 
 
-def _install(root: Provider, owner: str, profile: Profile) -> None:
+def _install(root: Provider, owner: str, choices: _Choices) -> None:
     reachable = list(_reachable(root))
     mistakes: list[str] = []
     stores = [
-        (each, _checked_all(each, mistakes, profile))
+        (each, _checked_all(each, mistakes, choices.profile))
         for each in reachable
         if isinstance(each, LocalProvider) and not _is_guarded(each)
     ]
@@ -104,9 +117,9 @@ def _install(root: Provider, owner: str, profile: Profile) -> None:
         _install_components(provider, components)
     for each in reachable:
         if _is_server(each):
-            _install_server(each, profile)
+            _install_server(each, choices)
         elif _has_plain_providers(each):
-            each.providers = _GuardedProviders(each.providers, profile)
+            each.providers = _GuardedProviders(each.providers, choices)
 
 
 def _is_server(provider: Provider) -> TypeIs[FastMCP[Any]]:
@@ -289,15 +302,15 @@ class _GuardedProviders(list[Provider]):
     def __init__(
         self,
         providers: Iterable[Provider],
-        profile: Profile,
+        choices: _Choices,
         server: FastMCP[Any] | None = None,
     ) -> None:
         super().__init__(providers)
-        self.profile = profile
+        self.choices = choices
         self.server = server
 
     def append(self, provider: Provider) -> None:
-        _install(provider, repr(provider), self.profile)
+        _install(provider, repr(provider), self.choices)
         super().append(provider)
         if self.server is not None:
             _set_schema_lookup(self.server)
@@ -315,19 +328,20 @@ class _WatchedTransforms(list[Transform]):
         _set_schema_lookup(self.server)
 
 
-def _install_server(server: FastMCP[Any], profile: Profile) -> None:
+def _install_server(server: FastMCP[Any], choices: _Choices) -> None:
     if is_protected(server):
         return
-    server.providers = _GuardedProviders(server.providers, profile, server)
+    server.providers = _GuardedProviders(server.providers, choices, server)
     plain = server._transforms  # pyright: ignore[reportPrivateUsage]
     watched = _WatchedTransforms(plain, server)
     server._transforms = watched  # pyright: ignore[reportPrivateUsage]
     _set_schema_lookup(server)
-    _guard_lookups(server, _Guards(profile))
+    _guard_lookups(server, _Guards(choices.profile))
     # Only the SDK's server below FastMCP gets the request of a call, and FastMCP has no public way
     # to it.
     sdk_server = server._mcp_server  # pyright: ignore[reportPrivateUsage]
-    sdk_server.middleware[:0] = [keep_request, Listing(sdk_server)]
+    keep = partial(keep_request, errors=choices.errors)
+    sdk_server.middleware[:0] = [keep, Listing(sdk_server)]
     patched: Any = server
     patched.run_stdio_async = with_exact_stdin(server.run_stdio_async)
     guard_tasks(server)

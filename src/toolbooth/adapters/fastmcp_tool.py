@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from traceback import walk_tb
 from typing import Any
 
-from fastmcp.exceptions import McpError, ValidationError
+from fastmcp.exceptions import FastMCPError, McpError, ValidationError
 from fastmcp.exceptions import ToolError as HostToolError
 from fastmcp.server.dependencies import (
     _resolve_fastmcp_dependencies,  # pyright: ignore[reportPrivateUsage]
@@ -37,8 +37,9 @@ from fastmcp.utilities.async_utils import is_coroutine_function
 from mcp_types import INTERNAL_ERROR, InputRequiredResult
 from pydantic import Field, InstanceOf
 
+from toolbooth.adapters.fastmcp_validation import refused_by_host
 from toolbooth.adapters.sdk.accept_call import accept_queued, error_result, meta_with_repairs
-from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set, without_warnings
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
 from toolbooth.adapters.sdk.host_errors import validation_error
 from toolbooth.adapters.sdk.listing import accept_listed
@@ -52,6 +53,7 @@ from toolbooth.boundary.accept import Accepted
 from toolbooth.boundary.repairs import Remark
 from toolbooth.boundary.run import bound_call
 from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.compile.mistakes import warn_of_missing_examples
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
@@ -122,6 +124,8 @@ class GuardedTool(Tool):
 
     def host_error(self, error: Exception, original: OriginalRequest) -> Exception | None:
         """FastMCP's exception for one of ours; None for one that FastMCP handles itself."""
+        if self.contract.function is None:
+            error = refused_by_host(error, self.inner) or error
         return host_error(error, self.contract, original.name(self.name), original)
 
     def get_span_attributes(self) -> dict[str, Any]:
@@ -235,10 +239,16 @@ def compile_tool(
 def _compile(profile: Profile, function: Function, schema: Json) -> tuple[Contract, Json]:
     own = inspect.signature(function).parameters.keys()
     hosts = own - inspect.signature(without_injected_parameters(function)).parameters.keys()
-    contract = compile_function(function, injected=lambda param, _: param.name in hosts)
+    with without_warnings():
+        contract = compile_function(
+            function,
+            injected=lambda param, _: param.name in hosts,
+            passing=(McpError, FastMCPError),
+        )
     made = ParsedFunction.from_function(function).input_schema
     by_hand = is_rewritten(contract, made, schema)
     contract = with_hand_set(contract, made, schema)
+    warn_of_missing_examples(contract.name, contract.schema)
     return contract, schema if by_hand else profile.input_schema(contract)
 
 

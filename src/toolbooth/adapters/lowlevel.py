@@ -33,7 +33,9 @@ from pydantic import BaseModel
 from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove
 from toolbooth.adapters.sdk.accept_call import accept_call, error_result, meta_with_repairs
+from toolbooth.adapters.sdk.host_errors import check_errors, protocol_error
 from toolbooth.adapters.sdk.original_request import RequestScope, is_line, keep_request
+from toolbooth.boundary.handle import Errors
 from toolbooth.boundary.render import text_result
 from toolbooth.boundary.repairs import Remark
 from toolbooth.compile.json_schema import compile_json_schema
@@ -59,22 +61,26 @@ _NO_LISTING = (
 )
 
 
-def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
+def protect(
+    server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
+) -> Server:
     """Put every tool call of a low-level server behind the boundary.
 
     The handlers may be registered before or after, and replaced at any time. The listed schemas are
     the author's own, so they stay as they are: `profile` is checked and has no other effect.
+    `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
 
     Raises:
         TypeError: if this is not a low-level Server.
-        ValueError: for an unknown profile.
+        ValueError: for an unknown profile, or another value of `errors`.
         RuntimeError: if the installed version of the SDK ignores the guard.
     """
     check_server(server, LowLevelServer, "lowlevel")
     choose_profile(profile)
+    check_errors(errors)
     prove("lowlevel", lambda: protect(_server_with_probe()))
     if not is_protected(server):
-        _install(server)
+        _install(server, errors)
     return server
 
 
@@ -90,12 +96,12 @@ def contract_of(tool: Json) -> Contract | None:
     return _compiled(tool["name"], json.dumps(tool["inputSchema"]))
 
 
-def _install(server: LowLevelServer[Any]) -> None:
+def _install(server: LowLevelServer[Any], errors: Errors) -> None:
     server.middleware = _GuardedMiddleware(server.middleware, _Guard(server))
     patched: Any = server
     # Middleware that answers a request itself has to write the envelope of the result too. In place
     # of the handler, the SDK writes it.
-    patched.get_request_handler = partial(_handler, server, server.get_request_handler)
+    patched.get_request_handler = partial(_handler, server, server.get_request_handler, errors)
 
 
 class _GuardedMiddleware(list[Any]):
@@ -120,15 +126,23 @@ _refused: ContextVar[tuple[Any, Json] | None] = ContextVar("refused", default=No
 
 
 def _handler(
-    server: LowLevelServer[Any], lookup: Callable[[str], HandlerEntry[Any] | None], method: str
+    server: LowLevelServer[Any],
+    lookup: Callable[[str], HandlerEntry[Any] | None],
+    errors: Errors,
+    method: str,
 ) -> HandlerEntry[Any] | None:
-    """The handler of a method; for a call that is refused, one that returns the refusal."""
+    """The handler of a method; for a call that is refused, one that returns the refusal, or raises
+    it as a JSON-RPC error.
+    """
     entry = lookup(method)
     refused = _refused.get()
     if entry is None or method != _CALL or refused is None or refused[0] is not server:
         return entry
 
     async def refuse(ctx: Context, params: Any) -> CallToolResult:
+        error = protocol_error(refused[1]) if errors == "protocol" else None
+        if error is not None:
+            raise error
         return CallToolResult.model_validate(refused[1])
 
     return HandlerEntry(entry.params_type, refuse)

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from toolbooth.extras import require
@@ -38,20 +39,28 @@ from toolbooth.adapters.kinds import check_server
 from toolbooth.adapters.proof import PROBE, prove, with_probe
 from toolbooth.adapters.sdk.accept_call import error_result, meta_with_repairs
 from toolbooth.adapters.sdk.exact_stdin import with_exact_stdin
-from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set
+from toolbooth.adapters.sdk.hand_set import is_rewritten, with_hand_set, without_warnings
 from toolbooth.adapters.sdk.host_context import takes_context, with_context
-from toolbooth.adapters.sdk.host_errors import validation_error
+from toolbooth.adapters.sdk.host_errors import check_errors, validation_error
+from toolbooth.adapters.sdk.host_validation import (
+    failed_path,
+    locals_where_failed,
+    unreadable,
+)
 from toolbooth.adapters.sdk.listing import Listing, accept_listed
 from toolbooth.adapters.sdk.original_request import OriginalRequest, RequestScope, keep_request
 from toolbooth.boundary.accept import Accepted
+from toolbooth.boundary.handle import Errors
 from toolbooth.boundary.run import bound_call, is_async
 from toolbooth.compile.hints import Hints, Unresolved
 from toolbooth.compile.json_schema import compile_json_schema
+from toolbooth.compile.mistakes import warn_of_missing_examples
 from toolbooth.compile.params import is_context
 from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context as OurContext
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError, ContractWarning, ToolInputError
+from toolbooth.errors import ToolError as OurToolError
 from toolbooth.jsonvalue import Json, Schema
 from toolbooth.publish import PORTABLE, Profile, ProfileChoice, choose_profile
 
@@ -71,28 +80,32 @@ _REJECTIONS = (
 """The SDK's errors for a function whose arguments it cannot describe."""
 
 
-def protect(server: Server, *, profile: ProfileChoice = "portable") -> Server:
+def protect(
+    server: Server, *, profile: ProfileChoice = "portable", errors: Errors = "result"
+) -> Server:
     """Put every tool of a server behind the boundary, also those that are added later.
 
     `profile` chooses how the input schemas of functions are written: by name, or a `Profile` of
-    your own. Protecting twice is harmless; the first profile stays. Functions that the SDK itself
-    rejects (a parameter `_x`, a type without a schema) can be registered once the server is
-    protected.
+    your own. `errors` chooses how a refusal is answered: as a tool result, or as JSON-RPC -32602.
+    Protecting twice is harmless; the first choices stay. Functions that the SDK itself rejects (a
+    parameter `_x`, a type without a schema) can be registered once the server is protected.
 
     Raises:
         TypeError: if this is not an MCPServer.
-        ValueError: for an unknown profile.
+        ValueError: for an unknown profile, or another value of `errors`.
         ContractError: with every mistake in every tool; nothing has been changed then.
         RuntimeError: if the installed version of the SDK ignores the guards.
     """
     check_server(server, MCPServer, "mcp_sdk")
+    check_errors(errors)
     prove("mcp_sdk", lambda: with_probe(protect(MCPServer(PROBE))))
     chosen = choose_profile(profile)
     if not is_protected(server):
         _install(server._tool_manager, server.name, chosen)  # pyright: ignore[reportPrivateUsage]
         # `Listing` needs a part of the SDK's server that MCPServer has no public name for.
         sdk_server = server._lowlevel_server  # pyright: ignore[reportPrivateUsage]
-        sdk_server.middleware[:0] = [keep_request, Listing(sdk_server)]
+        keep = partial(keep_request, errors=errors)
+        sdk_server.middleware[:0] = [keep, Listing(sdk_server)]
         patched: Any = server
         patched.run_stdio_async = with_exact_stdin(server.run_stdio_async)
     return server
@@ -218,28 +231,44 @@ class GuardedTool(Tool):
             try:
                 result = await run(values, context, convert_result)
             except UnexpectedToolError as error:
-                shown = error_result(error.__cause__, self.contract, self.name)
+                cause = _refused_by_host(error.__cause__) or error.__cause__
+                shown = error_result(cause, self.contract, self.name)
                 if shown is None:
                     raise
-                raise ToolError(original.keep_error(shown)) from error.__cause__
+                raise ToolError(original.keep_error(shown)) from cause
         if repairs and isinstance(result, CallToolResult):
             return result.model_copy(update={"meta": meta_with_repairs(result.meta, repairs)})
         return result
 
     async def _accept(self, arguments: dict[str, Any], original: OriginalRequest) -> Accepted:
-        """Accept the arguments, or raise as `Tool.run` does: ToolError for a refusal, an
-        UnexpectedToolError for a validator that crashes.
+        """Accept the arguments, or raise as `Tool.run` does: ToolError for a refusal and for what a
+        validator says in its own words, UnexpectedToolError for anything else.
         """
         try:
             return await accept_listed(self.contract, arguments, original)
-        except ToolInputError as error:
-            shown = error_result(error, self.contract, self.name) or {}
-            cause = validation_error(error, self.contract, self.name)
-            raise ToolError(original.keep_error(shown)) from cause
         except MCPError:
             raise
+        except ToolError as error:
+            raise ToolError(f"Error executing tool {self.name}: {error}") from error
         except Exception as error:
-            raise UnexpectedToolError(f"Error executing tool {self.name}") from error
+            shown = error_result(error, self.contract, self.name)
+            if shown is None:
+                raise UnexpectedToolError(f"Error executing tool {self.name}") from error
+            cause: Exception = error
+            if isinstance(error, ToolInputError):
+                cause = validation_error(error, self.contract, self.name)
+            raise ToolError(original.keep_error(shown)) from cause
+
+
+def _refused_by_host(error: BaseException | None) -> ToolInputError | None:
+    """The refusal for an exception in the SDK's own validation; None for any other."""
+    if not isinstance(error, Exception) or isinstance(error, OurToolError | ToolInputError):
+        return None
+    found = locals_where_failed(error, FuncMetadata.validate_arguments.__code__)
+    if found is None:
+        return None
+    core = found["self"].arg_model.__pydantic_core_schema__
+    return unreadable(failed_path(error, core, found["arguments_to_validate"]))
 
 
 def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
@@ -254,12 +283,17 @@ def guard_tool(tool: Tool, profile: Profile = PORTABLE) -> GuardedTool:
         contract = compile_json_schema(tool.parameters, name=tool.name)
         return GuardedTool.around(tool, contract, tool.parameters)
     hosts = {tool.context_kwarg, *tool.resolved_params}
-    contract = compile_function(
-        tool.fn, name=tool.name, injected=lambda param, _: param.name in hosts
-    )
+    with without_warnings():
+        contract = compile_function(
+            tool.fn,
+            name=tool.name,
+            injected=lambda param, _: param.name in hosts,
+            passing=(MCPError, ToolError),
+        )
     schema = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
     by_hand = is_rewritten(contract, schema, tool.parameters)
     contract = with_hand_set(contract, schema, tool.parameters)
+    warn_of_missing_examples(contract.name, contract.schema)
     # The SDK has checked only the functions that it could describe, not those behind a stand-in.
     if (reason := find_invalid_x_mcp_header(dict(contract.schema))) is not None:
         # In the words of the SDK.

@@ -14,6 +14,7 @@ from toolbooth.boundary import messages
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.integers import whole_integers
+from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
@@ -22,10 +23,16 @@ from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
-from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.errors import Edit, Problem, ToolInputError
+from toolbooth.contract import (
+    UNREADABLE,
+    UNREADABLE_DEFAULT,
+    Contract,
+    InvalidValues,
+    Objection,
+)
+from toolbooth.errors import Declared, Edit, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
-from toolbooth.shape import fits
+from toolbooth.shape_check import fits
 
 Accepted = tuple[Any, list[Remark]]
 
@@ -35,17 +42,19 @@ _LESS_THAN, _BACKSLASH = b"<\\"
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
 
+_UNREADABLE = (UNREADABLE, UNREADABLE_DEFAULT)
 
-def accept_bytes(contract: Contract, body: bytes, *, from_floats: bool = False) -> Accepted:
+
+def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
     """The function's values, and the repairs and notes. Raises ToolInputError.
 
     `from_floats`: the bytes were written from values that a host has read.
     """
-    reading = NOTHING
+    if not body:
+        return accept_reading(contract, NOTHING)
     try:
-        if body:
-            exact = contract.has_decimals
-            reading = read_json(body, contract.limits, exact=exact, from_floats=from_floats)
+        exact = contract.has_decimals
+        reading = read_json(body, contract.limits, exact=exact, from_floats=from_floats)
     except Unreadable as error:
         raise ToolInputError([error.problem], tool=contract.name) from None
     return accept_reading(contract, reading)
@@ -127,11 +136,10 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     """The refusal for an error of the author's validation."""
     found = problems_of(error, contract.shape, arguments)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
-    names = dict.fromkeys(name for form in contract.shape.objects for name in form.names)
     problems = [problem for _, problem in found]
     declared = _declared_beside(contract, problems, arguments)
     if missing:
-        declared = {(): tuple(names), **declared}
+        declared = {(): declared_in(*contract.shape.objects), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
     refusal = ToolInputError(
         problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
@@ -141,14 +149,14 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
 
 def _declared_beside(
     contract: Contract, problems: list[Problem], arguments: Any
-) -> dict[JsonPath, tuple[str, ...]]:
+) -> dict[JsonPath, Declared]:
     """The fields of every object in which the author's validation has found an undeclared key."""
-    declared: dict[JsonPath, tuple[str, ...]] = {}
+    declared: dict[JsonPath, Declared] = {}
     for each in problems:
         if each.code in ("unknown-key", "nested-wrapper"):
             form = form_at(contract.shape, each.path[:-1], arguments)
             if form is not None:
-                declared[each.path[:-1]] = form.names
+                declared[each.path[:-1]] = declared_in(form)
     return declared
 
 
@@ -204,7 +212,8 @@ def _refusal(
             each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
         ]
     elif corrected is not None:
-        found = _validation_problems(contract, corrected, None)
+        found, fails = _try_corrected(contract, corrected)
+        corrected, edits = (None, []) if fails else (corrected, edits)
     elif earlier is None or decoded != arguments:
         found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     elif contract.flattened or not all(
@@ -234,9 +243,24 @@ def _validation_problems(
         values_of(contract, arguments)
     except InvalidValues as error:
         return _problems(contract, error, arguments, explained)
-    except Exception:  # the author's code failed on arguments that were not sent like this
+    except Exception:  # such as ToolError, in words that do not belong to this refusal
         return []
     return []
+
+
+def _try_corrected(contract: Contract, corrected: Any) -> tuple[list[Problem], bool]:
+    """The problems that the author's validation finds in the corrected arguments, and whether it
+    raises an exception. That one is not reported, because nobody has sent these arguments.
+    """
+    try:
+        values_of(contract, corrected)
+    except InvalidValues as error:
+        every = _problems(contract, error, corrected, None)
+        found = [each for each in every if each.kind not in _UNREADABLE]
+        return found, len(found) < len(every)
+    except Exception:
+        return [], True
+    return [], False
 
 
 def _problems(
@@ -250,7 +274,8 @@ def _correction(
     contract: Contract, arguments: Json, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
-    if not exam.declared:  # no key is out of place, so there is nothing that could be derived
+    # No key is out of place, and no text: there is nothing that could be derived.
+    if not exam.declared and not exam.has_names:
         return None, []
     if exam.only_slips:
         mended = mend(exam.slips, contract.limits)

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
+from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.key_patterns import undeclared_shape
-from toolbooth.shape import ArrayShape, ObjectShape, Shape, fits, plain_types
+from toolbooth.shape import ArrayShape, ObjectShape, Shape
+from toolbooth.shape_check import fits, plain_types
 
 MOST_EDITS = 20
 """Past this many, edits are no longer listed."""
@@ -91,13 +93,27 @@ def _value(
     if isinstance(value, str) and "string" not in shape.types:
         found = repairs.text(shape, value, work.limits.below(len(path)))
         if isinstance(found, repairs.Unrepairable):
-            return value, {}
+            return _named(shape, value, path, origin, work), {}
         value = found[0]
+    elif isinstance(value, str) and shape.named_by:
+        inner = text_as_object(value, work.limits)
+        if inner is None:
+            return _named(shape, value, path, origin, work), {}
+        value = inner
     if is_object(value) and shape.objects:
         return _object(refusals.possible_forms(shape.objects, value)[0], value, path, origin, work)
     if is_array(value) and shape.arrays:
         return _array(shape.arrays[0], value, path, origin, work), {}
     return value, {}
+
+
+def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Correction) -> Any:
+    """Text that can only be meant for one field of an object, as that object."""
+    if not shape.has_one_name or not refusals.is_name(value):
+        return value
+    [name] = shape.named_by
+    work.edit(Move(origin, (*path, name)))
+    return {name: value}
 
 
 def _passes(shape: Shape, value: Any) -> bool:
@@ -142,7 +158,7 @@ def _object(
             continue
         inner = text_as_object(each, work.limits)
         shape = undeclared_shape(form, key)
-        if shape is not None and not refusals.is_wrapper(form, key, inner):
+        if shape is not None and not wrappers.is_wrapper(form, key, inner, value):
             made[key], below = _value(shape, each, (*path, key), (*origin, key), work)
             strays.update(below)
         else:
@@ -277,7 +293,7 @@ def _unwrap(
 
 def _disjoint(form: ObjectShape, flat: dict[str, Any], made: dict[str, Any]) -> bool:
     """Whether no field is set twice, unless to the same value."""
-    held = {id(form.fields[key]): value for key, value in made.items() if key in form.fields}
+    held = {id(field): made[key] for key, field in form.fields.items() if key in made}
     for key, value in flat.items():
         field = form.fields.get(key)
         if field is None and key in made:

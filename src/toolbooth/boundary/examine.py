@@ -12,22 +12,18 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
+from toolbooth.boundary.keys import wrappers
+from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import Slip
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
 from toolbooth.contract import Limits
-from toolbooth.errors import Problem, ProblemCode
+from toolbooth.errors import Declared, Problem, ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
-from toolbooth.shape import (
-    ArrayShape,
-    Field,
-    ObjectShape,
-    Shape,
-    fits,
-    plain_types,
-)
+from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
+from toolbooth.shape_check import fits, plain_types
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -47,7 +43,8 @@ class Examination:
     `problem_paths` has the path of each problem; `declared` the fields of every object that had an
     undeclared one; `wrapped_names` the keys found inside wrappers, which explain why those fields
     are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
-    arguments themselves, not those in a branch of a union or in JSON text.
+    arguments themselves, not those in a branch of a union or in JSON text. `has_names`: some text
+    may be meant for a field of an object.
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     `as_sent`: the branch of a union is not known, so neither is the type of a number.
     """
@@ -55,6 +52,7 @@ class Examination:
     __slots__ = (
         "as_sent",
         "declared",
+        "has_names",
         "limits",
         "more",
         "problem_paths",
@@ -73,9 +71,10 @@ class Examination:
         self.problems: list[Problem] = []
         self.problem_paths: list[JsonPath] = []
         self.slips: list[Slip] = []
-        self.declared: dict[JsonPath, tuple[str, ...]] = {}
+        self.declared: dict[JsonPath, Declared] = {}
         self.wrapped_names: set[str] = set()
         self.more = 0
+        self.has_names = False
 
     @property
     def only_slips(self) -> bool:
@@ -96,6 +95,7 @@ class Examination:
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
         self.more += other.more
+        self.has_names = self.has_names or other.has_names
 
     def repair(self, code: RepairCode, path: JsonPath) -> None:
         if len(self.repairs) < MOST_REPAIRS:
@@ -134,6 +134,8 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
         exam.refuse("wrong-type", path, messages.number_for_time(value))
+    if shape.named_by and isinstance(value, str) and value and not refusals.is_uuid(value):
+        _refuse_text(shape, value, path, exam, repairs.WRONG_TYPE)
     return value
 
 
@@ -142,7 +144,7 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
     # Values inside the text are as deep as the text itself, or deeper.
     found = repairs.text(shape, value, exam.limits.below(len(path)))
     if isinstance(found, repairs.Unrepairable):
-        exam.refuse(found.code, path, messages.wrong_type(shape, value, found.message))
+        _refuse_text(shape, value, path, exam, found)
         return value
     decoded, code = found
     if decoded is None and "null" not in shape.types:
@@ -155,6 +157,18 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
     made = _value(shape, decoded, path, inner)
     exam.take(inner)
     return made
+
+
+def _refuse_text(
+    shape: Shape, value: str, path: JsonPath, exam: Examination, why: repairs.Unrepairable
+) -> None:
+    """Text that is not of a declared type. It may be meant for a field of the object that is."""
+    message = messages.wrong_type(shape, value, why.message)
+    if shape.named_by:
+        exam.has_names = True
+        if refusals.is_name(value):
+            message = messages.name_it(message, shape.named_by, value)
+    exam.refuse(why.code, path, message)
 
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
@@ -240,7 +254,7 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
     for key, each in value.items():
         declared = fields.get(key)
         if declared is None:
-            kept = _undeclared_key(form, key, each, path, exam)
+            kept = _undeclared_key(form, key, value, path, exam)
             if kept is NOT_SENT and len(exam.slips) < MOST_SLIPS:
                 exam.slips.append((made, form, key, each, path))
         elif aliased and sent.setdefault(id(declared), key) != key:
@@ -301,11 +315,12 @@ def _is_null_text(declared: Field) -> bool:
 
 
 def _undeclared_key(
-    form: ObjectShape, key: str, value: Any, path: JsonPath, exam: Examination
+    form: ObjectShape, key: str, beside: Json, path: JsonPath, exam: Examination
 ) -> Any:
-    """A key that no field declares: the client's own, further content of an open object, or
-    refused.
+    """A key of `beside` that no field declares: the client's own, further content of an open
+    object, or refused.
     """
+    value = beside[key]
     if not path and repairs.is_client_key(key, value, form):
         exam.repair("client-key", (key,))
         return NOT_SENT
@@ -315,12 +330,15 @@ def _undeclared_key(
         return NOT_SENT
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
-    if shape is not None and not refusals.is_wrapper(form, key, inner):
+    if shape is not None and not wrappers.is_wrapper(form, key, inner, beside):
         return _value(shape, value, (*path, key), exam)
-    exam.declared[path] = form.names
+    if len(exam.problems) >= MOST_PROBLEMS:
+        exam.more += 1
+        return NOT_SENT
+    exam.declared[path] = declared_in(form)
     if inner is not None:
         exam.wrapped_names |= refusals.names_inside(inner)
-    code, message = refusals.undeclared_key(form, key, value, inner, path)
+    code, message = wrappers.undeclared_key(form, key, inner, beside, path)
     exam.refuse(code, (*path, key), message)
     return NOT_SENT
 

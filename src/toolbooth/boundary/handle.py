@@ -32,13 +32,21 @@ def handle_bytes(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
+    from_floats: bool = False,
 ) -> Json:
     """Take the JSON text of `arguments` and return the MCP tool result.
+
+    `from_floats`: the text was written from values that a host has read, as in `handle_arguments`.
 
     Raises:
         ToolInputError: only with `errors="protocol"`, for the host to answer as JSON-RPC -32602.
     """
-    return _handle(contract, body, function, context, injected, errors)
+    try:
+        values, remarks = accept_bytes(contract, body, from_floats)
+        value = run(contract, function, values, context, injected)
+    except (ToolInputError, ToolError) as error:
+        return _failure_result(contract, error, errors)
+    return _value_result(contract, value, remarks)
 
 
 def handle_arguments(
@@ -51,26 +59,15 @@ def handle_arguments(
     errors: Errors = "result",
 ) -> Json:
     """`handle_bytes` for a host that has parsed the arguments already."""
-    body = json_bytes(arguments)
-    return _handle(contract, body, function, context, injected, errors, from_floats=True)
-
-
-def _handle(
-    contract: Contract,
-    body: bytes,
-    function: Callable[..., Any] | None,
-    context: Context | None,
-    injected: Mapping[str, Any] | None,
-    errors: Errors,
-    *,
-    from_floats: bool = False,
-) -> Json:
-    try:
-        values, remarks = accept_bytes(contract, body, from_floats=from_floats)
-        value = run(contract, function, values, context, injected)
-    except (ToolInputError, ToolError) as error:
-        return _failure_result(contract, error, errors)
-    return _value_result(contract, value, remarks)
+    return handle_bytes(
+        contract,
+        json_bytes(arguments),
+        function,
+        context=context,
+        injected=injected,
+        errors=errors,
+        from_floats=True,
+    )
 
 
 async def handle_bytes_async(
@@ -81,9 +78,16 @@ async def handle_bytes_async(
     context: Context | None = None,
     injected: Mapping[str, Any] | None = None,
     errors: Errors = "result",
+    from_floats: bool = False,
 ) -> Json:
     """`handle_bytes` for async tools. Sync ones run in a thread."""
-    return await _handle_async(contract, body, function, context, injected, errors)
+    try:
+        values, remarks = accept_bytes(contract, body, from_floats)
+        call = bound_call(contract, function, values, context, injected)
+        value = await run_async(call, is_async=is_async(function or contract.function))
+    except (ToolInputError, ToolError) as error:
+        return _failure_result(contract, error, errors)
+    return _value_result(contract, value, remarks)
 
 
 async def handle_arguments_async(
@@ -96,29 +100,15 @@ async def handle_arguments_async(
     errors: Errors = "result",
 ) -> Json:
     """`handle_bytes_async` for a host that has parsed the arguments already."""
-    body = json_bytes(arguments)
-    return await _handle_async(
-        contract, body, function, context, injected, errors, from_floats=True
+    return await handle_bytes_async(
+        contract,
+        json_bytes(arguments),
+        function,
+        context=context,
+        injected=injected,
+        errors=errors,
+        from_floats=True,
     )
-
-
-async def _handle_async(
-    contract: Contract,
-    body: bytes,
-    function: Callable[..., Any] | None,
-    context: Context | None,
-    injected: Mapping[str, Any] | None,
-    errors: Errors,
-    *,
-    from_floats: bool = False,
-) -> Json:
-    try:
-        values, remarks = accept_bytes(contract, body, from_floats=from_floats)
-        call = bound_call(contract, function, values, context, injected)
-        value = await run_async(call, is_async=is_async(function or contract.function))
-    except (ToolInputError, ToolError) as error:
-        return _failure_result(contract, error, errors)
-    return _value_result(contract, value, remarks)
 
 
 def _value_result(contract: Contract, value: Any, remarks: list[Remark]) -> Json:

@@ -10,15 +10,8 @@ from typing import Any
 
 from toolbooth.jsonvalue import Json, exact_decimal, is_array, is_object
 from toolbooth.key_patterns import undeclared_shape
-from toolbooth.shape import (
-    ArrayShape,
-    ObjectShape,
-    Shape,
-    fitting_form,
-    integer_fields,
-    is_integer_only,
-    item_shape,
-)
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, anywhere, is_integer_only, item_shape
+from toolbooth.shape_check import fitting_form
 
 
 def is_whole(value: Any) -> bool:
@@ -54,7 +47,7 @@ def _in_array(form: ArrayShape, value: list[Any]) -> list[Any]:
 
 def _in_object(form: ObjectShape, value: Json) -> Json:
     """Look only at keys that may hold an integer: most of a large call need not be."""
-    parts: Mapping[str, Shape | None] = integer_fields(form)
+    parts: Mapping[str, Shape | None] = _integer_fields(form)
     if form.additional is not None:
         others = [key for key in value if key not in form.fields]
         parts = {**parts, **{key: undeclared_shape(form, key) for key in others}}
@@ -65,3 +58,13 @@ def _in_object(form: ObjectShape, value: Json) -> Json:
         if whole is not each:
             changed[key] = whole
     return {**value, **changed} if changed else value
+
+
+def _integer_fields(form: ObjectShape) -> dict[str, Shape]:
+    """The declared keys at or below which there may be an integer but no other number."""
+    found = form.integers
+    if found is None:
+        shapes = ((key, each.shape) for key, each in form.fields.items())
+        found = {key: shape for key, shape in shapes if anywhere(shape, is_integer_only)}
+        form.integers = found
+    return found

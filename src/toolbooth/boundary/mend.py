@@ -17,7 +17,8 @@ from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap
 from toolbooth.jsonvalue import Json, JsonPath, is_object, recased
-from toolbooth.shape import ObjectShape, Shape, fits, plain_types, walk
+from toolbooth.shape import ObjectShape, Shape, walk
+from toolbooth.shape_check import fits, plain_types
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
 """An undeclared key: the object it was left out of, that object's form, the key and its value, the

@@ -1,5 +1,5 @@
-"""Every sentence of a refusal, written for the agent that must send the call again; and of a result
-that cannot be sent.
+"""The sentences of a refusal, written for the agent that must send the call again; and of a result
+that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ from typing import Any, get_args
 
 from pydantic_core.core_schema import ErrorType
 
-from toolbooth.contract import Objection
+from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
 from toolbooth.errors import Edit, Move, Rename, Split
 from toolbooth.jsonvalue import (
-    Json,
-    JsonPath,
     listed,
-    listed_fields,
     path_text,
     quoted,
     shorten,
@@ -88,34 +85,6 @@ def not_json(reason: str) -> str:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def wrapper(key: str, value: Any, inner: Json, path: JsonPath) -> str:
-    """An undeclared key that holds an object: what it is, why it happens, what to send instead."""
-    content = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
-    level = "at the top level" if not path else f"directly in {path_text(path)}"
-    if inner:
-        advice = f"send {listed(tuple(inner), 12)} {level}, not inside {quoted(key)}"
-    else:
-        advice = f"leave {quoted(key)} out"
-    return (
-        f"{quoted(key)} is not a declared field and holds {content}: "
-        f"most likely a wrapper as in REST APIs. Flat: {advice}"
-    )
-
-
-def misspelt_object(key: str, near: str) -> str:
-    """An undeclared key that holds an object, and is similar to a declared one."""
-    return (
-        f"{quoted(key)} is not a declared field and holds a nested object; "
-        f"did you mean {quoted(near)}?"
-    )
-
-
-def unknown_field(key: str, near: str | None) -> str:
-    """An undeclared key, and a similar declared one if there is one."""
-    question = f"; did you mean {quoted(near)}?" if near else ""
-    return f"there is no field {quoted(key)}{question}"
-
-
 def of_another_form(key: str, names: tuple[str, ...]) -> str:
     """A key that is declared, but not together with the others that were sent."""
     return (
@@ -165,13 +134,20 @@ def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
     return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
 
 
+def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
+    """Text that can be sent as one of the fields of an object."""
+    objects = (shorten(write_json({field: value}), ECHO) for field in fields)
+    return f"{message}; send {' or '.join(objects)}"
+
+
 def wants(shape: Shape) -> str:
     """The declared types in words."""
-    return _wants(shape.types, temporal=shape.temporal, json_text=shape.json_text)
+    uuid = bool(shape.named_by)
+    return _wants(shape.types, temporal=shape.temporal, json_text=shape.json_text, uuid=uuid)
 
 
 @lru_cache
-def _wants(types: frozenset[JsonType], *, temporal: bool, json_text: bool) -> str:
+def _wants(types: frozenset[JsonType], *, temporal: bool, json_text: bool, uuid: bool) -> str:
     if json_text:  # published as text, so text is what the agent is told to send
         kinds = sorted(types - {"null"})
         asked = f"JSON text of {' or '.join(_TYPES[kind] for kind in kinds)}"
@@ -180,6 +156,8 @@ def _wants(types: frozenset[JsonType], *, temporal: bool, json_text: bool) -> st
     names = dict(_TYPES)
     if temporal:
         names["string"] = "a date or time as ISO 8601 text"
+    if uuid:
+        names["string"] = "a UUID"
     return " or ".join(names[kind] for kind in kinds) or "nothing"
 
 
@@ -195,6 +173,9 @@ def unreadable_text(reason: str, *, single_quotes: bool) -> str:
 
 
 # --- what the author's validation says ----------------------------------------------------------
+
+UNREADABLE_VALUE = "its value could not be read"
+"""The author's code raised an exception."""
 
 _AN_OBJECT = "must be an object"
 _AN_ARRAY = "must be an array"
@@ -212,12 +193,14 @@ _IN_JSON_TERMS = {
     "frozen_set_type": _AN_ARRAY,
     "iterable_type": _AN_ARRAY,
     "missing": MISSING,
+    UNREADABLE: UNREADABLE_VALUE,
+    UNREADABLE_DEFAULT: "its value could not be read from the default; send a value",
     "none_required": "must be null",
     "is_instance_of": _NOT_TAKEN,
     "is_subclass_of": _NOT_TAKEN,
     "callable_type": _NOT_TAKEN,
 }
-"""Pydantic's errors that would name Python types."""
+"""Errors that would name Python types, or have no words of their own."""
 
 _PYDANTICS = frozenset(get_args(ErrorType))
 """The errors that Pydantic words itself; an author's own words are left alone."""
@@ -302,14 +285,6 @@ def head(count: int, tool: str, *, untouched: bool) -> str:
 def more_problems(count: int) -> str:
     """Problems that are not listed."""
     return f"- and {count} more"
-
-
-def declared_fields(path: JsonPath, names: tuple[str, ...]) -> str:
-    """The fields of one object."""
-    where = f" of {shorten(path_text(path), 80)}" if path else ""
-    if not names:
-        return f"No fields are declared{where}."
-    return f"Declared fields{where}: {listed_fields(names)}."
 
 
 def send_instead(call: bytes) -> str:

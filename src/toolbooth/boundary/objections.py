@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from toolbooth.boundary import messages, refusals
+from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import DEFAULT_LIMITS, InvalidValues, Objection
 from toolbooth.errors import Problem, ProblemCode
@@ -204,7 +205,7 @@ def _problem(
         return Problem(code="missing", path=path, message=messages.MISSING)
     sent = look_up(arguments, path)
     if first.kind == "extra_forbidden":
-        return _undeclared_key(path, sent, refusals.form_at(root, path[:-1], arguments))
+        return _undeclared_key(path, sent, refusals.form_at(root, path[:-1], arguments), arguments)
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.model_path[-1:] == ("[key]",):
@@ -220,11 +221,12 @@ def _problem(
     return Problem(code="invalid", path=path, message=message, kind=first.kind)
 
 
-def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None) -> Problem:
+def _undeclared_key(path: JsonPath, sent: Any, form: ObjectShape | None, arguments: Any) -> Problem:
     """A key that the author's model does not declare."""
     key = str(path[-1])
     inner = text_as_object(sent, DEFAULT_LIMITS)
     # If another part of the schema declares this name, do not suggest it.
-    known = form if form is not None and key not in form.fields else ObjectShape()
-    code, message = refusals.undeclared_key(known, key, sent, inner, path[:-1])
+    known = form if form is not None and key not in form.fields else None
+    beside = look_up(arguments, path[:-1])
+    code, message = wrappers.undeclared_key(known, key, inner, beside, path[:-1])
     return Problem(code=code, path=path, message=message)

@@ -22,9 +22,10 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 _BULK = 4096
 """Above this many bytes, caching every string costs more than it saves."""
 
-_TO_SIGNS = bytes.maketrans(b"0123456789E", b"0000000000e")
-_POINT = ord(".")
-_POINTS_TO_SIGNS = bytes.maketrans(b".", b"0")
+_TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
+_LONG = b"0" * 16
+"""The signs of a number that has more digits than a float always keeps, with or without a point."""
+
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
 """A number with an exponent, or with more digits and a point than a float keeps."""
 
@@ -154,14 +155,9 @@ def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
     signs = body.translate(_TO_SIGNS)
     if signs.find(b"0e") >= 0 and _DELICATE.search(body) is not None:
         return True
-    if _POINT not in signs:
+    if signs.find(_LONG) < 0:
         return False
-    if exact:
-        is_long = b"0000000000000000" in signs.translate(_POINTS_TO_SIGNS)
-        return is_long and _DELICATE.search(body) is not None
-    # Of 15 digits, at least nine are before the point or seven behind it.
-    suspicious = b"000000000." in signs or b".0000000" in body or b".9999999" in body
-    return suspicious and _ROUNDED.search(body) is not None
+    return (_DELICATE if exact else _ROUNDED).search(body) is not None
 
 
 def _unreadable(reason: str) -> Unreadable:

@@ -9,11 +9,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 from toolbooth.boundary import messages
-from toolbooth.errors import Problem, ProblemCode
-from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, near_name, same_name
-from toolbooth.key_patterns import matching_shapes
+from toolbooth.errors import Problem
+from toolbooth.jsonvalue import (
+    Json,
+    JsonPath,
+    is_array,
+    is_object,
+    look_up,
+    near_name,
+    same_json,
+    same_name,
+)
 from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape
 
 _MOST_COMPARED = 400
@@ -49,27 +58,14 @@ def _respelt(name: str, form: ObjectShape) -> str | None:
     return same_name(name, islice(form.fields, _MOST_COMPARED))
 
 
-def misspelt_object(form: ObjectShape, key: str) -> str | None:
-    """The declared object whose name is similar to an undeclared key that holds an object."""
-    near = nearest(key, form)
-    return near if near is not None and form.fields[near].shape.objects else None
+def is_name(value: str) -> bool:
+    """Whether text can be the name of something: it is no JSON, no number and no UUID."""
+    start = value.lstrip()[:1]
+    is_json = start in ("", "{", "[", '"') or value.strip() in ("true", "false", "null")
+    return not is_json and not is_number_text(value) and not is_uuid(value)
 
 
-# --- wrappers -----------------------------------------------------------------------------------
-
-
-def undeclared_key(
-    form: ObjectShape, key: str, value: Any, inner: Json | None, path: JsonPath
-) -> tuple[ProblemCode, str]:
-    """The problem with an undeclared key of the object at `path`; `inner` is the object that its
-    value is, or holds as JSON text.
-    """
-    if inner is None:
-        return "unknown-key", messages.unknown_field(key, nearest(key, form))
-    near = misspelt_object(form, key)
-    if near is not None:
-        return "nested-wrapper", messages.misspelt_object(key, near)
-    return "nested-wrapper", messages.wrapper(key, value, innermost(form, inner), path)
+# --- forms of objects --------------------------------------------------------------------------
 
 
 def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
@@ -94,24 +90,6 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
     if not shape.objects:
         return None
     return possible_forms(shape.objects, value if is_object(value) else {})[0]
-
-
-def innermost(form: ObjectShape, inner: Json) -> Json:
-    """The content of a wrapper, without further wrappers inside it."""
-    while len(inner) == 1:
-        key, value = next(iter(inner.items()))
-        if key in form.fields or not is_object(value):
-            break
-        inner = value
-    return inner
-
-
-def is_wrapper(form: ObjectShape, key: str, inner: Json | None) -> bool:
-    """Whether an undeclared key of an open object is a wrapper: all keys inside it are declared
-    names. A key that matches a pattern of the object is as good as declared.
-    """
-    wraps = bool(inner) and all(name in form.fields for name in inner or ())
-    return wraps and not matching_shapes(form, key)
 
 
 def names_inside(inner: Json) -> set[str]:
@@ -166,7 +144,11 @@ def _tags(form: ObjectShape) -> set[str]:
 
 
 def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
-    return all(value[tag] in (form.fields[tag].shape.constants or ()) for tag in tags)
+    for tag in tags:
+        constants = form.fields[tag].shape.constants or ()
+        if not any(same_json(value[tag], each) for each in constants):
+            return False
+    return True
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -175,6 +157,15 @@ def _has_tags(form: ObjectShape, tags: list[str], value: Json) -> bool:
 def is_number_text(value: str) -> bool:
     """Whether text is nothing but a number."""
     return _NUMBER_TEXT.search(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Whether text is a UUID, in any of the forms that Python reads."""
+    try:
+        UUID(value)
+    except ValueError:
+        return False
+    return True
 
 
 def is_delicate(literal: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jiter
@@ -12,20 +12,27 @@ import orjson
 from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.keys.messages import declared_fields
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.serialize import SameKey, as_json, checked_json
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
-from toolbooth.errors import INVALID_PARAMS, Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import Json, is_array, shorten
+from toolbooth.errors import INVALID_PARAMS, Declared, Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten
 
 logger = logging.getLogger("toolbooth")
 
 META_KEY = "toolbooth"
 """The key of `_meta` under which programs find repairs, notes, problems and the corrected call."""
 
-_LINE = 420
+_LINE = 600
 """Characters of one problem's line."""
+
+_FIELDS = 300
+"""Characters that the problems leave to the declared fields, however many problems there are."""
+
+_LEAST_FIELDS = 100
+"""Characters for the declared fields of one object: with less, they are not listed."""
 
 
 as_fragment: Callable[[bytes], Any] = orjson.Fragment
@@ -159,49 +166,73 @@ def refusal_text(error: ToolInputError, most: int) -> str:
 def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     """A refusal for the agent and for programs."""
     # As data first, because its paths are written once and used for the text too.
-    problems = [_problem_data(each) for each in error.problems]
-    if error.corrected is None:
-        return _refusal_text(error, problems, b"", most), _refusal_data(error, problems, None)
-    try:
-        # Almost always nothing but JSON as it was read, however much of it.
-        corrected, call = error.corrected, orjson.dumps(error.corrected)
-    except TypeError:
-        corrected, call = to_jsonable_python(error.corrected), json_of(error.corrected)
-    text = _refusal_text(error, problems, call, most)
-    return text, _refusal_data(error, problems, corrected)
+    data: Json = {
+        "code": INVALID_PARAMS,
+        "problems": [_problem_data(each) for each in error.problems],
+    }
+    objects = _objects(error.declared)
+    if objects:
+        data["declared"] = {path: each.types for path, each in objects}
+    if error.edits:
+        data["edits"] = [messages.edit_text(edit) for edit in error.edits]
+    call = b""
+    if error.corrected is not None:
+        try:
+            # Almost always nothing but JSON as it was read, however much of it.
+            data["corrected"], call = error.corrected, orjson.dumps(error.corrected)
+        except TypeError:
+            data["corrected"] = to_jsonable_python(error.corrected)
+            call = json_of(error.corrected)
+    return _refusal_text(error, data["problems"], objects, call, most), data
 
 
 def _problem_data(problem: Problem) -> dict[str, str]:
     return {"code": problem.code, "path": problem.where, "message": problem.message}
 
 
-def _refusal_data(error: ToolInputError, problems: list[dict[str, str]], corrected: Any) -> Json:
-    made: Json = {"code": INVALID_PARAMS, "problems": problems}
-    if error.edits:
-        made["edits"] = [messages.edit_text(edit) for edit in error.edits]
-    if corrected is not None:
-        made["corrected"] = corrected
-    return made
+def _objects(declared: Mapping[JsonPath, Declared]) -> list[tuple[str, Declared]]:
+    """The objects whose fields are listed: of several with the same fields, the first one."""
+    found: dict[int, tuple[str, Declared]] = {}
+    for path, each in declared.items():
+        if id(each) not in found:
+            found[id(each)] = (path_text(path), each)
+    return list(found.values())
 
 
 def _refusal_text(
-    error: ToolInputError, problems: list[dict[str, str]], call: bytes, most: int
+    error: ToolInputError,
+    problems: list[dict[str, str]],
+    objects: list[tuple[str, Declared]],
+    call: bytes,
+    most: int,
 ) -> str:
+    """The lines in the order in which they are read. If they are too long, the room is given first
+    to the call to send instead, then to the problems, and what is left to the declared fields.
+    """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, untouched=error.untouched)
-    tail = "\n".join(_field_lines(error) + _remedy(error, call, most // 2))
     lines = [_line(each["path"], each["message"]) for each in problems]
-    shown = _lines_that_fit(lines, most - len(head) - len(tail) - 40, error.more)
-    whole = [head, *shown, tail] if tail else [head, *shown]
-    return shorten("\n".join(whole), most)
+    if not error.more and len(call) < most:
+        fields = [declared_fields(path, each) for path, each in objects]
+        whole = "\n".join([head, *lines, *fields, *_remedy(error, call, most, most // 2)])
+        if len(whole) <= most:
+            return whole
+    room = most - len(head)
+    needed = sum(map(len, lines[:1])) + (_LEAST_FIELDS if objects else 0)
+    remedy = _remedy(error, call, room - needed, most // 2)
+    room -= sum(len(line) + 1 for line in remedy)
+    shown = _lines_that_fit(lines, room - (_FIELDS if objects else 0), error.more)
+    room -= sum(len(line) + 1 for line in shown)
+    return shorten("\n".join([head, *shown, *_field_lines(objects, room), *remedy]), most)
 
 
 def _line(path: str, message: str) -> str:
     return shorten(f"- {shorten(path, 160)}: {message}", _LINE)
 
 
-def _lines_that_fit(lines: list[str], room: int, more: int) -> Iterable[str]:
+def _lines_that_fit(lines: list[str], room: int, more: int) -> list[str]:
     """As many lines as there is room for, at least one; the others are counted."""
+    room -= 20  # for the count
     shown: list[str] = []
     for line in lines:
         if shown and room < len(line) + 1:
@@ -212,12 +243,23 @@ def _lines_that_fit(lines: list[str], room: int, more: int) -> Iterable[str]:
     return [*shown, messages.more_problems(left)] if left else shown
 
 
-def _field_lines(error: ToolInputError) -> list[str]:
-    first = list(error.declared.items())[:2]
-    return [shorten(messages.declared_fields(path, names), 300) for path, names in first]
+def _field_lines(objects: list[tuple[str, Declared]], room: int) -> list[str]:
+    """The declared fields of as many objects as there is room for. If there is not room for all
+    fields, the objects with few of them leave theirs to the others.
+    """
+    objects = objects[: max(1, room // _LEAST_FIELDS)]
+    made: dict[str, str] = {}
+    for path, declared in sorted(objects, key=lambda each: len(each[1].types)):
+        share = room // (len(objects) - len(made)) - 1
+        line = declared_fields(path, declared, share)
+        made[path] = line if len(line) <= share else ""
+        room -= len(made[path]) + 1
+    return [made[path] for path, _ in objects if made[path]]
 
 
-def _remedy(error: ToolInputError, call: bytes, room: int) -> list[str]:
-    if call and len(call) <= room:
-        return [messages.send_instead(call)]
-    return [shorten(messages.steps(error.edits), room)] if error.edits else []
+def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[str]:
+    if call:
+        line = messages.send_instead(call)
+        if len(line) < room:
+            return [line]
+    return [shorten(messages.steps(error.edits), most)] if error.edits else []

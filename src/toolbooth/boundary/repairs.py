@@ -6,12 +6,13 @@ Every rule names the reports that justify it; a rule without one does not belong
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.integers import is_whole
-from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.boundary.read import Unreadable, read_json, text_as_json
 from toolbooth.contract import Limits
 from toolbooth.errors import ProblemCode
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, recased
@@ -76,6 +77,9 @@ class Unrepairable:
     message: str
 
 
+WRONG_TYPE = Unrepairable("wrong-type", "")
+
+
 def admits(shape: Shape, value: Any) -> bool:
     """Whether the value has a JSON type that is declared here. 1.0 is an integer: it is the same
     JSON number.
@@ -97,7 +101,7 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     netclaw-dev/netclaw#51.
     """
     if value[:1] not in _STARTS:
-        return Unrepairable("wrong-type", "")
+        return WRONG_TYPE
     found: Any = value
     while isinstance(found, str):
         try:
@@ -105,11 +109,11 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
         except Unreadable as error:
             return _unreadable(shape, found, error)
     if is_object(found) or is_array(found):
-        return (found, "json-text") if admits(shape, found) else Unrepairable("wrong-type", "")
+        return (found, "json-text") if admits(shape, found) else WRONG_TYPE
     if found is None:
         return None, "json-text"
     if value != value.strip() or shape.strict or not admits(shape, found):
-        return Unrepairable("wrong-type", "")
+        return WRONG_TYPE
     return found, "scalar-text"
 
 
@@ -119,7 +123,7 @@ def _unreadable(shape: Shape, value: str, error: Unreadable) -> Unrepairable:
         return Unrepairable("lossy-number", messages.LOSSY_TEXT)
     meant = value.lstrip()[:1] in ("{", "[") and shape.types & {"object", "array"}
     if not meant:
-        return Unrepairable("wrong-type", "")
+        return WRONG_TYPE
     not_json = error.problem.code == "not-json"
     message = messages.unreadable_text(
         error.problem.message, single_quotes=not_json and "'" in value
@@ -146,8 +150,21 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
 def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
     """Whether a top-level key was added by a client. A declared name wins, however it is written.
 
-    Only `_meta` has been seen with an object in it; under any other name that is a wrapper.
+    Only `_meta` has been seen with an object in it; under any other name that is a wrapper. So is
+    a value that has a declared field in it, at any depth and also in JSON text.
     """
     if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
         return False
-    return recased(key) not in {recased(name) for name in form.fields}
+    declared = {recased(name) for name in form.fields}
+    return declared.isdisjoint({recased(key), *map(recased, _keys_in(value))})
+
+
+def _keys_in(value: Any) -> Iterator[str]:
+    """All keys of objects in a value, also of those that it has as JSON text."""
+    found = text_as_json(value)
+    if is_object(found):
+        yield from found
+        found = list(found.values())
+    if is_array(found):
+        for each in found:
+            yield from _keys_in(each)

@@ -20,9 +20,7 @@ def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInp
     if not shape.has_secret:
         return error
     problems = [_hidden(each, shape, arguments) for each in error.problems]
-    declared = {
-        path: names for path, names in error.declared.items() if not _is_inside(shape, path)
-    }
+    declared = {path: each for path, each in error.declared.items() if not _is_inside(shape, path)}
     edits = [each for each in error.edits if not _edits_inside(shape, each)]
     return error.replaced(problems=dict.fromkeys(problems), declared=declared, edits=edits)
 

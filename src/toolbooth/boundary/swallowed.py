@@ -20,7 +20,10 @@ from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, recased
 from toolbooth.shape import Field, Shape
 
-_OPENER = re.compile(r"parameter\s+name\s*=([^<>]*)(?:>|\Z)")
+_STRING = r"""string\s*=\s*["']?(?:true|false)["']?"""
+"""An attribute that some hosts write beside the name."""
+
+_OPENER = re.compile(rf"parameter\s+(?:{_STRING}\s+)?name\s*=([^<>]*)(?:>|\Z)")
 """The tag that begins an argument, from its word on. The last one of a text may have been cut off.
 """
 
@@ -157,7 +160,19 @@ def _openers(text: str) -> Iterator[tuple[int, int, str]]:
         word = found.start()
         before = _BEFORE_WORD.search(text, max(0, word - _LONGEST_TAG), word)
         if before is not None:
-            yield before.start(), found.end(), found.group(1).strip(_QUOTES)
+            name = _without_attribute(found.group(1))
+            yield before.start(), found.end(), name.strip(_QUOTES)
+
+
+def _without_attribute(written: str) -> str:
+    """The name in a tag, without the attribute `string` after it. A tag with any other attribute
+    is not one of a call: real XML is written so.
+    """
+    name, _, value = written.rpartition("string")
+    is_attribute = name[-1:].isspace() and value.lstrip()[:1] == "="
+    if is_attribute and value.strip(_QUOTES + "=") in ("true", "false"):
+        return name
+    return written
 
 
 def _local_name(tag: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, is_array, is_object
-from toolbooth.shape import ArrayShape, ObjectShape, Shape, fitting_form, item_shape
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
+from toolbooth.shape_check import fitting_form
 
 
 def values_of(contract: Contract, decoded: Json) -> Any:

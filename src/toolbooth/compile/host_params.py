@@ -8,9 +8,9 @@ import sys
 import typing
 from collections.abc import Iterator
 from inspect import Parameter
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic import Field, PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from toolbooth.compile.hints import Unresolved
@@ -41,27 +41,33 @@ def is_unpack(part: Any) -> bool:
 
 def is_filled_by_host(param: Parameter, hint: Any) -> bool:
     """Whether the framework fills a parameter: its type, a marker or its default is neither ours
-    nor Pydantic's. The type of one marked `Unpack` is the caller's.
+    nor Pydantic's. One marked `Unpack` is the caller's.
     """
     if param.name in ("self", "cls") and param.annotation is Parameter.empty:
         return True
     annotation = Any if isinstance(hint, Unresolved) else hint
     parts = [] if isinstance(hint, Unresolved) else list(annotation_parts(hint))
+    if any(map(is_unpack, parts)):
+        return False
     markers = [each for part in parts for each in getattr(part, "__metadata__", ())]
     if not _is_value(param.default, parts) or not all(map(_is_known, markers)):
         return True
-    if any(map(is_unpack, parts)):
-        return False
     classes = [typing.get_origin(part) or part for part in parts]
     if any(isinstance(each, type) and _home(each) in _HOSTS for each in classes):
         return True
     try:
-        TypeAdapter[Any](annotation)
+        TypeAdapter[Any](_type_of(annotation))
     except PydanticSchemaGenerationError:
         return True
     except PydanticUserError:  # a class that is defined later
         return False
     return False
+
+
+def _type_of(annotation: Any) -> Any:
+    """A type without what only a field can have: Pydantic warns about an alias elsewhere."""
+    info = FieldInfo.from_annotation(annotation)
+    return Annotated[(info.annotation, *info.metadata, Field(discriminator=info.discriminator))]
 
 
 def _is_value(default: Any, parts: list[Any]) -> bool:

@@ -21,7 +21,8 @@ from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
 from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.references import References
-from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, json_schema
+from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape
+from toolbooth.shape_check import json_schema
 
 _OBJECT_KEYS = (
     "properties",

@@ -8,10 +8,12 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from types import FrameType
 
 from toolbooth.errors import ContractWarning
-from toolbooth.jsonvalue import Schema, is_mapping
+from toolbooth.examples import Examples, Unshown
+from toolbooth.jsonvalue import Schema, write_json
+from toolbooth.sample import sample_value
 from toolbooth.shape import ObjectShape, Shape
 
 PUBLISHED_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
@@ -22,10 +24,17 @@ RESERVED_NAMES = frozenset(("config", "run_manager", "callbacks", "runtime", "se
 run, 2026-11-15).
 """
 
+_EXAMPLE = re.compile(r",?\s*e\.\s?g\.")
+
 
 def not_a_model(owner: str) -> str:
     """The mistake of a marker on a type that has no fields."""
     return f"{owner} is marked Unpack() but is not a model with fields; remove the marker"
+
+
+def unpacks_itself(owner: str) -> str:
+    """The mistake of a marker on a model inside itself."""
+    return f"{owner} unpacks a model inside itself, without an end; remove the marker"
 
 
 def name_mistakes(form: ObjectShape) -> Iterable[str]:
@@ -59,54 +68,45 @@ def type_mistakes(shape: Shape, json_texts: list[tuple[str, Shape]]) -> Iterable
             )
 
 
-def warn_of_untyped(owner: str, schema: Any) -> None:
-    """Agents cannot see what an open dict or an untyped list is to hold: an example must say it
-    (docs/project/evidence/parameter-transformation.md)."""
-    for name, node in _properties((schema, *schema.get("$defs", {}).values())):
-        branches = list(_branches(node))
-        if any(map(_is_untyped, branches)) and not any(map(_has_example, branches)):
-            warnings.warn(
-                f"{owner}: {name!r} is an open object or untyped list without an example; "
-                "put one in its description, or use JsonText(example=...)",
-                ContractWarning,
-                stacklevel=_frames_of_ours(),
-            )
+def warn_of_missing_examples(owner: str, schema: Schema) -> None:
+    """Warn of every object and array that agents cannot write, because nothing shows what goes in
+    (docs/project/evidence/parameter-transformation.md).
+    """
+    for found in Examples(schema).missing():
+        warnings.warn(
+            f"{owner}: nothing shows what to write in {found.path.removeprefix('$.')!r}; "
+            f"{_remedy(found, schema)}",
+            ContractWarning,
+            stacklevel=_frames_of_ours(),
+        )
 
 
-def _properties(nodes: Iterable[Any]) -> Iterable[tuple[str, Any]]:
-    """Every property of these objects and of those that stand in them, by name."""
-    for node in nodes:
-        for name, each in node.get("properties", {}).items():
-            yield name, each
-            yield from _properties(_branches(each))
+def _remedy(found: Unshown, root: Schema) -> str:
+    if found.schema.get("additionalProperties") is False:
+        return "its type has no fields, so only {} can be sent: declare them, or take a dict"
+    return f"give it an example with real values: {_line_to_write(found, root)}"
 
 
-def _branches(schema: Any) -> Iterable[Schema]:
-    """A schema, its alternatives, and the schemas of its items and undeclared keys."""
-    if is_mapping(schema):
-        yield schema
-        items, additional = schema.get("items"), schema.get("additionalProperties")
-        for each in (*schema.get("anyOf", ()), items, additional):
-            yield from _branches(each)
+def _line_to_write(found: Unshown, root: Schema) -> str:
+    """Python that gives a parameter an example of its type."""
+    said = _EXAMPLE.split(found.description)[0].rstrip(". ")
+    schema = found.schema.get("contentSchema", found.schema)
+    sample = write_json(sample_value(schema, root, by_type=True))
+    text = f"{said}, e.g. {sample}" if said else f"e.g. {sample}"
+    return f"Field(description={text!r})"
+
+
+_NOT_THE_AUTHORS = ("toolbooth.", "fastmcp.", "mcp.", "functools")
+"""Modules between the author's line and ours. Hosts register a tool for its author."""
 
 
 def _frames_of_ours() -> int:
-    """How far up the caller's own line is, for a warning that points at it."""
+    """How far up the author's own line is, for a warning that points at it."""
     frame, depth = sys._getframe(1), 1  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("toolbooth."):
+    while frame.f_back is not None and _module(frame).startswith(_NOT_THE_AUTHORS):
         frame, depth = frame.f_back, depth + 1
     return depth
 
 
-def _is_untyped(node: Schema) -> bool:
-    if node.get("contentMediaType") == "application/json" and "contentSchema" not in node:
-        return True
-    if node.get("type") == "object":
-        return "properties" not in node and node.get("additionalProperties", True) is True
-    return node.get("type") == "array" and not node.get("items") and not node.get("prefixItems")
-
-
-def _has_example(node: Schema) -> bool:
-    return "examples" in node or any(
-        sign in str(node.get("description", "")) for sign in ("e.g.", "{", "[")
-    )
+def _module(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "")

@@ -123,6 +123,7 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
     shape.objects = tuple(dict.fromkeys(form for choice in choices for form in choice.objects))
     shape.arrays = tuple(dict.fromkeys(form for choice in choices for form in choice.arrays))
     shape.opaque = any(choice.opaque for choice in choices)
+    shape.behind = _declared_types(choices) if shape.opaque else frozenset()
     if scalars and all(choice.constants is not None for choice in scalars):
         shape.constants = tuple(each for choice in scalars for each in choice.constants or ())
     shape.strict = any(choice.strict for choice in choices)
@@ -151,3 +152,11 @@ def _overlap(one: Shape, other: Shape) -> bool:
 def _fill_behind_validator(shape: Shape, parts: list[Shape]) -> None:
     fill_either(shape, [free_shape(), *parts])
     shape.integral = shape.integral or any(map(is_integer_only, parts))
+    shape.behind = _declared_types(parts)
+
+
+def _declared_types(choices: list[Shape]) -> frozenset[JsonType]:
+    """The types that the author's code gets; none if that may be anything."""
+    if any(choice.opaque and not choice.behind for choice in choices):
+        return frozenset()
+    return frozenset[JsonType]().union(*(choice.behind or choice.types for choice in choices))

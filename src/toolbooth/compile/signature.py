@@ -30,7 +30,7 @@ from toolbooth.compile.mistakes import (
     name_mistakes,
     not_a_model,
     type_mistakes,
-    warn_of_untyped,
+    warn_of_missing_examples,
 )
 from toolbooth.compile.params import Injected, ReadParam, read_params
 from toolbooth.compile.pydantic.core_schema import (
@@ -41,7 +41,13 @@ from toolbooth.compile.pydantic.core_schema import (
     CoreNode,
     marker_of,
 )
-from toolbooth.compile.pydantic.field_nodes import find_marker, is_nullable, is_optional
+from toolbooth.compile.pydantic.failures import Failures, Passing
+from toolbooth.compile.pydantic.field_nodes import (
+    find_marker,
+    is_nullable,
+    is_optional,
+    model_class,
+)
 from toolbooth.compile.pydantic.schema import exact_schema, is_self_explanatory
 from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import (
@@ -54,7 +60,7 @@ from toolbooth.compile.pydantic.validator import (
     with_defaults_of,
 )
 from toolbooth.compile.shape_builder import object_shape
-from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
+from toolbooth.contract import DEFAULT_LIMITS, Contract, Limits, Objection, Param
 from toolbooth.errors import ContractError
 from toolbooth.markers import Unpack
 from toolbooth.shape import ObjectShape, Shape, anywhere
@@ -77,10 +83,15 @@ def compile_function(
     description: str | None = None,
     injected: Injected | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    passing: Passing = (),
 ) -> Contract:
     """Compile a function to the contract of one tool.
 
+    The function gets values of the types that it declares, as docs/wire-contract.md promises. A
+    direct call does not check that; `handle_bytes` and `toolbooth.testing.call_over_wire` do.
     `injected` tells which parameters the host fills itself; `Context` parameters always are.
+    `passing` are exceptions that validators raise for the host. Any other exception in a validator
+    is a refusal of the call, except ToolError.
 
     Raises:
         ContractError: with every mistake in the signature, each with its remedy.
@@ -91,7 +102,9 @@ def compile_function(
     params = read_params(function, injected, mistakes)
     said = description if description is not None else _docstring(function)
     try:
-        contract = compile_params(function, params, name=owner, description=said, limits=limits)
+        contract = compile_params(
+            function, params, name=owner, description=said, limits=limits, passing=passing
+        )
     except ContractError as error:
         raise ContractError(owner, [*mistakes, *error.mistakes]) from error.__cause__
     if mistakes:
@@ -115,6 +128,7 @@ def compile_params(
     name: str,
     description: str = "",
     limits: Limits = DEFAULT_LIMITS,
+    passing: Passing = (),
 ) -> Contract:
     """Compile these parameters of a function, and no others."""
     sent = [param for param in params if not param.injected]
@@ -124,7 +138,7 @@ def compile_params(
         function=function,
         params=tuple(map(_param, params)),
         limits=limits,
-        **_compile_wire(name, sent),
+        **_compile_wire(name, sent, passing),
     )
 
 
@@ -160,7 +174,7 @@ def compile_model(
         function=function,
         params=(Param(name="request", positional=True),),
         limits=limits,
-        **_compile_sole(owner, builder, node, "request"),
+        **_compile_sole(owner, builder, node, "request", ()),
     )
 
 
@@ -172,11 +186,11 @@ def _docstring(owner: Any) -> str:
 # --- compiling ----------------------------------------------------------------------------------
 
 
-def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
+def _compile_wire(owner: str, params: list[ReadParam], passing: Passing) -> dict[str, Any]:
     builder = ShapeBuilder()
-    root = builder.open(_core_of(owner, _arguments_type(owner, params)))
+    root = builder.open(arguments_core(owner, params))
     for param in params:
-        root["fields"][param.name] = _with_own_defaults(root["fields"][param.name], param, builder)
+        root["fields"][param.name] = with_own_defaults(root["fields"][param.name], param, builder)
     if len(params) == 1:
         field = root["fields"][params[0].name]
         # A marker inside a validator of the parameter: the validator gets the whole model.
@@ -184,12 +198,13 @@ def _compile_wire(owner: str, params: list[ReadParam]) -> dict[str, Any]:
         is_sole = isinstance(marker, Unpack) and not marker.prefix
         whole = is_sole and not is_nullable(field["schema"])
         if whole and not is_optional(field):
-            return _compile_sole(owner, builder, field["schema"]["steps"][0], params[0].name)
+            model = field["schema"]["steps"][0]
+            return _compile_sole(owner, builder, model, params[0].name, passing)
     shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
-    return {**_finish(owner, builder, shape, root), "bind": None}
+    return {**_finish(owner, builder, shape, root, passing), "bind": None}
 
 
-def _with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) -> CoreNode:
+def with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder) -> CoreNode:
     """An unpacked model with a default instance: each flattened field defaults to the value that
     the instance has.
     """
@@ -198,7 +213,7 @@ def _with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder)
         return field
     if find_marker(field["schema"], Unpack) is None:
         return field
-    if not isinstance(default, dict) and not hasattr(default, "__dict__"):
+    if not isinstance(default, model_class(field["schema"], builder.definitions)):
         builder.mistakes.append(
             f"parameter {param.name!r}: its default is no instance of the model; "
             "give it one, or None"
@@ -208,7 +223,9 @@ def _with_own_defaults(field: CoreNode, param: ReadParam, builder: ShapeBuilder)
     return {**field, "schema": {**field["schema"], "schema": inner}}
 
 
-def _compile_sole(owner: str, builder: ShapeBuilder, node: CoreNode, param: str) -> dict[str, Any]:
+def _compile_sole(
+    owner: str, builder: ShapeBuilder, node: CoreNode, param: str, passing: Passing
+) -> dict[str, Any]:
     """One model is all there is: its keys are the arguments, and it validates them as they are."""
     form = builder.flattened_fields(node, DEFAULTS, f"parameter {param!r}")
     shape = object_shape(form or ObjectShape())
@@ -216,7 +233,12 @@ def _compile_sole(owner: str, builder: ShapeBuilder, node: CoreNode, param: str)
     def bind(value: Any) -> dict[str, Any]:
         return {param: value}
 
-    return {**_finish(owner, builder, shape, node), "bind": bind}
+    return {**_finish(owner, builder, shape, node, passing), "bind": bind}
+
+
+def arguments_core(owner: str, params: list[ReadParam]) -> CoreNode:
+    """The core schema of the table of parameters."""
+    return _core_of(owner, _arguments_type(owner, params))
 
 
 def _arguments_type(owner: str, params: list[ReadParam]) -> Any:
@@ -288,7 +310,9 @@ def _pydantic_says(error: PydanticErrorMixin) -> str:
     return error.message.splitlines()[0] if error.message else type(error).__name__
 
 
-def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> dict[str, Any]:
+def _finish(
+    owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode, passing: Passing
+) -> dict[str, Any]:
     builder.shapes.finish(shape)
     mark_flattened_below(shape)
     mistakes = [*dict.fromkeys(builder.mistakes), *name_mistakes(shape.objects[0])]
@@ -301,9 +325,11 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> 
         "definitions": list(builder.definitions.values()),
     }
     describe = partial(exact_schema, core, builder)
+    failures = Failures(owner, core, passing)
+    guarded = failures.guarded()
     # Pydantic ranks the branches of a union by whether it reads JSON.
     as_json = builder.shapes.ambiguous
-    values = for_wire(core, AS_JSON if as_json else DEFAULTS)
+    values = for_wire(guarded, AS_JSON if as_json else DEFAULTS)
     if not is_self_explanatory(core):
         describe = _describe_now(owner, describe, builder)
     proves = proves_shape(values) and not anywhere(shape, _needs_a_check)
@@ -312,11 +338,11 @@ def _finish(owner: str, builder: ShapeBuilder, shape: Shape, root: CoreNode) -> 
     elif proves:
         run = validator(values).validate_python
     else:  # the compiled check decides, and there 5.0 is an integer
-        run = validator(for_values(for_wire(core, LENIENT))).validate_python
+        run = validator(for_values(for_wire(guarded, LENIENT))).validate_python
     return {
         "shape": shape,
         "describe": describe,
-        "validate": _validate_with(run),
+        "validate": failures.refusing(run, objections),
         "validation_proves_shape": proves,
     }
 
@@ -331,7 +357,7 @@ def _describe_now(owner: str, describe: Describe, builder: ShapeBuilder) -> Desc
         remedy = "has a type that JSON cannot carry; annotate it otherwise"
         mistakes = [f"{each} {remedy}" for each in builder.unsendable]
         raise ContractError(owner, mistakes) from error
-    warn_of_untyped(owner, schema)
+    warn_of_missing_examples(owner, schema)
     return lambda: schema
 
 
@@ -343,17 +369,8 @@ def _needs_a_check(shape: Shape) -> bool:
     )
 
 
-def _validate_with(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def validate(arguments: Any) -> Any:
-        try:
-            return run(arguments)
-        except ValidationError as error:
-            raise InvalidValues(partial(_objections, error)) from None
-
-    return validate
-
-
-def _objections(error: ValidationError) -> Iterable[Objection]:
+def objections(error: ValidationError) -> Iterable[Objection]:
+    """What the author's validation objects to."""
     found = error.errors(include_url=False, include_input=False)
     if any(each["type"] == CONFLICTING_KEYS for each in found):
         found = error.errors(include_url=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 from typing_extensions import TypeIs
 
 from toolbooth.django import messages
@@ -42,7 +43,7 @@ class Configuration:
     (its docs on MCP).
     """
     max_page_size: int = 1000
-    """Rows in a page that is asked for, where the view has no pages of its own."""
+    """Rows in a page that is asked for, unless the paginator of the view has a parameter for it."""
     token_age: int = 900
     """Seconds for which a result can be continued."""
     cache: str = "default"
@@ -51,6 +52,10 @@ class Configuration:
     """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name,
     with `*`.
     """
+    error_envelope: str = ""
+    """The import path of a function that finds the errors by field in an answer of the API."""
+    inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
+    """The host's middleware that runs around each call: by our list, none, or these classes."""
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
     bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -127,6 +132,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_import_path(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and (not value or callable(import_string(value)))
+    except ImportError:
+        return False
+
+
 def _is_texts(value: Any) -> bool:
     texts: Any = value
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in texts)
@@ -173,7 +185,12 @@ _RULES: Mapping[str, Rule] = {
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
     "BODIES": (_is_named, _always(messages.BODIES_VALUES)),
+    "ERROR_ENVELOPE": (_is_import_path, _always(messages.FUNCTION_VALUES)),
     "INHERITED_BODIES": _TEXTS,
+    "INNER_MIDDLEWARE": (
+        lambda value: value in ("auto", "none") or _is_texts(value),
+        _always(messages.MIDDLEWARE_VALUES),
+    ),
     "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,

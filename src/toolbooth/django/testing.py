@@ -69,7 +69,8 @@ class Agent:
         self._client: Any = APIClient(
             HTTP_HOST=_host(), SERVER_PORT="443" if settings.SECURE_SSL_REDIRECT else "80"
         )
-        self._client.force_authenticate(user)
+        if user is not None:  # for nobody it would need sessions, to end one
+            self._client.force_authenticate(user)
 
     def call(self, tool: str, arguments: Any = None, /, **fields: Any) -> WireResult:
         """Call a tool with these fields; or with arguments as a client sends them: any JSON, or

@@ -6,10 +6,12 @@ still as written; whoever writes the node reads them next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from toolbooth.alternatives import NESTS_AGAIN, TOO_DEEP
 from toolbooth.jsonvalue import Json, NoSuchPart
 from toolbooth.publish.merge import any_of, as_one_object, intersect, restrict_to_values, unite
 from toolbooth.publish.nodes import (
@@ -33,6 +35,7 @@ from toolbooth.publish.words import (
     shorten_list,
 )
 from toolbooth.references import References
+from toolbooth.sample import json_in
 
 MAX_READS = 5_000
 """Schemas read for one tool. A schema that needs more is cut nearer to its root."""
@@ -46,6 +49,10 @@ _OBJECT_KEYS = frozenset(
     {"properties", "required", "additionalProperties", "patternProperties", "minProperties"}
 )
 _ARRAY_KEYS = frozenset({"items", "prefixItems", "minItems", "maxItems"})
+
+
+_SAYS_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+_SAYS_FORM = re.compile(r"\bjson (object|list|array)\b", re.IGNORECASE)
 
 
 class Reader:
@@ -67,7 +74,7 @@ class Reader:
         """The node of a schema, without its children if it is too deep."""
         node = self.read(schema, position)
         if position.depth >= self.max_depth:
-            return _cut(node, "nested too deep to show")
+            return _cut(node, TOO_DEEP)
         return node
 
     def read(self, schema: Any, position: Position) -> Node:
@@ -122,6 +129,8 @@ class Reader:
         kept = {key: value for key, value in schema.items() if self.keeps_annotation(key, value)}
         if not kept.get("description"):
             kept.pop("description", None)
+        if "example" in schema and self.keeps_annotation("examples", []):  # OpenAPI's word for it
+            kept.setdefault("examples", [schema["example"]])
         return kept
 
     def _keywords(self, kind: str, schema: Json, position: Position) -> Json:
@@ -132,7 +141,7 @@ class Reader:
         elif kind == "array":
             kept = self._array_keywords(kept, schema, position)
         elif kind == "string":
-            kept = describe(kept, phrase_of("JSON text:", schema.get("contentSchema")))
+            kept = describe(kept, _content_phrase(schema))
         return describe(kept, phrase_of("not", schema.get("not")))
 
     def _object_keywords(self, kept: Json, schema: Json, position: Position) -> Json:
@@ -148,8 +157,7 @@ class Reader:
             kept = describe(kept, pattern_phrase(pattern, value))
         if "propertyNames" in schema:
             for names in self.read(schema["propertyNames"], position.inside()).branches:
-                if names.kind == "string":
-                    kept = describe(kept, phrase_of("keys:", names.keywords))
+                kept = _with_keys(kept, names)
         for phrase in dependency_phrases(schema):
             kept = describe(kept, phrase)
         return kept
@@ -197,7 +205,7 @@ class Reader:
             self._nodes_by_ref[ref, position] = read
         target = self._nodes_by_ref[ref, position]
         if ref in position.refs_above:
-            target = _cut(target, "nests the same again")
+            target = _cut(target, NESTS_AGAIN)
         branches = [replace(branch, refs=branch.refs | {ref}) for branch in target.branches]
         annotations = target.annotations
         if "description" in node.annotations:
@@ -261,6 +269,27 @@ def _conditions(schema: Json) -> Iterator[list[Any]]:
     for name, names in dependencies(schema):
         if not declared.keys() >= {name, *names}:
             yield [{"required": [name, *names]}, True]
+
+
+def _with_keys(kept: Json, names: Branch) -> Json:
+    """The keywords of an object with what its keys must be. Keys that are choices become fields:
+    more clients can read these.
+    """
+    if names.kind != "string":
+        return kept
+    choices = names.keywords.get("enum")
+    values = kept.get("additionalProperties", False)
+    if choices and values is not False and "properties" not in kept:
+        properties = dict.fromkeys(choices, values)
+        return {**kept, "properties": properties, "additionalProperties": False}
+    return describe(kept, phrase_of("keys:", names.keywords))
+
+
+def _content_phrase(schema: Json) -> str | None:
+    """What the JSON in a text is, unless the description of the text says it already."""
+    said = str(schema.get("description"))
+    is_said = _SAYS_JSON.search(said) and (_SAYS_FORM.search(said) or any(json_in(said)))
+    return None if is_said else phrase_of("JSON text:", schema.get("contentSchema"))
 
 
 def _cut(node: Node, reason: str) -> Node:

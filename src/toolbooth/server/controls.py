@@ -8,7 +8,7 @@ offered there, and can be renamed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
@@ -152,8 +152,19 @@ def accepting(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
     def validate(sent: Json) -> Any:
         return contract.validate({key: each for key, each in sent.items() if key not in schemas})
 
-    shape = contract.shape.extended(fields)
+    form = contract.shape.objects[0]
+    more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
+    shape = with_controls(replace(contract.shape, objects=(more,)), fields)
     return replace(contract, shape=shape, validate=validate, validation_proves_shape=False)
+
+
+def with_controls(shape: Shape, names: Iterable[str]) -> Shape:
+    """The shape with some of its fields marked as control arguments: a refusal does not list them
+    among the fields of the tool.
+    """
+    form = shape.objects[0]
+    marked = replace(form, controls=form.controls.union(names))
+    return replace(shape, objects=(marked,))
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:

@@ -277,6 +277,12 @@ NOTHING_CALLED = "nothing: help was asked for"
 RESOURCE_REQUIRED = "is required: actions of one name may take other fields elsewhere"
 
 
+def wrappers_ignored(keys: tuple[str, ...]) -> str:
+    """Help was asked for in a call that also has wrappers."""
+    were = "was" if len(keys) == 1 else "were"
+    return f"{NOTHING_CALLED}, so {listed(keys)} {were} ignored"
+
+
 def send_inside_params(names: Sequence[str], params: str) -> str:
     """Which fields of a sub-tool cannot be sent flat."""
     fields = "fields" if len(names) > 1 else "field"

@@ -43,6 +43,9 @@ class ToolRegistry:
     """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
     JSON-RPC -32602.
 
+    docs/wire-contract.md lists the values that your functions get. In tests, call them with
+    `toolbooth.testing.call_over_wire`, which delivers the arguments as a client does.
+
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
     calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
     your own.
@@ -116,6 +119,9 @@ class ToolRegistry:
     ) -> Any:
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
         `registry.tool(provider.method)`.
+
+        The function gets values of the types that it declares, as docs/wire-contract.md promises. A
+        direct call does not check that; `toolbooth.testing.call_over_wire` does.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.

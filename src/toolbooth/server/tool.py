@@ -24,7 +24,7 @@ from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.publish import PORTABLE, Profile
 from toolbooth.server.controls import HELP_KEY
-from toolbooth.shape import json_schema
+from toolbooth.shape_check import json_schema
 
 Shows = Callable[["Tool"], bool]
 """Which tools the caller is shown."""

@@ -6,6 +6,6 @@ from django.urls import include, path
 
 urlpatterns = [
     path("api/", include("oscarapi.urls")),
-    path("api/mcp/", include("toolbooth.django.urls")),
+    path("mcp/", include("toolbooth.django.urls")),
     path("", include(apps.get_app_config("oscar").urls[0])),
 ]

@@ -4,17 +4,30 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.errors import ContractWarning
 from toolbooth.jsonvalue import Json, Schema, is_object
 from toolbooth.shape import Field
 
 _DEFINITIONS = ("$defs", "definitions")
+
+
+@contextmanager
+def without_warnings() -> Generator[None]:
+    """Compile a function without a warning of missing examples. The host may have read
+    descriptions elsewhere, so warn when `with_hand_set` has added them.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContractWarning)
+        yield
 
 
 def with_hand_set(contract: Contract, made: Schema, listed: Schema) -> Contract:

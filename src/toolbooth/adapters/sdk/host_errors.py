@@ -1,17 +1,22 @@
 """A refusal as hosts know refusals: an exception that is caused by Pydantic's ValidationError.
 
-Hosts log it, and their middleware sees it. `keep_request` sends the result in full.
+Hosts log it, and their middleware sees it. `keep_request` sends the result in full, or, with
+`errors="protocol"`, the JSON-RPC error that is made of it here.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
+from mcp.shared.exceptions import MCPError
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
+from toolbooth.boundary.handle import Errors
+from toolbooth.boundary.render import META_KEY
 from toolbooth.contract import Contract
-from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import JsonPath
+from toolbooth.errors import INVALID_PARAMS, Problem, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.server import messages
 from toolbooth.shape import JsonType, Shape, item_shape
 
 _WRONG_TYPES: dict[JsonType, str] = {
@@ -23,6 +28,23 @@ _WRONG_TYPES: dict[JsonType, str] = {
     "array": "list_type",
     "null": "none_required",
 }
+
+
+def check_errors(errors: Errors) -> None:
+    """Check the choice of how refusals are answered. Raises ValueError."""
+    if errors not in get_args(Errors):
+        raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
+
+
+def protocol_error(result: Json) -> MCPError | None:
+    """The JSON-RPC error with the text and the data of a refusal; None for any other result, which
+    is sent as it is.
+    """
+    refusal = result.get("_meta", {}).get(META_KEY)
+    if refusal is None:
+        return None
+    text: str = result["content"][0]["text"]
+    return MCPError(code=INVALID_PARAMS, message=text, data={META_KEY: refusal})
 
 
 def validation_error(error: ToolInputError, contract: Contract, tool: str) -> ValidationError:

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from toolbooth.adapters.sdk.host_errors import protocol_error
+from toolbooth.boundary.handle import Errors
 from toolbooth.boundary.read import Reading, Unreadable, read_json, read_leniently
 from toolbooth.contract import DEFAULT_LIMITS, Contract
 from toolbooth.jsonvalue import Json, is_object, json_bytes
@@ -67,9 +69,14 @@ NO_REQUEST = OriginalRequest()
 _current: ContextVar[OriginalRequest] = ContextVar("original_request", default=NO_REQUEST)
 
 
-async def keep_request(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+async def keep_request(
+    ctx: Any, call_next: Callable[[Any], Awaitable[Any]], *, errors: Errors = "result"
+) -> Any:
     """Middleware of the SDK's server: keep the request, and give the host an object as arguments,
     whatever was sent.
+
+    Raises:
+        MCPError: for a refusal, if `errors` is "protocol".
     """
     params: Any = ctx.params
     if ctx.method != "tools/call" or not is_object(params):
@@ -87,20 +94,24 @@ async def keep_request(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> 
         result = await call_next(ctx)
     finally:
         _current.reset(token)
-    return _in_full(result, error_results) if error_results else result
+    if not error_results or not is_object(result):
+        return result
+    same = [each for each in error_results if each["content"] == result.get("content")]
+    if not same:  # some middleware has made another result of the exception
+        return result
+    refusal = protocol_error(same[0]) if errors == "protocol" else None
+    if refusal is not None:
+        raise refusal
+    return _in_full(result, same[0])
 
 
-def _in_full(result: Any, error_results: list[Json]) -> Any:
+def _in_full(result: Json, ours: Json) -> Json:
     """The result that a host has made of an exception, which is a text, with all else that belongs
-    to it. If some middleware has made another result of it, that one is sent.
+    to it.
     """
-    if is_object(result):
-        for each in error_results:
-            if result.get("content") == each["content"]:
-                # The host has put its own name into `_meta`.
-                meta: Json = {**(result.get("_meta") or {}), **each.get("_meta", {})}
-                return {**result, **each, "_meta": meta} if meta else {**result, **each}
-    return result
+    # The host has put its own name into `_meta`.
+    meta: Json = {**(result.get("_meta") or {}), **ours.get("_meta", {})}
+    return {**result, **ours, "_meta": meta} if meta else {**result, **ours}
 
 
 def _original_arguments(arguments: Any, body: bytes | None) -> tuple[bytes, Any]:

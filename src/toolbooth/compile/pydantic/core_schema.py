@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import TypeIs
 
 from toolbooth.jsonvalue import is_array
-from toolbooth.markers import METADATA_KEY, Marker
+from toolbooth.markers import METADATA_KEY, Marker, Unpack
 
 CoreNode = dict[str, Any]
 """One node of Pydantic's core schema."""
@@ -87,6 +87,13 @@ def marker_of(node: CoreNode) -> Marker | None:
     """The Toolbooth marker that this node was made for, if any."""
     metadata: dict[str, Any] | None = node.get("metadata")
     return metadata.get(METADATA_KEY) if metadata and node["type"] == "chain" else None
+
+
+def without_unpack(node: CoreNode) -> CoreNode:
+    """The same schema without the marker `Unpack`, at any depth."""
+    if isinstance(marker_of(node), Unpack):
+        return without_unpack(node["steps"][0])
+    return each_child(node, without_unpack)
 
 
 def is_authors(node: CoreNode) -> bool:

@@ -4,6 +4,7 @@ markers, and whether it is a secret.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from toolbooth.compile.pydantic.core_schema import Config, CoreNode, alias_paths, marker_of
@@ -59,6 +60,20 @@ def is_nullable(node: CoreNode) -> bool:
     while marker_of(node):
         node = node["steps"][0]
     return node["type"] == "nullable"
+
+
+def model_class(node: CoreNode, definitions: Mapping[str, CoreNode]) -> type:
+    """The class of a marked model; `dict` for a TypedDict, and `object` if it is not a model."""
+    while "cls" not in node:
+        if node["type"] == "definition-ref":
+            node = definitions[node["schema_ref"]]
+        elif marker_of(node):
+            node = node["steps"][0]
+        elif "schema" in node:
+            node = node["schema"]
+        else:
+            return object
+    return dict if node["type"] == "typed-dict" else node["cls"]
 
 
 def is_password(field: CoreNode) -> bool:

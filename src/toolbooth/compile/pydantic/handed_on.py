@@ -1,229 +1,280 @@
 """The data that an author's validator hands on: what the fields get of it, and which of the
 undeclared keys that were sent they would drop.
+
+An object that was sent is found again in this data by the log that the author's code got, by the
+keys of a walk over it, or else by its position. If it is not there as an object, a model may have
+been made of it: that is in `vanished.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from typing_extensions import TypeIs
-
-from toolbooth.compile.pydantic.key_log import History, KeyLog, logged, plain_copy
-from toolbooth.jsonvalue import JsonPath, is_array, is_mapping, is_object, recased
+from toolbooth.compile.pydantic.key_log import KeyLog, logged, origins_of, plain_copy
+from toolbooth.compile.pydantic.vanished import (
+    Free,
+    Names,
+    free_objects,
+    is_handed_on,
+    new_fields,
+    removed_keys,
+    settle,
+)
+from toolbooth.compile.pydantic.walked_keys import History, WalkedKey, plain_key
+from toolbooth.compile.pydantic.watched_fields import FieldsBehind, Watched
+from toolbooth.jsonvalue import JsonPath, is_array, is_mapping, is_object, look_up
 
 Histories = dict[JsonPath, History]
 """The histories of the objects in a value, by their paths."""
 
-
-class Watch(Protocol):
-    """What is watched on the way of a value through an author's validator."""
-
-    def histories_of(self, value: Any) -> Histories | None:
-        """The histories of the objects in a value; None if none is needed."""
-        ...
-
-    def logged(self, value: Any, histories: Histories) -> Any:
-        """The value for the author's code, in which reads are noted."""
-        ...
-
-    def kept(self, value: Any, made: Any) -> Any:
-        """What the fields get if no history is needed."""
-        ...
-
-    def pass_on(self, histories: Histories, made: Any) -> Any:
-        """What the fields get of the data that the author's code hands on. Sets `lost` of each
-        history.
-        """
-        ...
-
-    def with_lost(self, histories: Histories, passed: Any) -> Any:
-        """What the fields get, with the lost keys; None if they would not report them."""
-        ...
+_COLLECTIONS = (list, tuple, set, frozenset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldsBehind:
-    """The fields right behind an author's validator, and what becomes of undeclared keys there."""
-
-    declared: frozenset[str]
-    keep_extra: bool
-    """The author's model forbids undeclared keys itself, also those that a validator adds."""
-    report_extra: bool
-    """There is one list of fields, which reports undeclared keys together with other problems."""
-    last: bool
-    """No other validator of the author runs between this one and the fields."""
-
-    def histories_of(self, value: Any) -> Histories | None:
-        history = self.history_of(value)
-        return None if history is None else {(): history}
-
-    def history_of(self, value: Any) -> History | None:
-        """The history of the object that a validator gets; None if no history is needed."""
-        if isinstance(value, KeyLog):
-            return value.history
-        if not is_object(value) or (self.last and value.keys() <= self.declared):
-            return None
-        return History(value)
-
-    def logged(self, value: Any, histories: Histories) -> Any:
-        return logged(plain_copy(value), histories[()])
-
-    def kept(self, value: Any, made: Any) -> Any:
-        return self._declared_part(made) if is_object(value) else made
-
-    def pass_on(self, histories: Histories, made: Any) -> Any:
-        return self.pass_on_object(histories[()], made)
-
-    def with_lost(self, histories: Histories, passed: Any) -> Any:
-        if not self.report_extra or not is_object(passed):
-            return None
-        return {**passed, **histories[()].lost}
-
-    def _declared_part(self, made: Any) -> Any:
-        if self.keep_extra or not is_mapping(made):
-            return made
-        if is_object(made) and made.keys() <= self.declared:
-            return made
-        return {key: value for key, value in plain_copy(made).items() if key in self.declared}
-
-    def pass_on_object(self, history: History, made: Any) -> Any:
-        """What the fields, or the author's next validator, get of one object that the author's code
-        hands on. Sets `history.lost`.
-        """
-        if not is_mapping(made):
-            history.lost = self._not_in(history, made)
-            return made
-        read = set(history.read)
-        content = plain_copy(made)
-        history.read = read  # a mapping of the author's own may have read keys to give them
-        if not self.last:
-            return logged(content, history)
-        new = {name: content[name] for name in self._new_names(history) if name in content}
-        history.lost = {
-            key: value
-            for key, value in self._unread(history).items()
-            if (key in content or not history.walked) and not _is_handed_on(key, value, new)
-        }
-        return self._declared_part(content)
-
-    def _unread(self, history: History) -> dict[str, Any]:
-        known = self.declared | history.read
-        return {key: value for key, value in history.sent.items() if key not in known}
-
-    def _new_names(self, history: History) -> frozenset[str]:
-        return self.declared - history.sent.keys()
-
-    def _not_in(self, history: History, made: Any) -> dict[str, Any]:
-        """The unread keys whose values are not in an instance that the author's code has made. A
-        model drops the keys that it does not declare without a trace.
-        """
-        new = {name: getattr(made, name, None) for name in self._new_names(history)}
-        unread = self._unread(history).items()
-        return {key: value for key, value in unread if not _is_handed_on(key, value, new)}
+# --- before the author's code runs ----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsBehind:
-    """The items of a list, or the values of an open object, right behind an author's validator. A
-    list of the same length is taken to have its items at the same places.
-    """
-
-    fields: FieldsBehind
-
-    def histories_of(self, value: Any) -> Histories | None:
-        if not is_array(value) and not is_object(value):
-            return None
-        items = _items(value)
-        if all(self.fields.history_of(each) is None for each in items.values()):
-            return None
-        return {(place,): _item_history(each) for place, each in items.items()}
-
-    def logged(self, value: Any, histories: Histories) -> Any:
-        logs = list(map(_logged_item, _items(value).values(), histories.values()))
-        return logs if is_array(value) else dict(zip(value, logs, strict=True))
-
-    def kept(self, value: Any, made: Any) -> Any:
-        if not _are_alike(value, made):
-            return made
-        before = _items(value)
-        return _each_item(made, lambda place, each: self.fields.kept(before.get(place), each))
-
-    def pass_on(self, histories: Histories, made: Any) -> Any:
-        if is_array(made) and len(made) != len(histories):
-            histories = {}
-        return _each_item(
-            made, lambda place, each: self._pass_on_item(histories.get((place,)), each)
-        )
-
-    def _pass_on_item(self, history: History | None, made: Any) -> Any:
-        if isinstance(made, KeyLog) and made.history.sent:
-            history = made.history  # the author's code may have changed the order
-        if history is None or not history.sent:
-            return made
-        return self.fields.pass_on_object(history, made)
-
-    def with_lost(self, histories: Histories, passed: Any) -> Any:
+def histories_of(place: Watched, value: Any) -> Histories | None:
+    """The histories of the objects in a value; None if none is needed."""
+    if place.has_undeclared(value):
+        return dict(_histories(place, value, (), {}))
+    if place.fields is None or place.fields.last or not is_object(value):
         return None
+    # Keys that the author's code adds are not keys that were sent: the next validator must know.
+    return {(): History(value, place.fields.declared)}
 
 
-def _items(value: Any) -> dict[str | int, Any]:
-    """The parts of a list or an object, by position or key."""
-    return dict(enumerate(value)) if is_array(value) else value
+def _histories(
+    place: Watched, value: Any, path: JsonPath, noticed: dict[int, Any]
+) -> Iterator[tuple[JsonPath, History]]:
+    if is_object(value) and place.fields is not None:
+        content = plain_copy(value)
+        if isinstance(value, KeyLog):
+            yield path, value.history
+        else:
+            yield path, History(content, place.fields.declared, noticed=noticed)
+        parts = [(key, content[key]) for key in place.inside if key in content]
+    else:
+        parts = list(_parts(value))
+    for step, each in parts:
+        below = place.below(step)
+        if below is not None:
+            yield from _histories(below, each, (*path, step), noticed)
 
 
-def _each_item(made: Any, change: Callable[[str | int, Any], Any]) -> Any:
-    """A list or an object with each part changed; anything else as it is."""
-    if is_array(made):
-        return [change(index, each) for index, each in enumerate(made)]
-    if is_object(made):
-        return {key: change(key, each) for key, each in made.items()}
-    return made
-
-
-def _are_alike(value: Any, made: Any) -> bool:
-    """Whether what the author's code made has its parts at the places where they were sent."""
+def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:
     if is_array(value):
-        return is_array(made) and len(value) == len(made)
-    return is_object(value) and is_object(made)
+        yield from enumerate(value)
+    elif is_object(value):
+        yield from value.items()
 
 
-def _item_history(item: Any) -> History:
-    return History(item if is_object(item) else {})
+def logged_value(
+    place: Watched | None, value: Any, histories: Histories, path: JsonPath = ()
+) -> Any:
+    """The value for the author's code, in which reads are noted."""
+    if place is None:
+        return value
+
+    def below(step: str | int, each: Any) -> Any:
+        return logged_value(place.below(step), each, histories, (*path, step))
+
+    if is_array(value):
+        return [below(index, each) for index, each in enumerate(value)]
+    if not is_object(value):
+        return value
+    content = {key: below(key, each) for key, each in plain_copy(value).items()}
+    return logged(content, histories[path]) if path in histories else content
 
 
-def _logged_item(item: Any, history: History) -> Any:
-    return logged(plain_copy(item), history) if is_object(item) else item
+# --- after it, if no key was undeclared -----------------------------------------------------------
 
 
-def _is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
-    """Whether the value of an undeclared key was handed on in one of the `new` fields.
-
-    The author's code may have worked on a copy, where a read by name leaves no trace.
+def kept(place: Watched, value: Any, made: Any) -> Any:
+    """What the fields get if no history is needed: undeclared keys are the author's own, and
+    dropped. Where no object was sent, the fields decide.
     """
-    if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
-        return True  # a wrapper, unwrapped
-    is_telling = _is_collection(value) and len(value) > 1
-    return any(
-        _holds(each, value) and (is_telling or _are_similar(key, name))
-        for name, each in new.items()
-    )
+    if type(made) in (dict, list) and not place.has_undeclared(made):
+        return made
+    if is_array(made):
+        items = place.items
+        if items is None or not is_array(value) or not all(map(is_object, value)):
+            return made
+        # In another order or number, each of them was an object all the same.
+        no_keys: dict[str, Any] = {}
+        sent = value if len(value) == len(made) else [no_keys] * len(made)
+        return [kept(items, *each) for each in zip(sent, made, strict=True)]
+    if not is_mapping(made) or not is_object(value):
+        return made
+    content = plain_copy(made)
+    if place.fields is not None:
+        content = _declared_part(place.fields, content)
+    for key, each in content.items():
+        below = place.below(key)
+        if below is not None and key in value:
+            content[key] = kept(below, value[key], each)
+    return content
 
 
-def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
-    return isinstance(value, str | list | dict)
+def _declared_part(fields: FieldsBehind, made: dict[str, Any]) -> dict[str, Any]:
+    if fields.keep_extra:
+        return made
+    return {key: value for key, value in made.items() if key in fields.declared}
 
 
-def _holds(place: Any, value: Any) -> bool:
-    """Whether a value is, or contains, another one."""
-    if type(place) is type(value) and place == value:
+# --- after it, if a key was undeclared ------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class _Object:
+    """An object that the author's code hands on, and the sent objects that it was made of."""
+
+    origins: list[History]
+    content: dict[str, Any]
+
+
+class HandOn:
+    """What the author's code hands on, compared with what was sent. Sets `lost` of each history."""
+
+    def __init__(self, place: Watched, sent: Any, histories: Histories) -> None:
+        self._place = place
+        self._sent = sent
+        self._histories = histories
+        self._identified: set[History] = set()
+        """The objects that are found again by a log or a key."""
+        self._settled: dict[History, JsonPath] = {}
+        """The objects that are found again, and where."""
+        self._undeclared = {
+            key for each in histories.values() for key in each.unread(each.declared)
+        }
+        self._names: Names = set()
+        """The keys that are handed on as texts."""
+        self._free: list[Free] = []
+
+    def pass_on(self, made: Any) -> Any:
+        """What the fields, or the author's next validator, get."""
+        read = {history: set(history.read) for history in self._histories.values()}
+        objects = self._read(made)
+        for history in self._histories.values():
+            history.read = read[history]  # a mapping of the author's own reads keys to give them
+            history.lost = {}
+        passed = self._value(self._place, objects, (), aligned=True)
+        gone = {
+            path: history
+            for path, history in self._histories.items()
+            if history not in self._settled
+        }
+        settle(gone, self._free, self._names)
+        return passed
+
+    def with_lost(self, passed: Any) -> Any:
+        """What the fields get, with the lost keys; None if they would not report them at the paths
+        where they were sent.
+        """
+        for path, history in self._histories.items():
+            if not history.lost:
+                continue
+            fields = self._fields_at(path)
+            if self._settled.get(history) != path or fields is None or not fields.report_extra:
+                return None
+        for path, history in self._histories.items():
+            if history.lost:
+                look_up(passed, path).update(history.lost)
+        return passed
+
+    def _fields_at(self, path: JsonPath) -> FieldsBehind | None:
+        place: Watched | None = self._place
+        for step in path:
+            place = None if place is None else place.below(step)
+        return None if place is None else place.fields
+
+    def _read(self, made: Any) -> Any:
+        """The same data, with each mapping as an `_Object`."""
+        if is_mapping(made):
+            origins = [each for each in origins_of(made) if each.sent]
+            self._identified.update(origins)
+            return _Object(
+                origins, {key: self._read(each) for key, each in plain_copy(made).items()}
+            )
+        if type(made) in _COLLECTIONS:
+            return type(made)(map(self._read, made))
+        if isinstance(made, WalkedKey):
+            self._names.add((made.history, made.name))
+        return plain_key(made)
+
+    def _value(self, place: Watched | None, made: Any, path: JsonPath, *, aligned: bool) -> Any:
+        """`aligned`: the parts are at the positions where they were sent."""
+        if isinstance(made, _Object):
+            if place is not None and place.fields is not None:
+                return self._object(place, place.fields, made, path, aligned=aligned)
+            self._settled.update(
+                dict.fromkeys(made.origins, path)
+            )  # in an open object, all is kept
+            return self._content(place, made, path, aligned=aligned)
+        if type(made) in _COLLECTIONS:
+            below = None if place is None else place.items
+            aligned = aligned and self._has_the_same_order(made, path)
+            return type(made)(
+                self._value(below, each, (*path, index), aligned=aligned)
+                for index, each in enumerate(made)
+            )
+        self._free += free_objects(made, path if aligned else None)
+        return made
+
+    def _has_the_same_order(self, made: Any, path: JsonPath) -> bool:
+        """Whether the items of a list may be at the positions where they were sent: none of them
+        has an undeclared key that was sent in another one.
+        """
+        sent = look_up(self._sent, path)
+        if not is_array(sent) or len(sent) != len(made):
+            return False
+        for index, each in enumerate(made):
+            history = self._histories.get((*path, index))
+            if history is not None and isinstance(each, _Object) and not each.origins:
+                strange = each.content.keys() - history.sent.keys()
+                if not strange.isdisjoint(self._undeclared):
+                    return False
         return True
-    if is_object(place):
-        return any(_holds(each, value) for each in place.values())
-    return is_array(place) and any(_holds(each, value) for each in place)
 
+    def _content(
+        self, place: Watched | None, made: _Object, path: JsonPath, *, aligned: bool
+    ) -> dict[str, Any]:
+        content: dict[str, Any] = {}
+        for key, each in made.content.items():
+            below = None if place is None else place.below(key)
+            content[key] = self._value(below, each, (*path, key), aligned=aligned)
+        return content
 
-def _are_similar(name: str, other: str) -> bool:
-    one, two = recased(name), recased(other)
-    return one in two or two in one
+    def _object(
+        self, place: Watched, fields: FieldsBehind, made: _Object, path: JsonPath, *, aligned: bool
+    ) -> Any:
+        content = self._content(place, made, path, aligned=aligned)
+        origins = made.origins
+        at_position = self._histories.get(path) if aligned else None
+        if not origins and at_position is not None and at_position not in self._identified:
+            origins = [at_position]
+        if not origins:
+            self._free.append(Free(path=path if aligned else None, values=content))
+            return content
+        self._settled.update(dict.fromkeys(origins, path))
+        if not fields.last:
+            return logged(content, origins[0])
+        for history in origins:
+            history.lost |= self._lost(history, fields, content, is_copy=bool(made.origins))
+        return _declared_part(fields, content)
+
+    def _lost(
+        self, history: History, fields: FieldsBehind, content: dict[str, Any], *, is_copy: bool
+    ) -> dict[str, Any]:
+        """The unread keys that the fields would drop. A key that is not in a copy was removed."""
+        unread = history.unread(fields.declared)
+        removed = unread if is_copy else removed_keys(history, unread, content)
+        new = new_fields(history, content)
+        return {
+            key: value
+            for key, value in unread.items()
+            if (key in content or key not in removed)
+            and (history, key) not in self._names
+            and not is_handed_on(key, value, new)
+        }

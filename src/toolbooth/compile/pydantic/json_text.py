@@ -5,56 +5,139 @@ strictly as the call itself.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from functools import partial
 from operator import is_
 from typing import Any
 
 from jiter import LosslessFloat, from_json
 from pydantic_core import PydanticCustomError, core_schema
 
-from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode, below
-from toolbooth.compile.pydantic.numbers import as_float
+from toolbooth.compile.pydantic.core_schema import AS_SENT, CoreNode, below, each_child
+from toolbooth.compile.pydantic.numbers import DIGITS, as_float, placeholders
 from toolbooth.jsonvalue import exact_decimal, is_array, is_object
 
+_Check = Callable[[LosslessFloat], Any]
 
-def checked_text(node: CoreNode) -> CoreNode:
-    """A node for JSON text that refuses duplicate keys and numbers that Pydantic would change."""
-    whole = _may_hold_integers(node)
+_INEXACT = 2**53
+"""From here on, a float may stand for another integer than the one that was sent."""
 
-    def read(value: Any) -> Any:
-        return _read_text(value, whole=whole)
+_MOST_NODES = 2_000
+"""Nodes in one text whose definitions are put in place."""
+
+
+def checked_text(node: CoreNode, exact: CoreNode) -> CoreNode:
+    """A node for JSON text that refuses duplicate keys and numbers that Pydantic would change.
+
+    `exact`: the same node, for text with placeholders. It is used if a Decimal is declared in the
+    text and a number has more digits than a float.
+    """
+    has_decimals = _may_hold(node, "decimal")
+    read: Callable[[Any], Any] = _read_exact
+    # Behind a reference, a placeholder would not be replaced.
+    if _may_hold(node, "definition-ref") or not has_decimals:
+        whole = _may_hold(node, "int", "definition-ref")
+        read = partial(_read_text, partial(_checked_number, whole=whole, exact=has_decimals))
 
     def branch(value: Any) -> str:
         try:
             text = read(value)
         except PydanticCustomError:
             return "<unreadable>"
-        return AS_SENT if text is value else "<rewritten>"
+        if text is value:
+            return AS_SENT
+        return "<rewritten>" if isinstance(text, str) else "<digits>"
 
     function = {"type": "no-info", "function": read}
+    with_digits = {"type": "no-info", "function": _put_in_digits}
     choices = {
         AS_SENT: node,  # by itself: in a union, a function would change its rank
         "<rewritten>": {"type": "function-before", "function": function, "schema": node},
+        "<digits>": {"type": "function-wrap", "function": with_digits, "schema": exact},
         "<unreadable>": core_schema.no_info_plain_validator_function(read),
     }
     return {"type": "tagged-union", "discriminator": branch, "choices": choices}
 
 
-def _may_hold_integers(node: CoreNode) -> bool:
-    """Whether an integer is declared in the text, or may be behind a reference."""
-    return node["type"] in ("int", "definition-ref") or any(map(_may_hold_integers, below(node)))
-
-
-def _read_text(value: Any, *, whole: bool) -> Any:
-    """The text for Pydantic to read. Raises PydanticCustomError if it cannot be taken as it stands.
-
-    `whole`: integers may be declared in it. Pydantic would make a float of 12345678901234567890.0,
-    so it is written without the point.
+def in_place(node: CoreNode, definitions: Mapping[str, CoreNode]) -> CoreNode:
+    """A node for JSON text with the definitions that it refers to in place, so that their numbers
+    can be read in another way than outside of the text; the node itself if that is too much. A
+    definition that contains itself stays a reference.
     """
+    try:
+        return _in_place(node, definitions, iter(range(_MOST_NODES)), frozenset())
+    except StopIteration:
+        return node
+
+
+def _in_place(
+    node: CoreNode,
+    definitions: Mapping[str, CoreNode],
+    budget: Iterator[int],
+    around: frozenset[str],
+) -> CoreNode:
+    next(budget)
+    if node["type"] == "definition-ref" and node["schema_ref"] not in around:
+        ref = node["schema_ref"]
+        return _in_place(definitions[ref], definitions, budget, around | {ref})
+    made = each_child(node, lambda child: _in_place(child, definitions, budget, around))
+    made.pop("ref", None)
+    return made
+
+
+def _may_hold(node: CoreNode, *kinds: str) -> bool:
+    """Whether one of these types is declared in the text."""
+    return node["type"] in kinds or any(_may_hold(each, *kinds) for each in below(node))
+
+
+def _put_in_digits(value: Any, handler: Callable[[Any], Any]) -> Any:
+    """Validate a text with placeholders for the numbers that a float would change."""
+    text, digits = _read_exact(value)
+    token = DIGITS.set(digits)
+    try:
+        return handler(text)
+    finally:
+        DIGITS.reset(token)
+
+
+def _read_exact(value: Any) -> Any:
+    """The text with placeholders, and their digits; the text itself if it needs none. Raises
+    PydanticCustomError.
+    """
+    found = _parsed(value)
+    plain, digits = placeholders(_with_decimals(found))
+    if not any(isinstance(each, Decimal) for each in digits.values()):
+        return value
+    return json.dumps(plain), digits
+
+
+def _with_decimals(value: Any) -> Any:
+    """The value with Decimals for the numbers that a float would change."""
+    if is_object(value):
+        return {key: _with_decimals(each) for key, each in value.items()}
+    if is_array(value):
+        return [_with_decimals(each) for each in value]
+    if not isinstance(value, LosslessFloat):
+        return value
+    exact, number = _exact_number(value)
+    return number if _is_kept(exact, number) else exact
+
+
+def _read_text(check: _Check, value: Any) -> Any:
+    """The text for Pydantic to read. Raises PydanticCustomError if it cannot be taken."""
+    found = _parsed(value)
+    checked = _checked(check, found)
+    return value if checked is found else json.dumps(checked, default=float)
+
+
+def _parsed(value: Any) -> Any:
+    """The text, read with every digit. Raises PydanticCustomError if it is not JSON."""
     if not isinstance(value, str | bytes):
         raise PydanticCustomError("json_type", "must be JSON text")
     body = value.encode() if isinstance(value, str) else value
     try:
-        found = from_json(
+        return from_json(
             body, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="lossless-float"
         )
     except ValueError as error:
@@ -62,32 +145,42 @@ def _read_text(value: Any, *, whole: bool) -> Any:
         raise PydanticCustomError(
             kind, "must be valid JSON: {reason}", {"reason": str(error)}
         ) from None
-    checked = _checked(found, whole=whole)
-    return value if checked is found else json.dumps(checked, default=float)
 
 
-def _checked(value: Any, *, whole: bool) -> Any:
-    """The value with integers for floats that would lose digits; the value itself if there is no
-    such float.
-    """
+def _checked(check: _Check, value: Any) -> Any:
+    """The value with checked numbers; the value itself if none of them had to be changed."""
     if is_object(value):
-        made = {key: _checked(each, whole=whole) for key, each in value.items()}
+        made = {key: _checked(check, each) for key, each in value.items()}
         is_same = all(map(is_, made.values(), value.values()))
         return value if is_same else made
     if is_array(value):
-        items = [_checked(each, whole=whole) for each in value]
+        items = [_checked(check, each) for each in value]
         return value if all(map(is_, items, value)) else items
-    return _checked_number(value, whole=whole) if isinstance(value, LosslessFloat) else value
+    return check(value) if isinstance(value, LosslessFloat) else value
 
 
-def _checked_number(literal: LosslessFloat, *, whole: bool) -> Any:
+def _checked_number(literal: LosslessFloat, *, whole: bool, exact: bool) -> Any:
+    """A number, or the integer for one that would lose digits.
+
+    `whole`: integers may be declared in the text. Pydantic would make a float of
+    12345678901234567890.0, so it is written without the point. `exact`: Decimals may be declared.
+    """
+    digits, number = _exact_number(literal)
+    is_integer = whole and number.is_integer() and not _is_kept(digits, number)
+    if is_integer and digits == digits.to_integral_value():
+        return int(digits)
+    if is_integer or (exact and Decimal(repr(number)) != digits):
+        raise PydanticCustomError("lossy_number", "holds a number with too many digits")
+    return literal
+
+
+def _is_kept(digits: Decimal, number: float) -> bool:
+    """Whether a float has all digits, also as an integer."""
+    return Decimal(repr(number)) == digits and abs(number) < _INEXACT
+
+
+def _exact_number(literal: LosslessFloat) -> tuple[Decimal, float]:
     exact = exact_decimal(literal)
     if exact is None:
         raise PydanticCustomError("lossy_number", "holds a number too large or too small to hold")
-    number = as_float(exact)
-    is_small = number == exact and abs(number) < 2**53
-    if is_small or not whole or not number.is_integer():
-        return literal
-    if exact != exact.to_integral_value():
-        raise PydanticCustomError("lossy_number", "holds a number with too many digits")
-    return int(exact)
+    return exact, as_float(exact)

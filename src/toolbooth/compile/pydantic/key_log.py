@@ -9,60 +9,58 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
+
+from toolbooth.compile.pydantic.walked_keys import (
+    History,
+    Log,
+    WalkedKey,
+    note_expansion,
+    plain_key,
+    walked_key,
+)
 
 _DICT: Any = dict
 
 
-@dataclass(slots=True)
-class History:
-    """What the author's validators did with an object that was sent."""
-
-    sent: dict[str, Any]
-    read: set[Any] = field(default_factory=set[Any])
-    """The keys that were read by name, or removed by name."""
-    walked: bool = False
-    """Whether all keys were walked over."""
-    lost: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The undeclared keys that the fields would drop."""
-
-
-class _WalkedKey(str):
-    """A key that a walk has given."""
-
-    __slots__ = ()
-
-    # `str(key)` is the same key, not a name that the author's code knows.
-    def __str__(self) -> str:
-        return self
-
-
-class KeyLog(dict[str, Any]):
+class KeyLog(Log):
     """A dict that notes in its history how it is read."""
 
-    __slots__ = ("history",)
+    __slots__ = ()
 
     # The author's code may make another one with `type(d)(d)`.
     def __init__(self, *items: Any, **further: Any) -> None:
         super().__init__(*items, **further)
         self.history = History({})
 
-    def _note(self, key: Any) -> None:
-        if type(key) is not _WalkedKey:
-            self.history.read.add(key)
+    def _noted(self, key: Any) -> Any:
+        """The key as plain text, after it was noted if it is a name."""
+        if type(key) is WalkedKey:
+            return plain_key(key)
+        self.history.read.add(key)
+        return key
+
+    def _removed(self, key: Any) -> Any:
+        """The same for a key that is removed."""
+        if type(key) is WalkedKey:
+            self.history.told_apart.add(key.name)
+        return self._noted(key)
+
+    def _walked(self, key: str) -> str:
+        return walked_key(key, self.history)
 
     # --- walks
 
     def __iter__(self) -> Iterator[str]:
         self.history.walked = True
-        return map(_WalkedKey, super().__iter__())
+        return map(self._walked, super().__iter__())
 
     def __reversed__(self) -> Iterator[str]:
         self.history.walked = True
-        return map(_WalkedKey, super().__reversed__())
+        return map(self._walked, super().__reversed__())
 
     def keys(self) -> Any:
+        note_expansion(self)
         return _Keys(self)
 
     def values(self) -> Any:
@@ -74,33 +72,27 @@ class KeyLog(dict[str, Any]):
     def popitem(self) -> tuple[str, Any]:
         self.history.walked = True
         key, value = super().popitem()
-        return _WalkedKey(key), value
+        return self._walked(key), value
 
     # --- reads by name
 
     def __getitem__(self, key: str) -> Any:
-        self._note(key)
-        return super().__getitem__(key)
+        return super().__getitem__(self._noted(key))
 
     def __contains__(self, key: Any) -> bool:
-        self._note(key)
-        return super().__contains__(key)
+        return super().__contains__(self._noted(key))
 
     def __delitem__(self, key: str) -> None:
-        self._note(key)
-        super().__delitem__(key)
+        super().__delitem__(self._removed(key))
 
     def get(self, key: str, default: Any = None) -> Any:
-        self._note(key)
-        return super().get(key, default)
+        return super().get(self._noted(key), default)
 
     def pop(self, key: str, *default: Any) -> Any:
-        self._note(key)
-        return super().pop(key, *default)
+        return super().pop(self._removed(key), *default)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        self._note(key)
-        return super().setdefault(key, default)
+        return super().setdefault(self._noted(key), default)
 
     # --- copies
 
@@ -145,8 +137,12 @@ def logged(content: dict[str, Any], history: History) -> KeyLog:
 def plain_copy(given: Mapping[Any, Any]) -> dict[Any, Any]:
     """A plain dict with the same content and plain keys. Reading a log leaves no trace in it."""
     items = _DICT.items(given) if isinstance(given, dict) else given.items()
-    return {_plain_key(key): value for key, value in items}
+    return {plain_key(key): value for key, value in items}
 
 
-def _plain_key(key: Any) -> Any:
-    return str.__str__(key) if type(key) is _WalkedKey else key
+def origins_of(made: Mapping[Any, Any]) -> list[History]:
+    """The objects that a mapping is, or was copied from."""
+    if isinstance(made, KeyLog):
+        return [made.history]
+    keys = _DICT.keys(made) if isinstance(made, dict) else made.keys()
+    return list(dict.fromkeys(key.history for key in keys if type(key) is WalkedKey))

@@ -31,6 +31,7 @@ from toolbooth.compile.pydantic.field_nodes import (
     is_nullable,
     is_optional,
 )
+from toolbooth.compile.pydantic.json_text_words import EXAMPLE_KEY, describe_json_texts
 from toolbooth.compile.pydantic.shape import ShapeBuilder
 from toolbooth.compile.pydantic.validator import for_wire
 from toolbooth.markers import JsonText, Unpack
@@ -71,6 +72,7 @@ def exact_schema(core: CoreNode, builder: ShapeBuilder) -> dict[str, Any]:
         made = {**own, "$defs": made["$defs"]}
     # A model's docstring is for those who read its code; the tool has its own description.
     made.pop("description", None)
+    describe_json_texts(made)
     return made
 
 
@@ -90,10 +92,6 @@ _SELF_EXPLANATORY = FIELD_LISTS | {
     "time",
     "datetime",
     "timedelta",
-    "list",
-    "set",
-    "frozenset",
-    "dict",
     "nullable",
     "default",
     "union",
@@ -108,12 +106,6 @@ _SELF_EXPLANATORY = FIELD_LISTS | {
     "dataclass-field",
 }
 _PYDANTICS_METADATA = frozenset(("pydantic_js_functions", "pydantic_js_updates"))
-_HOLDS = {
-    "dict": "values_schema",
-    "list": "items_schema",
-    "set": "items_schema",
-    "frozenset": "items_schema",
-}
 
 
 def is_self_explanatory(core: CoreNode) -> bool:
@@ -123,11 +115,8 @@ def is_self_explanatory(core: CoreNode) -> bool:
     if isinstance(marker_of(core), Unpack):
         return is_self_explanatory(core["steps"][0])
     kind = core["type"]
-    if (
-        kind not in _SELF_EXPLANATORY
-        or _HOLDS.get(kind, "type") not in core
-        or _is_customised(core)
-    ):
+    is_empty = kind in FIELD_LISTS and not any(fields_of(core))
+    if kind not in _SELF_EXPLANATORY or is_empty or _is_customised(core):
         return False
     return all(map(is_self_explanatory, below(core)))
 
@@ -157,7 +146,7 @@ class _Wire:
         config = Config.of(node, config)
         marker = marker_of(node)
         if isinstance(marker, JsonText):
-            return _json_text(marker, node)
+            return _json_text(marker, node, self.node(node["steps"][0], config))
         if marker is not None:
             return self.node(node["steps"][0], config)
         if node["type"] in FIELD_LISTS:
@@ -217,13 +206,9 @@ class _Wire:
     def _field(self, each: CoreNode, config: Config, *, required: bool) -> CoreNode:
         schema = self.node(each["schema"], config)
         metadata = dict(each.get("metadata") or {})
-        text = find_marker(each["schema"], JsonText)
-        if text is not None:
-            if schema["type"] == "default" and schema.get("default") is not None:
-                schema = {**schema, "default": _json(schema["default"])}
-            updates = dict(metadata.get("pydantic_js_updates") or {})
-            said = updates.get("description") or _description(each["schema"])
-            metadata["pydantic_js_updates"] = {**updates, "description": _with_example(said, text)}
+        is_text = find_marker(each["schema"], JsonText) is not None
+        if is_text and schema["type"] == "default" and schema.get("default") is not None:
+            schema = {**schema, "default": _json(schema["default"])}
         return _typed_field(schema, required=required, metadata=metadata)
 
 
@@ -247,37 +232,35 @@ def _route(path: list[str | int], end: CoreNode) -> CoreNode:
     return {"type": "typed-dict", "fields": table, "extra_behavior": "forbid"}
 
 
-def _json_text(marker: JsonText, node: CoreNode) -> CoreNode:
-    """A string that takes JSON."""
-    updates = {
-        "contentMediaType": "application/json",
-        "description": _with_example(_description(node), marker),
+def _json_text(marker: JsonText, node: CoreNode, content: CoreNode) -> CoreNode:
+    """A string that takes JSON, with its example for `describe_json_texts`."""
+    updates = {key: said for key in ("description", "examples") if (said := _said(node, key))}
+    example = marker.example
+    updates[EXAMPLE_KEY] = example if isinstance(example, str) else _json(example)
+    if is_nullable(node):
+        content = content["schema"]
+    text: CoreNode = {
+        "type": "json",
+        "schema": content,
+        "metadata": {"pydantic_js_updates": updates},
     }
-    text: CoreNode = {"type": "str", "metadata": {"pydantic_js_updates": updates}}
     return {"type": "nullable", "schema": text} if is_nullable(node) else text
-
-
-def _with_example(said: str, marker: JsonText) -> str:
-    taken = "Takes JSON"
-    if marker.example is not None:
-        taken = f"Takes JSON, e.g. {_json(marker.example)}"
-    return f"{said.rstrip()} {taken}" if said else taken
 
 
 def _json(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), ensure_ascii=False)
 
 
-def _description(node: CoreNode) -> str:
-    """The author's description of a node, at whichever layer Pydantic keeps it."""
+def _said(node: CoreNode, key: str) -> Any:
+    """What the author says of a node, at whichever layer Pydantic keeps it."""
     while True:
         metadata: dict[str, Any] = node.get("metadata") or {}
         updates: dict[str, Any] = metadata.get("pydantic_js_updates") or {}
-        if updates.get("description"):
-            return updates["description"]
+        if updates.get(key):
+            return updates[key]
         if marker_of(node):
             node = node["steps"][0]
         elif node["type"] in ("default", "nullable"):
             node = node["schema"]
         else:
-            return ""
+            return None

@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from toolbooth.compile.flatten import Absent, collision, flatten
 from toolbooth.compile.json_schema import shape_of_schema
-from toolbooth.compile.mistakes import not_a_model
+from toolbooth.compile.mistakes import not_a_model, unpacks_itself
 from toolbooth.compile.pydantic.alias_routes import Route, shape_of_routes
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
@@ -77,6 +77,8 @@ class ShapeBuilder:
     """What JsonText was put on, to be judged when all shapes are finished."""
     unsendable: list[str] = field(default_factory=list[str])
     """Who has a type that no JSON can bring."""
+    unpacking: list[int] = field(default_factory=list[int])
+    """The models that are being unpacked, the innermost last."""
 
     def open(self, core: CoreNode) -> CoreNode:
         """Take in the definitions of a whole core schema; returns the node they are for."""
@@ -216,7 +218,12 @@ class ShapeBuilder:
             self.mistakes.append(not_a_model(owner))
             return None
         fields, inner, authored = found
+        if id(fields) in self.unpacking:
+            self.mistakes.append(unpacks_itself(owner))
+            return None
+        self.unpacking.append(id(fields))
         made = self.fields(fields, inner)
+        self.unpacking.pop()
         if authored:
             for each in made.fields.values():
                 each.shape = self._free(each.shape)

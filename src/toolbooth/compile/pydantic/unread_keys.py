@@ -14,8 +14,14 @@ from typing import Any
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 from toolbooth.compile.pydantic.core_schema import Config, CoreNode
-from toolbooth.compile.pydantic.handed_on import Histories, Watch
-from toolbooth.compile.pydantic.watched_fields import fields_behind, items_behind
+from toolbooth.compile.pydantic.handed_on import (
+    HandOn,
+    Histories,
+    histories_of,
+    kept,
+    logged_value,
+)
+from toolbooth.compile.pydantic.watched_fields import Watched, place_behind
 from toolbooth.jsonvalue import JsonPath, is_object
 
 
@@ -23,26 +29,25 @@ def watch_keys(node: CoreNode, config: Config) -> CoreNode:
     """The author's validator, called with dicts that note which keys it reads. The list of fields
     behind it is closed now.
     """
-    watch: Watch | None = fields_behind(node["schema"], config)
-    if watch is None:
-        watch = items_behind(node["schema"], config)
-    if watch is None:
+    place = place_behind(node["schema"], config)
+    if place is None:
         return node["function"]
     watched = _before if node["type"] == "function-before" else _wrap
-    return {**node["function"], "function": watched(node["function"]["function"], watch)}
+    return {**node["function"], "function": watched(node["function"]["function"], place)}
 
 
-def _before(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+def _before(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
     def before(value: Any, *info: Any) -> Any:
-        histories = watch.histories_of(value)
+        histories = histories_of(place, value)
         if histories is None:
-            return watch.kept(value, function(_own_copy(value), *info))
-        made = watch.pass_on(histories, function(watch.logged(value, histories), *info))
+            return kept(place, value, function(_own_copy(value), *info))
+        hand_on = HandOn(place, value, histories)
+        made = hand_on.pass_on(function(logged_value(place, value, histories), *info))
         lost = _lost_in(histories)
         if not lost:
             return made
         # The closed list of fields refuses them, together with all other problems.
-        with_lost = watch.with_lost(histories, made)
+        with_lost = hand_on.with_lost(made)
         if with_lost is None:
             raise _forbidden(lost)
         return with_lost
@@ -50,29 +55,29 @@ def _before(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
     return before
 
 
-def _wrap(function: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+def _wrap(function: Callable[..., Any], place: Watched) -> Callable[..., Any]:
     def wrap(value: Any, handler: Any, *info: Any) -> Any:
-        histories = watch.histories_of(value)
+        histories = histories_of(place, value)
         handed_on = False
 
         def hand_on(inner: Any, *at: Any) -> Any:
             nonlocal handed_on
             handed_on = True
             if histories is None:
-                return handler(watch.kept(value, inner), *at)
-            return handler(watch.pass_on(histories, inner), *at)
+                return handler(kept(place, value, inner), *at)
+            return handler(HandOn(place, value, histories).pass_on(inner), *at)
 
         if histories is None:
             return function(_own_copy(value), hand_on, *info)
         try:
-            made = function(watch.logged(value, histories), hand_on, *info)
+            made = function(logged_value(place, value, histories), hand_on, *info)
         except ValidationError as error:
             lost = _lost_in(histories)
             if not lost:
                 raise
             raise _forbidden(lost, error) from None
         if not handed_on:
-            watch.pass_on(histories, made)
+            HandOn(place, value, histories).pass_on(made)
         # Raised here, where the author's code can no longer catch it.
         lost = _lost_in(histories)
         if lost:

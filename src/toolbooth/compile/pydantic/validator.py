@@ -48,7 +48,7 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
-from toolbooth.compile.pydantic.json_text import checked_text
+from toolbooth.compile.pydantic.json_text import checked_text, in_place
 from toolbooth.compile.pydantic.numbers import (
     DIGITS,
     NUMBERS,
@@ -107,6 +107,7 @@ def for_wire(node: Any, config: Config = DEFAULTS, authored: bool = False) -> An
         return _in_place_of(node, for_wire(node["json_schema"], config, authored))
     inner = Config.of(node, config)
     if kind == "json":  # the boundary has not examined the values in the text
+        node = in_place(node, inner.definitions)
         inner = replace(inner, as_json=True, exact_types=True)
     if kind in ("union", "tagged-union"):
         inner = replace(inner, exact_types=True)
@@ -150,16 +151,26 @@ def for_values(core: Any, *, as_json: bool = False, digits: bool = False) -> Any
     with placeholders for Decimals.
     """
     kind = core["type"]
-    is_text = kind == "json"
-
-    def child(node: Any) -> Any:
-        return for_values(node, as_json=as_json or is_text, digits=digits and not is_text)
-
-    made = each_child(core, child)
-    if is_text:
-        return _in_place_of(core, checked_text(made))
+    if kind == "json":
+        made = each_child(core, partial(for_values, as_json=True))
+        exact = each_child(core, partial(for_values, as_json=True, digits=True))
+        return _in_place_of(core, checked_text(made, exact))
+    made = each_child(core, partial(for_values, as_json=as_json, digits=digits))
     if as_json and kind in NUMBERS:
         return _in_place_of(core, number_node(made, digits=digits))
+    return made
+
+
+def for_python(node: Any, config: Config = DEFAULTS) -> Any:
+    """The author's own schema for Python values, which were never JSON. It only forbids the keys
+    that would be ignored.
+    """
+    if marker_of(node):
+        return for_python(node["steps"][0], config)
+    inner = Config.of(node, config)
+    made = each_child(node, lambda child: for_python(child, inner))
+    if node["type"] in FIELD_LISTS and extra_of(node, config) == "ignore":
+        made["extra_behavior"] = "forbid"
     return made
 
 

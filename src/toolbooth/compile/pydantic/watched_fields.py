@@ -1,15 +1,18 @@
-"""The fields right behind an author's validator, found in Pydantic's core schema."""
+"""The fields behind an author's validator, at every depth, found in Pydantic's core schema."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field
+from typing import Any
 
 from toolbooth.compile.pydantic.core_schema import (
     AUTHORED,
+    DICTS,
     FIELD_LISTS,
     Config,
     CoreNode,
+    alias_paths,
     below,
     extra_of,
     fields_of,
@@ -17,62 +20,167 @@ from toolbooth.compile.pydantic.core_schema import (
     is_authors,
     marker_of,
 )
-from toolbooth.compile.pydantic.handed_on import FieldsBehind, ItemsBehind
+from toolbooth.jsonvalue import is_object
 
 _TRANSPARENT = frozenset(("model", "dataclass", "default", "nullable", "function-after", *AUTHORED))
-_NEVER_OBJECTS = frozenset(("none", "bool", "int", "float", "str", "literal", "list", "date"))
-_ITEMS = {"list": "items_schema", "dict": "values_schema"}
-_ANY: CoreNode = {"type": "any"}
+_NEVER_OBJECTS = frozenset(("none", "bool", "int", "float", "str", "literal", "date"))
+_LISTS = frozenset(("list", "set", "frozenset", "generator"))
+
+_TYPE: Any = type
+
+_Nodes = list[tuple[CoreNode, Config]]
 
 
-def fields_behind(node: CoreNode, config: Config) -> FieldsBehind | None:
-    """The fields right below an author's validator; None if undeclared keys may be taken there, or
-    there are no fields.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldsBehind:
+    """The fields that an object meets behind an author's validator, and what becomes of undeclared
+    keys there.
     """
-    search = _Search()
-    search.look(node, config)
-    extras = {extra_of(*each) for each in search.lists}
-    if search.is_open or not extras or "allow" in extras:
-        return None
-    names = (
-        key
-        for fields, _ in search.lists
-        for name, each in fields_of(fields)
-        for key in (name, *first_keys(each))
-    )
-    return FieldsBehind(
-        declared=frozenset((*names, *search.init_keys)),
-        keep_extra=extras == {"forbid"},
-        report_extra=not search.in_union and not search.has_own_init,
-        last=not search.is_authored,
-    )
+
+    declared: frozenset[str]
+    keep_extra: bool
+    """The author's model forbids undeclared keys itself, also those that a validator adds."""
+    report_extra: bool
+    """There is one list of fields, which reports undeclared keys together with other problems."""
+    last: bool
+    """No other validator of the author runs between this one and the fields."""
 
 
-def items_behind(node: CoreNode, config: Config) -> ItemsBehind | None:
-    """The items of a list, or the values of an open object, right below an author's validator, if
-    they have fields.
+@dataclass(slots=True, eq=False)
+class Watched:
+    """What is declared at one place behind an author's validator. A model that contains itself has
+    a place that contains itself.
     """
-    config = Config.of(node, config)
-    while node["type"] in ("default", "nullable", "function-after"):
-        node = node["schema"]
-    items = _ITEMS.get(node["type"])
-    if items is None:
-        return None
-    fields = fields_behind(node.get(items, _ANY), config)
-    return ItemsBehind(fields) if fields is not None and fields.last else None
+
+    fields: FieldsBehind | None = None
+    inside: dict[str, Watched] = field(default_factory=dict[str, "Watched"])
+    """The places below the fields, by key, as far as there are fields in them."""
+    items: Watched | None = None
+    """The place of each item of a list."""
+    values: Watched | None = None
+    """The place of each value of an open object."""
+
+    @property
+    def is_watched(self) -> bool:
+        return not (self.fields is None and self.items is None and self.values is None)
+
+    def has_undeclared(self, value: Any) -> bool:
+        """Whether an object has a key that its fields do not declare, here or further down. Every
+        call asks this, so it is written for speed.
+        """
+        kind = _TYPE(value)
+        if kind is list:
+            items = self.items
+            return items is not None and any(map(items.has_undeclared, value))
+        if kind is not dict:
+            return is_object(value)  # an outer validator has handed it on, with its history
+        if self.fields is None:
+            below = self.values
+            return below is not None and any(map(below.has_undeclared, value.values()))
+        if not value.keys() <= self.fields.declared:
+            return True
+        for key, place in self.inside.items():
+            if key in value and place.has_undeclared(value[key]):
+                return True
+        return False
+
+    def below(self, step: str | int) -> Watched | None:
+        """The place of an item or of the value of a key."""
+        if isinstance(step, int):
+            return self.items
+        return self.values if self.fields is None else self.inside.get(step)
+
+
+def place_behind(node: CoreNode, config: Config) -> Watched | None:
+    """The place right behind an author's validator; None if it has no fields at any depth, or
+    undeclared keys may be taken there.
+    """
+    place = _Watches().of([(node, config)])
+    return place if place.is_watched else None
+
+
+class _Watches:
+    """Makes each place once, also if it contains itself."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], Watched] = {}
+        self._unfinished: set[Watched] = set()
+
+    def of(self, nodes: _Nodes) -> Watched:
+        """The place of a value that may be validated by any of these nodes."""
+        key = tuple(id(node) for node, _ in nodes)
+        if key not in self._made:
+            place = self._made[key] = Watched()
+            self._unfinished.add(place)
+            self._fill(place, nodes)
+            self._unfinished.discard(place)
+        return self._made[key]
+
+    def _fill(self, place: Watched, nodes: _Nodes) -> None:
+        search = _Search()
+        for node, config in nodes:
+            search.look(node, config)
+        place.fields = search.fields
+        if place.fields is not None:
+            found = {key: self._below(each) for key, each in search.nodes_by_key().items()}
+            place.inside = {key: each for key, each in found.items() if each is not None}
+        elif not search.lists:
+            place.values = self._below(search.values)
+        place.items = self._below(search.items)
+
+    def _below(self, nodes: _Nodes) -> Watched | None:
+        """The place of these nodes, if there are fields in it."""
+        if not nodes:
+            return None
+        place = self.of(nodes)
+        return place if place.is_watched or place in self._unfinished else None
 
 
 @dataclass(slots=True)
 class _Search:
     """The search for the lists of fields that an object may reach right behind a validator."""
 
-    lists: list[tuple[CoreNode, Config]] = field(default_factory=list[tuple[CoreNode, Config]])
+    lists: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
+    items: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
+    """The nodes for the items of a list."""
+    values: _Nodes = field(default_factory=list[tuple[CoreNode, Config]])
+    """The nodes for the values of an open object."""
     init_keys: set[str] = field(default_factory=set[str])
     """The keys that overridden `__init__` methods take."""
     has_own_init: bool = False
     in_union: bool = False
     is_authored: bool = False
     is_open: bool = False
+
+    @property
+    def fields(self) -> FieldsBehind | None:
+        """The fields; None if undeclared keys may be taken, or there are no fields."""
+        extras = {extra_of(*each) for each in self.lists}
+        if self.is_open or not extras or "allow" in extras:
+            return None
+        names = (
+            key
+            for fields, _ in self.lists
+            for name, each in fields_of(fields)
+            for key in (name, *first_keys(each))
+        )
+        return FieldsBehind(
+            declared=frozenset((*names, *self.init_keys)),
+            keep_extra=extras == {"forbid"},
+            report_extra=not self.in_union and not self.has_own_init,
+            last=not self.is_authored,
+        )
+
+    def nodes_by_key(self) -> dict[str, _Nodes]:
+        """The nodes for the value of each key."""
+        found: dict[str, _Nodes] = {}
+        for fields, config in self.lists:
+            inner = Config.of(fields, config)
+            for name, each in fields_of(fields):
+                aliases = (str(path[0]) for path in alias_paths(each) if len(path) == 1)
+                for key in {name, *aliases}:
+                    found.setdefault(key, []).append((each["schema"], inner))
+        return found
 
     def look(self, node: CoreNode, config: Config) -> None:
         """Look at a node and the ones behind it."""
@@ -91,6 +199,11 @@ class _Search:
         elif kind in _TRANSPARENT:
             self._note(node)
             self.look(node["schema"], config)
+        elif kind in _LISTS or (kind == "tuple" and len(node["items_schema"]) == 1):
+            self.items += [(each, config) for each in below(node)]
+        elif kind in DICTS:
+            self.is_open = True
+            self.values += [(node[key], config) for key in ("values_schema",) if key in node]
         elif kind not in _NEVER_OBJECTS:
             self.is_open = True
 

@@ -14,17 +14,19 @@ from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.django.call.api_errors import problems_in
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
-from toolbooth.django.call.replies import json_bytes, json_fragment, problems_in
+from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
 from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import PagedResults
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Declared, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.controls import ROW_KEYS, split_controls
 from toolbooth.server.tool import Tool
@@ -139,7 +141,16 @@ def _arguments(single: Arguments, key: str, most: int) -> Arguments:
         wide=with_rows(single.wide),
         required=[*required, key],
         slots={**slots, key: Slot(part="body", name=key)},
+        relations=_relations_of_rows(single, key),
     )
+
+
+def _relations_of_rows(single: Arguments, key: str) -> dict[str, Any]:
+    """Where relations are among the arguments of the variant."""
+    found = single.relations
+    if not found:
+        return {}
+    return {key: found[WHOLE_BODY] if single.whole else [found]}
 
 
 def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -> Json:
@@ -173,17 +184,21 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
-        who.may_call(self.call.action)  # finds out who calls: once, not row by row
-        with Transaction(connections) as everywhere:
-            value = self._by_the_view(who, beside, rows)
-            if value is None:
-                value = self._one_by_one(who, beside, rows, everywhere)
+        value = self.call.within(who, beside, lambda: self._made(who, beside, rows))
         if asked.verify:
             return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
         return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
+
+    def _made(self, who: Caller, beside: Json, rows: list[Json]) -> Json:
+        who.may_call(self.call.action)  # finds out who calls: once, not row by row
+        with Transaction(connections) as everywhere:
+            value = self._by_the_view(who, beside, rows)
+            if value is None:
+                value = self._one_by_one(who, beside, rows, everywhere)
+            return value
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """What the view makes of the whole list; None if it takes one row at a time."""
@@ -230,12 +245,14 @@ class BulkCreate:
         return made
 
     def _refusal(self, problems: list[Problem]) -> ToolInputError:
-        names = tuple(self.call.arguments.named("body").values())
+        arguments = self.call.arguments
         missing = [each for each in problems if each.code == "missing"]
-        declared: dict[JsonPath, tuple[str, ...]] = {}
-        if missing and not self.call.arguments.whole:
+        declared: dict[JsonPath, Declared] = {}
+        if missing and not arguments.whole:
             row = missing[0].path[1]
-            declared[self.key, row] = names
+            declared[self.key, row] = declared_arguments(
+                arguments, arguments.named("body").values()
+            )
         return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 

@@ -27,6 +27,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from toolbooth.django.call.inner_request import inner_request, is_signed
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.view_requests import negotiate
 
 logger = logging.getLogger("toolbooth.django")
 _handler = BaseHandler()
@@ -175,10 +176,9 @@ class Caller:
 
     def _admit(self, view: Any) -> None:
         """The checks that a view makes in `initial`, except for throttles."""
-        request = view.request
+        negotiate(view)
         self._identity(view)
-        request.version, request.versioning_scheme = view.determine_version(request, **view.kwargs)
-        view.check_permissions(request)
+        view.check_permissions(view.request)
 
     def _is_known_to(self, action: Action) -> bool:
         """Whether a view recognises the caller. Raises APIException for wrong credentials."""
@@ -229,6 +229,28 @@ def reads_headers_only(authenticators: Iterable[Any]) -> bool:
     those itself.
     """
     return all(type(each) in _HEADERS_ONLY and not vars(each) for each in authenticators)
+
+
+def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
+    of the others.
+    """
+    alike: dict[tuple[type, ...], Action] = {}
+    alone: list[Action] = []
+    for action in actions:
+        callback: Any = action.callback
+        view = callback.cls(**callback.initkwargs)
+        try:
+            authenticators = view.get_authenticators()
+        except Exception:  # chosen by the request
+            alone.append(action)
+            continue
+        is_stock = action.view.get_authenticators is APIView.get_authenticators
+        if is_stock and reads_headers_only(authenticators):
+            alike.setdefault(tuple(map(type, authenticators)), action)
+        else:
+            alone.append(action)
+    return (*alike.values(), *alone)
 
 
 def _answer(view: Any, error: Exception, _: HttpRequest) -> Any:

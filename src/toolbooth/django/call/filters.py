@@ -11,7 +11,7 @@ from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Declared, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, near_name, same_name
 from toolbooth.server.controls import split_controls
 
@@ -40,9 +40,14 @@ class Query:
         name = self.filters
         inner: Json = arguments.get(name, {})
         flat = {key: each for key, each in arguments.items() if key != name} | inner
-        try:
-            check_keys(self.call, caller(), flat, arguments)
+        who = caller()
+
+        def run() -> Any:
+            check_keys(self.call, who, flat, arguments)
             return self.function(flat)
+
+        try:
+            return self.call.within(who, split_controls(flat, self.call.arguments.controls)[0], run)
         except ToolInputError as error:
             problems = [_as_sent(each, name, inner) for each in error.problems]
             raise error.replaced(problems=problems) from error.__cause__
@@ -82,7 +87,8 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
         corrected = {**called, name: keys} if keys else None
         if corrected is not None and _holds_secret(call, corrected):
             corrected = None
-        declared: dict[JsonPath, tuple[str, ...]] = {(name,): shown}
+        fields_shown = Declared(types=dict.fromkeys(shown, messages.FIELD_OF_THE_RESULT))
+        declared: dict[JsonPath, Declared] = {(name,): fields_shown}
         raise ToolInputError(problems, tool=call.tool, declared=declared, corrected=corrected)
 
 

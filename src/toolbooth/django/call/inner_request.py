@@ -12,7 +12,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest
 
-ACCEPT = "application/json, */*"
+from toolbooth.django.describe.view_requests import ACCEPT
 
 _OF_THE_MESSAGE = ("HTTP_IF_", "HTTP_RANGE", "HTTP_MCP_", "HTTP_ACCEPT_ENCODING", "HTTP_CONTENT_")
 """Headers that speak of the MCP message, not of the call in it."""
@@ -20,7 +20,10 @@ _OF_THE_MESSAGE = ("HTTP_IF_", "HTTP_RANGE", "HTTP_MCP_", "HTTP_ACCEPT_ENCODING"
 _OF_THE_ADDRESS = ("SCRIPT_URL", "REDIRECT_URL")
 """Where Apache repeats the address: the script's name would be found from it anew, and wrongly."""
 
-_OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_upload_handlers"))
+_PARENT = "toolbooth_parent"
+"""The request that the request of a call was made from."""
+
+_OWN = frozenset(("csrf_processing_done", "_body", "_post", "_files", "_upload_handlers", _PARENT))
 """What belongs to the MCP message itself: above all its body."""
 
 
@@ -47,6 +50,7 @@ def inner_request(
             setattr(inner, name, value)
     if _FOUND in vars(outer):
         vars(inner)["user"] = vars(outer)[_FOUND]
+    vars(inner)[_PARENT] = outer
     if run:
         vars(inner)[_OUTER] = (outer, own)
         # From here on what is set on it is set on the outer request too. A class of its own from
@@ -80,10 +84,12 @@ class RunningRequest:
         found: tuple[HttpRequest, frozenset[str]] | None = vars(self).get(_OUTER)
         if found is None or name in found[1]:
             return
-        outer = found[0]
-        if name == "user":
-            vars(outer).setdefault(_FOUND, vars(outer).get("user"))
-        setattr(outer, name, value)
+        outer: HttpRequest | None = found[0]
+        while outer is not None:
+            if name == "user":
+                vars(outer).setdefault(_FOUND, vars(outer).get("user"))
+            setattr(outer, name, value)
+            outer = vars(outer).get(_PARENT)
 
 
 class _RunningWsgiRequest(RunningRequest, WSGIRequest):

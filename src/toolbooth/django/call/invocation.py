@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
@@ -19,16 +19,28 @@ from django.utils.translation import get_language
 from toolbooth.django import messages
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
+from toolbooth.django.call.failed_validation import failed_validation
+from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
+from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.django.describe.view_requests import plausible_kwargs
+from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import is_array, is_object
 
+Value = TypeVar("Value")
+
 _handler = BaseHandler()
+
+Moved = Mapping[str, list[str]]
+"""Parameters of the query that one page of a list has instead of those of the call. An empty list
+takes a parameter out of the query.
+"""
+NOT_MOVED: Moved = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +63,8 @@ class SyncInvocation:
     arguments: Arguments
     body_serializer: BodySerializer = BodySerializer()  # noqa: RUF009  # frozen
     media_type: str = JSON
+    middleware: tuple[str, ...] = ()
+    """The host's middleware that runs around each call."""
     body_names: tuple[str, ...] = field(init=False)
     """The arguments that are fields of the body."""
     lookup_field: str = field(init=False)
@@ -70,6 +84,42 @@ class SyncInvocation:
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""
         return value_of(response, self.tool, self.arguments, self.action)
+
+    def within(self, who: Caller, arguments: Mapping[str, Any], work: Callable[[], Value]) -> Value:
+        """Run `work`, which is a call with these arguments or a part of one, inside the host's
+        middleware. Raises what the agent is told if the middleware answers itself.
+        """
+        chain = chain_of(self.middleware)
+        if chain is None or is_inside(who.request):
+            return work()
+        parts = self._parts(arguments)
+        request = self._request(who, parts, parts.body, run=False)
+        outer = who.request
+
+        def run() -> Value:
+            who.request = request
+            try:
+                return work()
+            finally:
+                who.request = outer
+
+        call = InnerCall(work=run, match=parts.match)
+        response = chain.run(request, call)
+        if response is not call.response:
+            return self._answered_by_middleware(response, call)
+        if call.error is not None:
+            raise call.error
+        return call.value
+
+    def _answered_by_middleware(self, response: Any, call: InnerCall) -> Any:
+        """The value of a call whose response is not the view's. Raises what the agent is told
+        instead.
+        """
+        if response.status_code >= 400:
+            self.value(response)
+        if call.response is not None and call.error is None:
+            return call.value
+        raise ToolError(self.tool, messages.middleware_answered(response.status_code))
 
     def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
         """The action's view before it runs, with the caller let in. Raises its refusal."""
@@ -95,19 +145,29 @@ class SyncInvocation:
         who: Caller,
         arguments: Mapping[str, Any],
         body: dict[str, Any] | list[dict[str, Any]] | None = None,
+        moved: Moved = NOT_MOVED,
     ) -> Any:
         """The response of the view. `body`, if given, is from `body_for_view`, or a list of such.
         Raises ToolInputError.
         """
-        parts = self._parts(arguments)
+        parts = self._parts(arguments, moved)
         if body is None:
             body = self._body_for_view(who, parts)
         request = self._request(who, parts, body, run=True)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.
         view = _handler.make_view_atomic(parts.match.func)
-        response: Any = view(request, *parts.match.args, **parts.match.kwargs)
-        return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
+        run = partial(view, request, *parts.match.args, **parts.match.kwargs)
+        chain = chain_of(self.middleware)
+        try:
+            if chain is not None:
+                return chain.respond(request, lambda: _finished(run()))
+            return _finished(run())
+        except Exception as error:
+            refused = failed_validation(error, self.tool)
+            if refused is None:
+                raise
+            return refused
 
     def _request(self, who: Caller, parts: _RequestParts, body: Any, *, run: bool) -> HttpRequest:
         """The REST call that these arguments stand for."""
@@ -119,35 +179,60 @@ class SyncInvocation:
         request.resolver_match = parts.match
         return request
 
-    def _parts(self, arguments: Mapping[str, Any]) -> _RequestParts:
+    def query(self, arguments: Mapping[str, Any], moved: Moved) -> str:
+        """The query of a call, or of another page of its list."""
+        return self._parts(arguments, moved).query
+
+    def _parts(self, arguments: Mapping[str, Any], moved: Moved = NOT_MOVED) -> _RequestParts:
         found: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
         for name, value in arguments.items():
             slot = self.arguments.slots[name]
             found[slot.part][slot.name] = value
-        path = re.sub(r"{(\w+)}", lambda each: text(found["path"][each[1]]), self.action.path)
+            if slot.in_body:
+                found["body"][name] = value
+        path = self._path(found["path"])
+        match = self._match(path, found["path"])
+        if match is None:
+            raise self._not_an_address(found["path"])
         return _RequestParts(
             path=path,
-            match=self._match(path, found["path"]),
-            query=self._query(found["query"]),
+            match=match,
+            query=self._query(found["query"], moved),
             headers={name: text(value) for name, value in found["header"].items()},
             body=found["body"],
         )
 
-    def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch:
-        """The view at a path. Raises ToolInputError for values with which it is another view's."""
+    def _path(self, values: Mapping[str, Any]) -> str:
+        return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
+
+    def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
+        """The action's view at a path; None if these values lead to another one, or nowhere."""
         resolver = get_resolver(get_urlconf())
         try:
             match = resolver.resolve(path) if values else _fixed(resolver, get_language(), path)
         except Resolver404:
-            match = None
-        if match is not None and match.func is self.action.callback and _is_whole(match, values):
-            return match
-        names = self.arguments.named("path").values()
-        message = messages.NOT_IN_AN_ADDRESS
-        problems = [Problem(code="invalid", path=(name,), message=message) for name in names]
+            return None
+        is_own = match.func is self.action.callback and _is_whole(match, values)
+        return match if is_own else None
+
+    def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
+        """The refusal of values of the path. Those that fit where all others are plausible are not
+        to blame.
+        """
+        names = self.arguments.named("path")
+        plausible = plausible_kwargs(self.action.path, self.action.regex)
+        blamed: list[str] = []
+        for name in names:
+            tried = {**plausible, name: values[name]}
+            if self._match(self._path(tried), tried) is None:
+                blamed.append(name)
+        problems = [
+            Problem(code="invalid", path=(names[each],), message=messages.NOT_IN_AN_ADDRESS)
+            for each in blamed or names
+        ]
         if not problems:
             problems = [Problem(code="invalid", path=(), message="has no address")]
-        raise ToolInputError(problems, tool=self.tool)
+        return ToolInputError(problems, tool=self.tool)
 
     def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
         """The body with rows named by key, and with nothing in it that the serializer of this
@@ -192,17 +277,21 @@ class SyncInvocation:
             if name not in taken
         ]
         if problems:
-            path = tuple(self.arguments.named("path").values())
-            raise ToolInputError(problems, tool=self.tool, declared={(): (*path, *taken)})
+            path = self.arguments.named("path").values()
+            declared = declared_arguments(self.arguments, (*path, *taken))
+            raise ToolInputError(problems, tool=self.tool, declared={(): declared})
 
-    def _query(self, values: Mapping[str, Any]) -> str:
+    def _query(self, values: Mapping[str, Any], moved: Moved) -> str:
         pairs: list[tuple[str, str]] = []
         for name, value in values.items():
             items = value if is_array(value) else [value]
             texts = [text(each) for each in items]
             if self.arguments.slots[self.arguments.named("query")[name]].comma_separated:
                 texts = [",".join(texts)]
-            pairs += [(name, each) for each in texts]
+            pairs += [(name, each) for each in moved.get(name, texts)]
+        for name, each in moved.items():
+            if name not in values:
+                pairs += [(name, value) for value in each]
         return urlencode(pairs)
 
     def _body(self, body: Any) -> tuple[bytes, str]:
@@ -211,6 +300,11 @@ class SyncInvocation:
         if self.arguments.whole and is_object(body):
             body = next(iter(body.values()), None)
         return body_of(body, self.media_type)
+
+
+def _finished(response: Any) -> Any:
+    """The response of a view, which may be async."""
+    return async_to_sync(_awaited)(response) if inspect.iscoroutine(response) else response
 
 
 async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -58,7 +59,11 @@ class ReceiptedWrite:
         """Run the action, and say what became of the row."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
-        if asked.verify:
+        write = partial(self._written, who, sent, verify=asked.verify)
+        return self.call.within(who, sent, write) if self.call.middleware else write()
+
+    def _written(self, who: Caller, sent: Json, *, verify: bool) -> Any:
+        if verify:
             return json_fragment(self.call.result(who, sent), self.call.tool)
         before = None if self.call.action.method == "POST" else _Before.of(self.call, who, sent)
         body = self.call.keyed_body(who, sent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,17 +13,17 @@ import orjson
 from django.db import connections
 from pydantic_core import to_json
 from rest_framework.response import Response
-from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
-from typing_extensions import TypeIs
 
 from toolbooth.boundary.serialize import SameKey, check_keys
 from toolbooth.django import messages
+from toolbooth.django.call.api_errors import problems_of
 from toolbooth.django.call.caller import caller
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
+from toolbooth.django.describe.argument_shape import declared_arguments
+from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import JsonPath, is_array, is_object
+from toolbooth.jsonvalue import is_object
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -185,10 +185,10 @@ def refusal(
     # token that has expired.
     if status == 401 and (action is None or not caller().may_call(action)):
         caller().challenge = response.get("WWW-Authenticate", "")
-    problems = [_with_choices(each, arguments) for each in _problems(response, arguments, action)]
+    problems = [_with_choices(each, arguments) for each in problems_of(response, arguments, action)]
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
-        declared = {(): tuple(arguments.slots)} if missing else {}
+        declared = {(): declared_arguments(arguments, arguments.slots)} if missing else {}
         return ToolInputError(
             problems, tool=tool, declared=declared, untouched=_is_untouched(response, action)
         )
@@ -227,84 +227,3 @@ def _is_untouched(response: Any, action: Action | None) -> bool:
     free = getattr(action and action.callback, "_non_atomic_requests", None)
     atomic = all(each.settings_dict["ATOMIC_REQUESTS"] for each in connections.all())
     return bool(getattr(response, "exception", False)) and atomic and not free
-
-
-def _problems(response: Any, arguments: Arguments, action: Action | None) -> Iterator[Problem]:
-    data: Any = getattr(response, "data", None)
-    is_plain = response.get("Content-Type", "").startswith("text/plain")
-    if data is None and is_plain and not response.streaming:
-        data = response.content.decode(errors="replace")[:1000]
-    if (errors := _standardized_errors(data)) is not None:
-        for each in errors:
-            path = _standardized_path(each["attr"])
-            yield _problem(each["detail"], path, each.get("code"))
-    elif is_mapping(data):
-        in_query = action is not None and action.method in ("GET", "DELETE")
-        names = arguments.named("query" if in_query else "body")
-        for key, each in data.items():
-            yield from problems_in(each, _path_of(key, names))
-    else:
-        yield from problems_in(data, (WHOLE_BODY,) if arguments.whole else ())
-
-
-def _path_of(key: Any, names: Mapping[str, str]) -> JsonPath:
-    """Where the value of a field was sent; nowhere for problems with the whole."""
-    if isinstance(key, int):
-        return (WHOLE_BODY, key)
-    is_field = key in names
-    if not is_field and key in ("detail", "__all__", api_settings.NON_FIELD_ERRORS_KEY):
-        return ()
-    return (str(names.get(key, key)),)
-
-
-def problems_in(data: Any, path: JsonPath) -> Iterator[Problem]:
-    """Every problem that REST framework names, at the place that was sent."""
-    if is_mapping(data):
-        for key, each in data.items():
-            whole = key in ("__all__", api_settings.NON_FIELD_ERRORS_KEY)
-            step = key if isinstance(key, int) else str(key)
-            yield from problems_in(each, path if whole else (*path, step))
-    elif _is_sequence(data):
-        for index, each in enumerate(data):
-            nested = isinstance(each, Mapping | list)
-            yield from problems_in(each, (*path, index) if nested else path)
-    elif data is not None:
-        yield _problem(data, path, getattr(data, "code", None))
-
-
-def is_mapping(value: Any) -> TypeIs[Mapping[Any, Any]]:
-    """Whether a view answered with fields, in whatever kind of mapping."""
-    return isinstance(value, Mapping)
-
-
-def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:
-    return isinstance(value, list | tuple)
-
-
-def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
-    if code == "required":
-        return Problem(code="missing", path=path, message=messages.REQUIRED)
-    return Problem(code="invalid", path=path, message=str(message))
-
-
-def _standardized_errors(data: Any) -> list[Mapping[str, Any]] | None:
-    """Errors in the form of drf-standardized-errors: a list, each with its path beside it."""
-    errors: Any = data.get("errors") if is_mapping(data) else None
-    if not errors or not is_array(errors):
-        return None
-    return errors if all(map(_is_standardized, errors)) else None
-
-
-def _is_standardized(error: Any) -> bool:
-    return is_mapping(error) and "attr" in error and "detail" in error
-
-
-def _standardized_path(attribute: Any) -> JsonPath:
-    """`lines.0.price` as a path."""
-    if not attribute:
-        return ()
-    return tuple(map(_index_or_name, str(attribute).split(".")))
-
-
-def _index_or_name(step: str) -> int | str:
-    return int(step) if step.isdigit() else step

@@ -8,7 +8,7 @@ through here so that all is told at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,14 @@ from toolbooth.contract import InvalidValues, Objection
 from toolbooth.django import messages
 from toolbooth.django.call.bodies import text
 from toolbooth.django.describe.arguments import Arguments, Slot
-from toolbooth.django.describe.paging import Bound
+from toolbooth.django.describe.paging import LARGEST, Bound, Role
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
+
+_SAME: Mapping[str, tuple[Role, ...]] = {
+    "page": ("page", "offset", "cursor"),
+    "page_size": ("size",),
+}
+"""The parameters of a paginator that say the same as a control argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class Validation:
                 objections += self._filters(name, sent)
             else:
                 objections += self._control_argument(name, sent[name])
+        objections += self._said_twice(sent)
         objections += self._plain_body(sent)
         if objections or any(name not in sent for name in self.path_names):
             objections = [*self._missing(sent), *objections]
@@ -91,7 +98,8 @@ class Validation:
         if wanted := _within(bound.least, bound.most, sent[name]):
             yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
         needed = None if bound.needs is None else self.arguments.named("query").get(bound.needs)
-        if needed is not None and needed not in sent:
+        size = self.arguments.called("page_size")
+        if needed is not None and needed not in sent and size not in sent:
             message = messages.has_no_effect_without(needed)
             yield Objection(model_path=(name,), kind="invalid", message=message)
 
@@ -103,6 +111,17 @@ class Validation:
             message = messages.sent_beside(name)
             yield Objection(model_path=(name, key), kind="conflicting_keys", message=message)
         yield from self._view_arguments(filters, (name,))
+
+    def _said_twice(self, sent: Json) -> Iterator[Objection]:
+        """A page that is asked for by a control argument and by a parameter of the paginator."""
+        for name, own in self.arguments.controls.items():
+            if own not in _SAME or name not in sent:
+                continue
+            for other, slot in self.arguments.slots.items():
+                role = None if slot.bound is None else slot.bound.role
+                if role in _SAME[own] and other in sent:
+                    message = messages.said_by_another(other)
+                    yield Objection(model_path=(name,), kind="conflicting_keys", message=message)
 
     def _control_argument(self, name: str, value: Any) -> Iterator[Objection]:
         schema = self.arguments.wide[name]
@@ -135,6 +154,6 @@ def _within(least: int | None, most: int | None, value: Any) -> str:
         return ""
     if (least is None or value >= least) and (most is None or value <= most):
         return ""
-    if most is None:
+    if most is None or (most == LARGEST and value <= LARGEST):
         return f"{least} or more"
     return f"{least} to {most}" if least is not None else f"{most} or less"

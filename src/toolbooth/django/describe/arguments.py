@@ -12,7 +12,7 @@ from toolbooth.contract import Contract
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import trimmed
 from toolbooth.django.describe.fields import Fields, read_body
-from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.openapi import Unknowable, as_plain
 from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.paging import Bound
 from toolbooth.django.describe.parameters import Parameter
@@ -47,6 +47,8 @@ class Slot:
     """A filter of a list. Filters read what is empty as if it had not been sent."""
     ignored_characters: str = ""
     """Characters that have no meaning in it, as spaces have none."""
+    in_body: bool = False
+    """A part of the path that the body needs too: the key of the row itself."""
 
 
 @dataclass(slots=True)
@@ -87,12 +89,17 @@ def arguments_of(operation: Operation) -> Arguments:
     """The arguments of an operation. Raises Unknowable."""
     made = Arguments(definitions=operation.definitions, plain=operation.plain)
     body = _body(operation)
+    row_key = _row_key(operation, body)
+    needed = body is not None and row_key in body.required
+    if body is not None and row_key is not None:
+        _drop(body, row_key)
     taken = set(body.properties) if body is not None else set[str]()
     for name, parameter in operation.path.items():
-        called = operation.key if name == "pk" else name
+        called = parameter.documented_as or (operation.key if name == "pk" else name)
         own = _free(called, "in_path", {*taken, *made.slots})
         words = "" if own == called else messages.key_in_path(called)
-        _add(made, own, Slot(part="path", name=name), parameter, words)
+        slot = Slot(part="path", name=name, in_body=needed and called == row_key)
+        _add(made, own, slot, parameter, words)
     for name, parameter in operation.query.items():
         slot = _query_slot(name, parameter, operation)
         _add(made, _free(name, "in_query", {*taken, *made.slots}), slot, parameter)
@@ -103,7 +110,28 @@ def arguments_of(operation: Operation) -> Arguments:
     if body is not None:
         _add_body(made, body)
         made.whole = operation.body is not None and operation.body.get("type") == "array"
+    made.properties, made.wide = as_plain(made.properties), as_plain(made.wide)
+    made.definitions = as_plain(made.definitions)
     return made
+
+
+def _row_key(operation: Operation, body: Fields | None) -> str | None:
+    """The field of the body that is the key by which the path names the row. One argument is both,
+    since an update cannot give a row another key.
+    """
+    key = operation.key
+    lookup: str = getattr(operation.action.view, "lookup_field", "pk")
+    is_by_key = operation.assigns_key and "pk" in operation.path and lookup in ("pk", key)
+    if body is None or not is_by_key or key not in body.properties:
+        return None
+    fields: Any = getattr(operation.serializer, "fields", {})
+    return key if getattr(fields.get(key), "source", None) in ("pk", key) else None
+
+
+def _drop(body: Fields, name: str) -> None:
+    del body.properties[name], body.wide[name]
+    if name in body.required:
+        body.required.remove(name)
 
 
 def _query_slot(name: str, parameter: Parameter, operation: Operation) -> Slot:

@@ -12,14 +12,16 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
+from django.conf import settings
+from django.urls import get_urlconf
 from django.utils.module_loading import autodiscover_modules
-from rest_framework.views import APIView
 
 from toolbooth.contract import Contract
 from toolbooth.django import decorators
 from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
-from toolbooth.django.call.caller import is_open, reads_headers_only
+from toolbooth.django.call.caller import authenticating_actions, is_open
 from toolbooth.django.call.filters import query_of
+from toolbooth.django.call.inner_middleware import inner_middleware
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
@@ -103,16 +105,24 @@ class Catalogue:
 
 
 _lock = threading.Lock()
-_built: list[Catalogue] = []
+_built: dict[Any, Catalogue] = {}
+"""By URLconf: a host may serve several, each with its own views."""
+
+_MOST_BUILT = 8
 
 
 def catalogue() -> Catalogue:
-    """The catalogue of this process, built by whoever asks first; all others wait for it."""
-    if not _built:
-        with _lock:
-            if not _built:
-                _built.append(build(configuration()))
-    return _built[0]
+    """The catalogue of the URLconf in use, built by the first request; others wait for it."""
+    urlconf = get_urlconf() or settings.ROOT_URLCONF
+    found = _built.get(urlconf)
+    if found is not None:
+        return found
+    with _lock:
+        if urlconf not in _built:
+            if len(_built) >= _MOST_BUILT:
+                del _built[next(iter(_built))]
+            _built[urlconf] = build(configuration())
+        return _built[urlconf]
 
 
 def forget() -> None:
@@ -153,7 +163,7 @@ def build(chosen: Configuration) -> Catalogue:
         actions=made.actions,
         body_names=made.body_names,
         open=all(map(is_open, made.actions.values())),
-        authenticating_actions=_authenticating_actions(made.actions.values()),
+        authenticating_actions=authenticating_actions(made.actions.values()),
         left_out=tuple(made.left_out),
         faults=tuple(made.faults),
         clashes=tuple(made.clashes),
@@ -277,6 +287,7 @@ class _Building:
             arguments=arguments,
             body_serializer=described.body_serializer,
             media_type=described.media_type,
+            middleware=inner_middleware(self.chosen.inner_middleware),
         )
         self._add_call(call, description_of(described, arguments))
 
@@ -378,22 +389,3 @@ def patterns_without_tools(chosen: Configuration, names: Iterable[str]) -> list[
         if not any(fnmatchcase(name, pattern) for name in every):
             found.append(LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", messages.FITS_NO_TOOL))
     return found
-
-
-def _authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    alike: dict[tuple[type, ...], Action] = {}
-    alone: list[Action] = []
-    for action in actions:
-        callback: Any = action.callback
-        view = callback.cls(**callback.initkwargs)
-        try:
-            authenticators = view.get_authenticators()
-        except Exception:  # chosen by the request
-            alone.append(action)
-            continue
-        is_stock = action.view.get_authenticators is APIView.get_authenticators
-        if is_stock and reads_headers_only(authenticators):
-            alike.setdefault(tuple(map(type, authenticators)), action)
-        else:
-            alone.append(action)
-    return (*alike.values(), *alone)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 
-from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import Contract
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.argument_shape import argument_shape
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action
 from toolbooth.django.describe.gateway_arguments import brief
@@ -33,11 +33,10 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
     in the view.
     """
     published = arguments.schema(arguments.properties)
-    shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     return Contract(
         name=name,
         description=description,
-        shape=shape,
+        shape=argument_shape(arguments),
         describe=lambda: published,
         listing_schema=brief(arguments),
         validate=Validation(arguments),

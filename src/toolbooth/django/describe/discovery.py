@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.urls import URLResolver, get_resolver
+from django.urls import URLResolver, get_resolver, get_urlconf
 from drf_spectacular.generators import EndpointEnumerator
 from drf_spectacular.settings import spectacular_settings
 from rest_framework.views import APIView
@@ -73,8 +73,9 @@ class Found:
 
 def discover() -> Found:
     """Look through the URLconf. HEAD and OPTIONS are left out."""
-    names = dict(_names(get_resolver()))
-    enumerator = _Enumerator()
+    urlconf = get_urlconf()
+    names = dict(_names(get_resolver(urlconf)))
+    enumerator = _Enumerator(urlconf)
     actions: list[Action] = []
     for path, regex, method, callback in enumerator.endpoints():
         reason = _reason_to_hide(callback, method)
@@ -102,8 +103,8 @@ def _reason_to_hide(callback: Any, method: str) -> str | None:
 
 
 class _Enumerator(EndpointEnumerator):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, urlconf: Any) -> None:
+        UntypedEnumerator.__init__(self, urlconf=urlconf)
         self.hidden: list[tuple[str, str]] = []
 
     def endpoints(self) -> list[Any]:

@@ -50,6 +50,11 @@ def trimmed(schema: Json) -> Json:
     return made
 
 
+def without_least_length(schema: Json) -> Json:
+    """A schema without `minLength: 1`: for listings, to save tokens."""
+    return {key: each for key, each in schema.items() if (key, each) != ("minLength", 1)}
+
+
 def _is_integer_limit(value: Any) -> bool:
     if not isinstance(value, int):
         return False

@@ -1,8 +1,8 @@
 """A body, as drf-spectacular describes it and as the serializer's fields read it -> what is
 published, what is taken.
 
-The two differ where REST framework takes more than one form: a relation is published by its key,
-and taken by key or by object.
+The two differ where REST framework takes more than is worth publishing: a decimal is published as a
+number, and taken as text too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from toolbooth.django.describe.field_schemas import (
     as_number,
     scalar_schema,
     trimmed,
-    with_words,
 )
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.relations import relation_of
@@ -51,7 +50,7 @@ class Fields:
     properties: dict[str, Json] = field(default_factory=dict[str, Json])
     """As they are published."""
     wide: dict[str, Json] = field(default_factory=dict[str, Json])
-    """As they are taken: relations also by object."""
+    """As they are taken."""
     required: list[str] = field(default_factory=list[str])
     relations: dict[str, Any] = field(default_factory=dict[str, Any])
     """Where relations are among the fields: a Relation, or the same for what is below."""
@@ -75,10 +74,11 @@ def read_body(schema: Json, fields: Mapping[str, Any], method: str) -> Fields:
 
 
 class _BodyReader:
-    """Reads the body of one method."""
+    """Reads the body of one method. `objects`: relations are taken by object too."""
 
-    def __init__(self, method: str) -> None:
+    def __init__(self, method: str, *, objects: bool = True) -> None:
         self.method = method
+        self.objects = objects
 
     def fields(self, schema: Json, fields: Mapping[str, Any], above: tuple[str, ...]) -> Fields:
         made = Fields()
@@ -154,26 +154,25 @@ class _BodyReader:
         return Described(published, {**closed, "properties": inner.wide}, inner.relations or None)
 
     def _related(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
-        relation = relation_of(found, path)
-        published = self._with_default(trimmed(schema), found)
+        by_key = self._with_default(trimmed(schema), found)
+        relation = relation_of(found, path, by_key)
         if relation is None:
-            return Described(published, {})
-        wide = {"anyOf": [published, relation.by_object]}
-        names = [name for name in relation.lookups if name not in ("pk", relation.key)]
-        if names:
-            published = with_words(published, f'or {{"{names[0]}": …}}')
-        return Described(published, wide, relation)
+            return Described(by_key, {})
+        if not self.objects:
+            return _as_published(by_key)
+        both = relation.both_forms(by_key)
+        return Described(both, both, relation)
 
     def _dictionary(
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
     ) -> Described:
         """Values under any name. A relation among them is taken by key only."""
-        value = self.value(schema["additionalProperties"], found.child, path, body)
+        reader = _BodyReader(self.method, objects=False)
+        value = reader.value(schema["additionalProperties"], found.child, path, body)
         made = self._with_default(trimmed(schema), found)
-        wide = value.wide if value.relations is None else value.published
         return Described(
             {**made, "additionalProperties": value.published},
-            {**made, "additionalProperties": wide},
+            {**made, "additionalProperties": value.wide},
         )
 
     def _scalar(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
@@ -250,6 +249,8 @@ def _nullable(schema: Json) -> Json:
         return {**schema, "type": [kind, "null"]}
     if is_array(kind):
         return schema if "null" in kind else {**schema, "type": [*kind, "null"]}
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [*schema["anyOf"], {"type": "null"}]}
     return {"anyOf": [schema, {"type": "null"}]}
 
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from toolbooth.django.call.receipts import is_receipted
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.field_schemas import without_least_length
 from toolbooth.django.describe.operations import Operation
+from toolbooth.django.describe.relations import in_brief
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
@@ -19,24 +21,58 @@ told by help.
 """
 
 
+_SAME_AS_ROLE = {"page": "page", "offset": "page", "cursor": "page", "size": "page_size"}
+"""The control argument that says the same as a parameter of a paginator."""
+
+
 def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> list[str]:
     """Add those that apply to an action to its arguments; those whose names the host has are
     returned.
     """
     names = control_names(chosen.arguments)
-    is_query = described.action.method == "GET" and described.action.name != "retrieve"
-    arguments.unlisted = () if is_query else _SELDOM
+    arguments.unlisted = _unlisted(arguments, described)
     clashes: list[str] = []
     for name, (narrow, wide) in _controls_of_view(
         arguments, described, chosen.max_page_size
     ).items():
         published = names.get(name)
         if published in arguments.properties:
-            clashes.append(published)
+            if _is_clash(name, published, arguments, described):
+                clashes.append(published)
         elif published is not None:
             arguments.properties[published], arguments.wide[published] = narrow, wide
             arguments.controls[published] = name
     return clashes
+
+
+def _is_query(described: Operation) -> bool:
+    """Whether an action may answer with many rows."""
+    return described.action.method == "GET" and described.action.name != "retrieve"
+
+
+def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
+    """Control arguments that are taken, but not listed."""
+    if not _is_query(described):
+        return _SELDOM
+    if not described.lists:
+        return ("page", "page_size")
+    roles = [slot.bound.role for slot in arguments.slots.values() if slot.bound is not None]
+    # What the paginator's own parameters say need not be listed twice.
+    has_own = {"page": bool(roles), "page_size": "size" in roles}
+    return tuple(name for name, has in has_own.items() if has)
+
+
+def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
+    """Whether a tool goes without a control argument, because it has an argument of that name: not
+    where that is the paginator's, which means the same.
+    """
+    if name not in ("page", "page_size"):
+        return True
+    slot = arguments.slots.get(published)
+    if slot is None or slot.bound is None:
+        return described.lists
+    same = published if slot.bound.role is None else _SAME_AS_ROLE[slot.bound.role]
+    return same != name
 
 
 def _controls_of_view(
@@ -45,13 +81,12 @@ def _controls_of_view(
     """As they are published, and as they are taken."""
     action = described.action
     filters = filters_of(arguments)
-    paged = any(slot.bound is not None for slot in arguments.slots.values())
     applies = {
         "help": True,
         "filters": bool(filters) and action.method == "GET",
         "filter_keys": described.shows,
-        "page": described.lists and not paged,
-        "page_size": described.lists and not paged,
+        "page": _is_query(described),
+        "page_size": _is_query(described),
         "mode": not is_receipted(action) and action.method != "DELETE",
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
@@ -61,6 +96,9 @@ def _controls_of_view(
         for name in CONTROL_ARGUMENTS
         if applies[name]
     }
+    if "filter_keys" in made:
+        shown = {**CONTROL_ARGUMENTS["filter_keys"].schema, "examples": [[described.shows]]}
+        made["filter_keys"] = (shown, shown)
     if "filters" in made:
         made["filters"] = (_closed(filters, arguments.properties), _closed(filters, arguments.wide))
     if "page_size" in made:
@@ -96,7 +134,8 @@ def brief(arguments: Arguments) -> Json:
     for name, each in arguments.properties.items():
         own = arguments.controls.get(name)
         if own not in arguments.unlisted:
-            made[name] = _one_of(each) if own == "filters" else _short(each)
+            short = without_least_length(in_brief(each, arguments.relations.get(name)))
+            made[name] = _one_of(each) if own == "filters" else short
     return arguments.schema(made)
 
 
@@ -108,8 +147,3 @@ def _one_of(filters: Json) -> Json:
     kind = schema.get("type")
     short = {"type": kind} if isinstance(kind, str) and kind != "array" else schema
     return {**CONTROL_ARGUMENTS["filters"].schema, "properties": {name: short}}
-
-
-def _short(schema: Json) -> Json:
-    """Without `minLength: 1`, to save tokens."""
-    return {key: each for key, each in schema.items() if (key, each) != ("minLength", 1)}

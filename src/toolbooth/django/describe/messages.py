@@ -39,7 +39,24 @@ def required_but_unknown(path: str, reason: str) -> str:
 
 def not_described(error: Exception) -> str:
     """A view on which drf-spectacular or the gateway failed."""
-    return f"describing it failed: {type(error).__name__}: {error}"
+    return f"describing it failed: {_reason(error)}"
+
+
+NO_QUERY = "no query is made while views are described"
+
+
+def described_from_class(name: str, error: Exception) -> str:
+    """A serializer that cannot be made without a real request."""
+    return f"{name} is described from its class, because making it failed: {_reason(error)}"
+
+
+def described_as_anything(name: str, error: Exception) -> str:
+    """A field that drf-spectacular failed on."""
+    return f"the field {name!r} takes any value, because describing it failed: {_reason(error)}"
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 # Mistakes in TOOLBOOTH["BODIES"].

@@ -50,9 +50,13 @@ def named(found: Iterable[Action], taken: Iterable[str] = ()) -> Iterator[tuple[
         has_several_methods = methods[each.path, name] > 1
         names.append(f"{name}_{each.method.lower()}" if has_several_methods else name)
     counts = Counter([*names, *taken])
-    given = set(taken)
+    # A name with an app's label in front may be the whole name of another tool, which keeps it.
+    given = {*taken, *names}
     for action, name in zip(actions, names, strict=True):
-        wanted = f"{app_of(action)}__{name}" if counts[name] > 1 else name
+        is_shared = counts[name] > 1
+        wanted = f"{app_of(action)}__{name}" if is_shared else name
+        if not is_shared:
+            given.discard(name)
         chosen = free(wanted, given)
         given.add(chosen)
         yield parted(chosen, wanted), action
@@ -82,7 +86,15 @@ def title(action: Action) -> str:
 
 
 def _name(action: Action) -> str:
-    return f"{_snake_case(action.base)}__{_snake_case(action.name)}"
+    return f"{_resource(action.base)}__{_snake_case(action.name)}"
+
+
+def _resource(base: str) -> str:
+    """A basename with its double underscores: `dcim__devices`. The last one of a tool's name is
+    still the one before its action, since an action has none.
+    """
+    parts = [_snake_case(part) for part in re.split("_{2,}", base)]
+    return "__".join(filter(None, parts))
 
 
 def app_of(action: Action) -> str:

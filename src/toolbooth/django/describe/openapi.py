@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.functional import Promise
+
 from toolbooth.django.call.bodies import JSON, MULTIPART, URLENCODED, is_json
 from toolbooth.django.describe import messages
 from toolbooth.jsonvalue import Json, is_array, is_object
@@ -38,6 +40,19 @@ def _rank(media_type: str) -> int:
     if media_type in _MEDIA_TYPES:
         return _MEDIA_TYPES.index(media_type)
     return _MEDIA_TYPES.index("") if is_json(media_type) else len(_MEDIA_TYPES)
+
+
+def as_plain(value: Any) -> Any:
+    """The same schema in plain JSON types: projects have lazy texts and other kinds of text."""
+    if is_object(value):
+        return {as_plain(key): as_plain(each) for key, each in value.items()}
+    if isinstance(value, Promise):
+        value = str(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if is_array(value):
+        return [as_plain(each) for each in value]
+    return value
 
 
 class References:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+from django.db.models import AutoField
 from pydantic import BaseModel
 from rest_framework.generics import GenericAPIView
 from rest_framework.serializers import BaseSerializer
@@ -18,8 +19,14 @@ from toolbooth.django.describe.declared_bodies import (
     plain_body,
 )
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.lenient_schema import is_bare, original_class, readable
 from toolbooth.django.describe.openapi import References, Unknowable, body_in
-from toolbooth.django.describe.parameters import Parameter, parameters_in, query_parameters
+from toolbooth.django.describe.parameters import (
+    Parameter,
+    parameters_in,
+    path_parameters,
+    query_parameters,
+)
 from toolbooth.django.describe.readers import has_own_code, is_same_class
 from toolbooth.django.describe.spectacular import (
     complaints,
@@ -61,6 +68,8 @@ class Operation:
     headers: dict[str, Parameter]
     key: str
     """What `pk` in the path is called in the model."""
+    assigns_key: bool
+    """Rows get their keys when they are made; nobody chooses them."""
     body: Json | None
     """None: the action takes no body."""
     definitions: dict[str, Json]
@@ -74,8 +83,8 @@ class Operation:
     description: str
     lists: bool
     """It answers with a list of rows."""
-    shows: bool
-    """It answers with what the view's serializer shows."""
+    shows: str
+    """The first field of a row, if the view's serializer makes the rows; otherwise empty."""
     leaves_body_open: bool = False
     """The author declares neither a body nor that there is none: it is called without one."""
     faults: tuple[str, ...] = ()
@@ -118,10 +127,11 @@ def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Oper
     is_query = action.method == "GET"
     return Operation(
         action=action,
-        path=parameters_in("path", parameters),
+        path=path_parameters(action.path, parameters, _key(view)),
         query=query_parameters(view, parameters, schema.paging),
         headers=parameters_in("header", parameters),
         key=_key(view),
+        assigns_key=_assigns_key(view),
         body=body,
         definitions=definitions,
         media_type=media_type,
@@ -130,7 +140,7 @@ def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Oper
         body_serializer=_body_serializer(view, serializer),
         description=raw.get("description") or raw.get("summary") or "",
         lists=is_query and bool(schema._is_list_view()),
-        shows=is_query and action.name in _ACTIONS_WITH_ROWS and _shows(view),
+        shows=_shows(view, action),
         leaves_body_open=schema.leaves_body_open,
         faults=tuple(complaints_since(before)) if takes_anything else (),
     )
@@ -150,6 +160,14 @@ def _must_be_known(schema: Any) -> None:
 def _key(view: Any) -> str:
     model = plumbing.get_view_model(view, emit_warnings=False)
     return model._meta.pk.name if model is not None else "id"
+
+
+def _assigns_key(view: Any) -> bool:
+    model = plumbing.get_view_model(view, emit_warnings=False)
+    if model is None:
+        return False
+    key = model._meta.pk
+    return isinstance(key, AutoField) or key.has_default()
 
 
 # --- the reader of the body ---
@@ -181,7 +199,7 @@ def _request(schema: Any, media_type: str) -> Any:
 def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
-    return cast("BaseSerializer[Any]", made) if isinstance(made, BaseSerializer) else None
+    return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
 
 
 def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
@@ -189,10 +207,12 @@ def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
     if item is None:
         return BodySerializer()
     chosen = _serializer_class(view)
-    declared: Any = item.__class__
+    declared = original_class(item)
     if not is_same_class(chosen, declared):
         return BodySerializer(cls=declared, declared=declared)
-    chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
+    chooses = is_bare(item) or has_own_code(
+        view.__class__, "get_serializer", "get_serializer_class"
+    )
     changes = has_own_code(chosen, "__init__", "get_fields", "get_field_names")
     return BodySerializer(cls=declared, dynamic=chooses or changes)
 
@@ -206,12 +226,16 @@ def _serializer_class(view: Any) -> Any:
     try:
         return view.get_serializer_class()
     except Exception:  # it looks at the caller, or there is none
-        return None
+        return getattr(view, "serializer_class", None)
 
 
-def _shows(view: Any) -> bool:
-    """Whether a view's serializer has fields, as far as can be said without a caller."""
+def _shows(view: Any, action: Action) -> str:
+    """The first field of the rows, as far as can be said without a caller."""
+    if action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
+        return ""
     try:
-        return issubclass(view.__class__, GenericAPIView) and bool(view.get_serializer().fields)
+        is_generic = issubclass(view.__class__, GenericAPIView)
+        fields = view.get_serializer().fields.items() if is_generic else ()
+        return next((name for name, field in fields if not field.write_only), "")
     except Exception:  # it looks at the caller, or there is none
-        return False
+        return ""

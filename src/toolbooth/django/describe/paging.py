@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rest_framework.pagination import CursorPagination, LimitOffsetPagination, PageNumberPagination
+
+Role = Literal["page", "offset", "cursor", "size"]
+
+LARGEST = 2**31 - 1
+"""Rows in a page or before it: databases refuse larger numbers, each in its own way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,18 +23,24 @@ class Bound:
     most: int | None = None
     needs: str | None = None
     """Another parameter, without which this one has no effect."""
+    role: Role | None = None
+    """What the parameter says, if REST framework's own code reads it."""
+    rows: int | None = None
+    """Of the number of a page: the rows of a page whose size is not sent."""
 
     @property
     def schema(self) -> dict[str, int]:
         """The same in JSON Schema."""
         limits = {"minimum": self.least, "maximum": self.most}
-        return {key: each for key, each in limits.items() if each is not None}
+        return {key: each for key, each in limits.items() if each not in (None, LARGEST)}
 
 
 ANYTHING = Bound()
 
 
 _OFFSETS: Any = LimitOffsetPagination
+_NUMBERS: Any = PageNumberPagination
+_CURSORS: Any = CursorPagination
 _NUMBERED: Any = (PageNumberPagination, CursorPagination)
 """REST framework's own, whose types say little."""
 
@@ -39,35 +50,67 @@ def bounds(paginator: Any) -> dict[str, Bound]:
     is its affair.
     """
     found: dict[str | None, Bound] = {}
-    if isinstance(paginator, _OFFSETS) and _is_stock(paginator, "get_limit", "get_offset"):
-        limit = paginator.limit_query_param
-        found[paginator.offset_query_param] = Bound(
-            least=0, needs=None if paginator.default_limit else limit
-        )
-        found[limit] = Bound(least=1, most=paginator.max_limit or None)
-    elif isinstance(paginator, _NUMBERED) and _is_stock(paginator, "get_page_size"):
-        size = paginator.page_size_query_param
-        page = getattr(paginator, "page_query_param", None) or getattr(
-            paginator, "cursor_query_param", None
-        )
-        found[page] = Bound(needs=None if paginator.page_size else size)
-        found[size] = Bound(least=1, most=paginator.max_page_size or None)
+    if isinstance(paginator, _OFFSETS):
+        found = _bounds_of_offsets(paginator)
+    elif isinstance(paginator, _NUMBERS):
+        found = _bounds_of_numbers(paginator)
+    elif isinstance(paginator, _CURSORS):
+        found = _bounds_of_cursors(paginator)
     return {name: bound for name, bound in found.items() if name}
+
+
+def _bounds_of_offsets(paginator: Any) -> dict[str | None, Bound]:
+    if not is_stock(paginator, "get_offset"):
+        return {}
+    offset, limit = paginator.offset_query_param, paginator.limit_query_param
+    if not is_stock(paginator, "get_limit"):
+        return {offset: Bound(role="offset")}
+    needs = None if paginator.default_limit else limit
+    return {
+        offset: Bound(least=0, most=LARGEST, needs=needs, role="offset"),
+        limit: Bound(least=1, most=paginator.max_limit or LARGEST, role="size"),
+    }
+
+
+def _bounds_of_numbers(paginator: Any) -> dict[str | None, Bound]:
+    page, size = paginator.page_query_param, paginator.page_size_query_param
+    is_numbered = is_stock(paginator, "get_page_number")
+    if not is_stock(paginator, "get_page_size"):
+        return {page: Bound(role="page")} if is_numbered else {}
+    needs = None if paginator.page_size else size
+    number = Bound(needs=needs)
+    if is_numbered:
+        number = Bound(least=1, needs=needs, role="page", rows=paginator.page_size)
+    most = paginator.max_page_size or LARGEST
+    return {page: number, size: Bound(least=1, most=most, role="size")}
+
+
+def _bounds_of_cursors(paginator: Any) -> dict[str | None, Bound]:
+    cursor, size = paginator.cursor_query_param, paginator.page_size_query_param
+    if not is_stock(paginator, "get_page_size"):
+        return {cursor: Bound(role="cursor")}
+    needs = None if paginator.page_size else size
+    most = paginator.max_page_size or LARGEST
+    return {
+        cursor: Bound(needs=needs, role="cursor"),
+        size: Bound(least=1, most=most, role="size"),
+    }
 
 
 def is_off(paginator: Any) -> bool:
     """Whether one of REST framework's paginators never makes pages: no size is set, and none can be
     sent.
     """
-    if isinstance(paginator, _OFFSETS) and _is_stock(paginator, "get_limit", "paginate_queryset"):
+    if isinstance(paginator, _OFFSETS) and is_stock(paginator, "get_limit", "paginate_queryset"):
         return not (paginator.default_limit or paginator.limit_query_param)
-    if isinstance(paginator, _NUMBERED) and _is_stock(
+    if isinstance(paginator, _NUMBERED) and is_stock(
         paginator, "get_page_size", "paginate_queryset"
     ):
         return not (paginator.page_size or paginator.page_size_query_param)
     return False
 
 
-def _is_stock(paginator: Any, *methods: str) -> bool:
+def is_stock(paginator: Any, *methods: str) -> bool:
+    """Whether these methods of a paginator are REST framework's own."""
     cls: Any = paginator.__class__
     return all(getattr(cls, name).__module__ == "rest_framework.pagination" for name in methods)

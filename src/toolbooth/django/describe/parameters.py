@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,32 @@ class Parameter:
     """Of a parameter of the paginator: what it takes."""
     ignored_characters: str = ""
     """Characters that have no meaning in it, as spaces have none."""
+    documented_as: str | None = None
+    """Of a part of the path: the other name that its author documents it under."""
+
+
+def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter]:
+    """The parameters in a path. Authors may document them under other names: `{pk}` as `id`. Of a
+    name that is not in the path, nothing is kept.
+    """
+    documented = parameters_in("path", raw)
+    names: list[str] = re.findall(r"{(\w+)}", path)
+    found = {name: documented[name] for name in names if name in documented}
+    for other in documented.keys() - found.keys():
+        name = _name_in_path(other, names, key)
+        if name is not None:
+            found[name] = replace(documented[other], documented_as=other)
+    return {name: found[name] for name in names if name in found}
+
+
+def _name_in_path(documented: str, names: list[str], key: str) -> str | None:
+    """The name in the path that a documented name stands for."""
+    if len(names) == 1:
+        return names[0]
+    if documented in ("id", key) and "pk" in names:
+        return "pk"
+    parent = f"{documented.removesuffix('_id')}_pk"
+    return parent if parent in names else None
 
 
 def parameters_in(part: str, raw: list[Json]) -> dict[str, Parameter]:

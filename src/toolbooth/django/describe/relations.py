@@ -1,5 +1,5 @@
 """Relations by key, and by object: `{"site": {"name": "hq-1"}}` is the one site of that name, or a
-clear refusal.
+clear refusal. Both forms are published.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from django.db import models
 from rest_framework import serializers
 
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.field_schemas import without_least_length
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name
+from toolbooth.shape import Shape
 
 _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
     ((models.UUIDField,), {"type": "string", "format": "uuid"}),
@@ -23,30 +25,85 @@ _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
     ((models.IntegerField, models.AutoField), {"type": "integer"}),
 )
 
+_TEXTS = (models.CharField, models.TextField)
 
-@dataclass(frozen=True, slots=True)
+_ANNOTATIONS = ("description", "default")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
     """One relation: by which fields of theirs its rows can be found."""
 
     path: tuple[str, ...]
     """The names that lead to it from the body's serializer."""
     key: str
-    by_object: Json
-    lookups: tuple[str, ...]
+    lookups: dict[str, Json]
+    """The fields that an object may have, with their types."""
+    names: tuple[str, ...]
+    """The fields that a text can be meant for which cannot be the key."""
+    has_one_name: bool
+    """There is only one of them, and no two rows have it in common."""
+
+    @property
+    def by_object(self) -> Json:
+        """The object that names a row."""
+        return {
+            "type": "object",
+            "properties": self.lookups,
+            "minProperties": 1,
+            "additionalProperties": False,
+        }
+
+    @property
+    def by_object_in_brief(self) -> Json:
+        """The same for listings: without the fields that say no more than the key itself, unless
+        there are no others.
+        """
+        told = {name: each for name, each in self.lookups.items() if name not in ("pk", self.key)}
+        if not told:
+            name = next(iter(self.lookups))
+            told = {name: self.lookups[name]}
+        return {"type": "object", "properties": told}
+
+    def both_forms(self, by_key: Json) -> Json:
+        """The schema of the relation, given that of its key."""
+        annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
+        key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
+        return {**annotations, "anyOf": [key, self.by_object]}
 
 
-def relation_of(found: Any, path: tuple[str, ...]) -> Relation | None:
-    """The relation behind a serializer's field; None where only the field knows what it takes."""
+def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
+    """The relation behind a serializer's field; None where only the field knows what it takes.
+    `by_key` is the schema of its key.
+    """
     try:
         model = (found.queryset if found.queryset is not None else found.get_queryset()).model
     except Exception:  # whose rows they are, only a real caller can tell
         return None
     is_slug = isinstance(found, serializers.SlugRelatedField)
     key = str(found.slug_field) if is_slug else model._meta.pk.name
-    lookups = _lookups(model)
-    properties = {name: _type(_model_field(model, name)) for name in lookups}
-    by_object: Json = {"type": "object", "properties": properties, "additionalProperties": False}
-    return Relation(path, key, by_object, tuple(lookups))
+    lookups = {name: _type(_model_field(model, name)) for name in _lookups(model)}
+    texts = [] if _is_any_text(by_key) else _texts(model, lookups)
+    unique = [name for name in texts if name in _unique_fields(model)]
+    return Relation(
+        path=path,
+        key=key,
+        lookups=lookups,
+        names=tuple(unique or texts),
+        has_one_name=len(unique) == 1,
+    )
+
+
+def _is_any_text(by_key: Json) -> bool:
+    """Whether any text may be a key, as far as its schema says."""
+    declared = by_key.get("type", "string")
+    kinds = declared if is_array(declared) else [declared]
+    return "string" in kinds and by_key.get("format") != "uuid"
+
+
+def _texts(model: Any, lookups: Mapping[str, Json]) -> list[str]:
+    own = [name for name in lookups if name != "pk"]
+    return [name for name in own if isinstance(model._meta.get_field(name), _TEXTS)]
 
 
 def _model_field(model: Any, name: str) -> Any:
@@ -55,10 +112,20 @@ def _model_field(model: Any, name: str) -> Any:
 
 def _lookups(model: type[models.Model]) -> list[str]:
     """The fields that can name a row: unique ones, its name, and its key. None is a secret."""
-    unique = [each.name for each in model._meta.concrete_fields if each.primary_key or each.unique]
     called = [each.name for each in model._meta.concrete_fields if each.name in ("name", "slug")]
-    names = dict.fromkeys([*unique, *called, "pk"])
+    names = dict.fromkeys([*_unique_fields(model), *called, "pk"])
     return [name for name in names if not is_secret_name(name)]
+
+
+def _unique_fields(model: type[models.Model]) -> list[str]:
+    """The fields that no two rows have in common."""
+    alone = [each.fields[0] for each in _total_constraints(model) if len(each.fields) == 1]
+    return [each.name for each in model._meta.concrete_fields if each.unique or each.name in alone]
+
+
+def _total_constraints(model: Any) -> list[models.UniqueConstraint]:
+    """The constraints that hold for all rows."""
+    return model._meta.total_unique_constraints
 
 
 def _type(field: Any) -> Json:
@@ -70,6 +137,38 @@ def _type(field: Any) -> Json:
         if isinstance(field, kinds):
             return dict(schema)
     return {"type": "string"}
+
+
+# --- in a contract ---
+
+
+def in_brief(schema: Json, relations: Any) -> Json:
+    """The schema of a value for listings: the objects of its relations in brief."""
+    if isinstance(relations, Relation):
+        by_key, _, *null = schema["anyOf"]
+        key = without_least_length(by_key)
+        return {**schema, "anyOf": [key, relations.by_object_in_brief, *null]}
+    if is_array(relations):
+        return {**schema, "items": in_brief(schema["items"], relations[0])}
+    if is_object(relations):
+        properties = {
+            name: in_brief(each, relations.get(name)) for name, each in schema["properties"].items()
+        }
+        return {**schema, "properties": properties}
+    return schema
+
+
+def mark_names(shape: Shape, relations: Any) -> None:
+    """Tell the shape of a value which texts in it name rows."""
+    if isinstance(relations, Relation):
+        shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
+    elif is_array(relations):
+        for form in shape.arrays:
+            mark_names(form.items or Shape(), relations[0])
+    elif is_object(relations):
+        for form in shape.objects:
+            for name in form.fields.keys() & relations.keys():
+                mark_names(form.fields[name].shape, relations[name])
 
 
 # --- in a call ---
@@ -134,7 +233,7 @@ def _key(
 ) -> Any:
     """The key of the one row that an object names."""
     if not sent:
-        message = messages.names_no_row(relation.lookups)
+        message = messages.names_no_row(tuple(relation.lookups))
         problems.append(Problem(code="invalid", path=path, message=message))
         return None
     queryset: Any = field.get_queryset()

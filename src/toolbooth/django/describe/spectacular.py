@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
 
+from django.db import connections
 from drf_spectacular import plumbing as untyped_plumbing
 from drf_spectacular import settings as untyped_settings
 from drf_spectacular.drainage import GENERATOR_STATS
@@ -23,10 +24,13 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSetMixin
 
+from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.lenient_schema import LenientSchema
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
+from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
 plumbing: Any = untyped_plumbing
@@ -50,10 +54,19 @@ _lock = threading.RLock()
 @contextmanager
 def describing() -> Generator[None]:
     """drf-spectacular's settings are global to the process: one thread at a time, and only while
-    this is open.
+    this is open. Queries fail meanwhile: what tools there are must not depend on the rows.
     """
-    with _lock, spectacular.patched_settings(_SETTINGS), GENERATOR_STATS.silence():
+    with ExitStack() as stack:
+        stack.enter_context(_lock)
+        stack.enter_context(spectacular.patched_settings(_SETTINGS))
+        stack.enter_context(GENERATOR_STATS.silence())
+        for each in connections.all():
+            stack.enter_context(each.execute_wrapper(_refuse_query))
         yield
+
+
+def _refuse_query(*_: Any) -> Any:
+    raise RuntimeError(messages.NO_QUERY)
 
 
 def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
@@ -62,9 +75,13 @@ def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
+    view.kwargs = plausible_kwargs(action.path, action.regex)
     # Building the mock request may already run code of the view that looks at its request.
     view.request = APIRequestFactory().generic(action.method, action.path)
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
+    view.request.META["HTTP_ACCEPT"] = ACCEPT
+    with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
+        negotiate(view, force=True)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
@@ -265,6 +282,7 @@ class _Rearranged(type):
             WholeViewRequest,
             *extensions[first:],
             UndeclaredRequest,
+            LenientSchema,
             *AutoSchema.__mro__,
         ]
 

@@ -14,6 +14,7 @@ from django.test import RequestFactory
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
+from toolbooth.django.call.inner_middleware import chain_of, inner_middleware
 from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
@@ -185,6 +186,18 @@ def _callers() -> Iterator[Finding]:
         yield Finding("ok", messages.NOTHING_FOR_ANYBODY)
 
 
+def _middleware() -> Iterator[Finding]:
+    """Which of the host's middleware runs around each call."""
+    paths = inner_middleware(configuration().inner_middleware)
+    chain_of(paths)  # a class that cannot be imported or made is an error of this examination
+    every: list[str] = settings.MIDDLEWARE
+    if paths:
+        yield Finding("ok", messages.runs_around_calls(paths))
+    others = [each for each in every if each not in paths]
+    if others:
+        yield Finding("note", messages.runs_around_endpoint(others))
+
+
 def _databases() -> Iterator[Finding]:
     loose = [each.alias for each in connections.all() if not each.settings_dict["ATOMIC_REQUESTS"]]
     if loose:
@@ -214,6 +227,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Schemas": _schemas,
     "Bodies": _bodies,
     "Who may call": _callers,
+    "Middleware": _middleware,
     "Databases": _databases,
     "Results": _results,
 }

@@ -51,6 +51,16 @@ def trouble_for_clients(rules: str) -> str:
     return f"some clients have trouble with: {rules}"
 
 
+def runs_around_calls(paths: Sequence[str]) -> str:
+    """Middleware that runs for the endpoint and for each call."""
+    return f"runs around each call: {', '.join(paths)}"
+
+
+def runs_around_endpoint(paths: Sequence[str]) -> str:
+    """Middleware that runs once for a message."""
+    return f"runs only around the endpoint: {', '.join(paths)}"
+
+
 def not_atomic(databases: Sequence[str]) -> str:
     """Databases without a transaction for each request."""
     names = ", ".join(databases)

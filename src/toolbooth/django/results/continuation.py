@@ -10,9 +10,10 @@ from rest_framework.exceptions import APIException
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.contract import Contract
-from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
+from toolbooth.django.call.invocation import NOT_MOVED
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.results import messages
 from toolbooth.django.results.paged_results import PagedResults, read_output
 from toolbooth.django.results.tokens import (
     Position,
@@ -95,6 +96,13 @@ class Continuation:
             who = caller_hashes(caller(), results.action)
             age = results.chosen.token_age
             position = unseal(arguments[token], results.tool, who, age, is_query=results.is_query)
+            position = self._restored(position)
+            if results.is_numbered(position, asked):
+                results.source.check(position.arguments or {}, asked.filter_keys, arguments)
+                shown = results.numbered_page(position, asked)
+                if shown is not None:
+                    return shown
+                position = replace(position, at=0, unit="text", size=None)
             found, position, note = self._result(position, asked, arguments)
         except (RefusedToken, APIException) as error:
             problem = Problem(code="invalid", path=(token,), message=str(error))
@@ -104,6 +112,12 @@ class Continuation:
             return shown
         return results.whole_with_note(found.text.encode() if found.is_json else found.text)
 
+    def _restored(self, position: Position) -> Position:
+        """The position of a query, with its arguments. Raises RefusedToken."""
+        if position.kept is None or not self.results.is_query:
+            return position
+        return kept_query(position, position.kept, self.results.chosen)
+
     def _result(
         self, position: Position, asked: Controls, called: Json
     ) -> tuple[Written, Position, str]:
@@ -111,18 +125,17 @@ class Continuation:
         it.
         """
         results = self.results
-        if position.kept is not None and not results.is_query:
+        if position.kept is not None:
             instead = messages.instead_of_token(results.tool, is_query=False)
             lost = messages.result_no_longer_kept(instead)
             text, is_json = kept_result(position.kept, results.chosen, lost)
             return read(text) if is_json else plain(text), position, ""
-        if position.kept is not None:
-            position = kept_query(position, position.kept, results.chosen)
         sent = position.arguments or {}
         results.source.check(sent, asked.filter_keys, called)
-        value = results.source.value(sent)
+        value = results.source.value(sent, position.moved or NOT_MOVED)
         found = read_output(results.source.output(value, position.filter_keys))
-        note = "" if digest(found.text) == position.digest else messages.RESULT_HAS_CHANGED
+        has_changed = bool(position.digest) and digest(found.text) != position.digest
+        note = messages.RESULT_HAS_CHANGED if has_changed else ""
         if asked.filter_keys is not None and asked.filter_keys != position.filter_keys:
             found = read_output(results.source.output(value, asked.filter_keys))
             position = replace(position, filter_keys=asked.filter_keys)

@@ -12,13 +12,16 @@ from typing import Any
 from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.boundary.run import run
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.django import messages
+from toolbooth.django import messages as gateway_messages
+from toolbooth.django.call.invocation import NOT_MOVED, Moved
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.results import messages
 from toolbooth.django.results.continuation import Continuation
-from toolbooth.django.results.paged_results import TOKEN, Keys, Output, PagedResults
+from toolbooth.django.results.paged_results import TOKEN, Output, PagedResults
 from toolbooth.django.results.tokens import RefusedToken
+from toolbooth.django.results.view_results import Keys
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import (
     CONTROL_ARGUMENTS,
@@ -44,7 +47,7 @@ class FunctionResults:
     def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
         """There is nothing to trim: `filter_keys` is a view's."""
 
-    def value(self, sent: Json) -> Any:
+    def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
         try:
             values = self.contract.validate(sent)
         except InvalidValues:
@@ -150,7 +153,7 @@ def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contrac
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
             if "enum" in schema and sent.get(name, schema["enum"][0]) not in schema["enum"]:
-                message = messages.one_of(schema["enum"])
+                message = gateway_messages.one_of(schema["enum"])
                 raise InvalidValues(partial(_objections, name, message))
         return sent, accepted.validate(sent)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
-from toolbooth.django import messages
+from toolbooth.django.results import messages
 from toolbooth.django.results.tokens import Position, seal
 from toolbooth.jsonvalue import Json
-from toolbooth.server.results.pages import Written
+from toolbooth.server.results.pages import Unit, Written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,22 +19,32 @@ class Page:
     """What is shown of a result, from `start` on and no further than `stop`."""
 
     found: Written
-    position: Position
+    unit: Unit
     token: str | None
     start: int
     stop: int
     most: int | None
     """Bytes; None: as many as there are."""
-    counted: bool
-    """So many rows were asked for."""
     note: str
     others: str
     """Where the rows are that the answer itself does not hold."""
+    following: Callable[[int], Position | None]
+    """Where to continue after a page that ends at this row or character; None: nothing follows."""
+    count: int | None
+    """All rows or characters; None if that is not known."""
+    size: int | None
+    """All bytes; None if that is not known."""
+    before: int = 0
+    """Rows before those of `found`."""
+    wanted: int | None = None
+    """So many rows were asked for, and exist."""
+    beside: Json = field(default_factory=dict[str, Any])
+    """What else is said of the page."""
 
-    def encode(self) -> bytes:
-        """The page as JSON: as many rows as fit, one at least."""
+    def encode(self) -> tuple[bytes, int]:
+        """The page as JSON, and where it ends: as many rows as fit, one at least."""
         if self.most is None:
-            return self._until(self.stop)
+            return self._until(self.stop), self.stop
         room = self.most
         end = min(self.stop, self._end(room))
         encoded = self._until(end)
@@ -41,42 +53,52 @@ class Page:
             room -= over
             end = max(self.start + 1, min(end - 1, self._end(room)))
             encoded = self._until(end)
-        return encoded
+        return encoded, end
 
     def _end(self, room: int) -> int:
-        return self.found.end(self.position.unit, self.start, room)
+        return self.found.end(self.unit, self.start, room)
 
     def _until(self, end: int) -> bytes:
         """The page that ends here."""
-        unit = self.position.unit
-        key = self.found.free_key("continuation") if unit == "rows" else "continuation"
-        return self.found.page(unit, self.start, end, key, self._continuation(end))
+        key = self.found.free_key("continuation") if self.unit == "rows" else "continuation"
+        return self.found.page(self.unit, self.start, end, key, self._continuation(end))
 
     def _continuation(self, end: int) -> bytes:
         """What is said of a page that ends here: which part it is, and how to get the next."""
-        count = self.found.count(self.position.unit)
-        continuation: Json = {"from": self.start + 1, "to": end} if end > self.start else {}
-        continuation |= {"count": count, "size": self.found.size}
-        if end < count and self.token is not None:
-            continuation[self.token] = seal(replace(self.position, at=end))
+        continuation: Json = {}
+        if end > self.start:
+            continuation |= {"from": self.before + self.start + 1, "to": self.before + end}
+        if self.count is not None:
+            continuation["count"] = self.count
+        if self.size is not None:
+            continuation["size"] = self.size
+        continuation |= self.beside
+        following = self.following(end)
+        if following is not None and self.token is not None:
+            continuation[self.token] = seal(following)
         note = self.note
-        if self.counted and self.most is not None and end < self.stop:
-            wanted, shown = self.stop - self.start, end - self.start
-            note = messages.fewer_rows(wanted, self.most, shown) + note
-        return orjson.dumps({**continuation, "note": note + self._note(count - end)})
+        shown = end - self.start
+        if self.wanted is not None and self.most is not None and shown < self.wanted:
+            note = messages.fewer_rows(self.wanted, self.most, shown) + note
+        return orjson.dumps({**continuation, "note": note + self._note(following, end)})
 
-    def _note(self, more: int) -> str:
-        """What follows this page; `more`: so many rows or characters."""
-        if not more:
+    def _note(self, following: Position | None, end: int) -> str:
+        """What follows this page."""
+        if following is None:
             return f"{self._last()} {self.others}".rstrip()
-        words = messages.more_characters(more)
-        if self.position.unit == "rows":
-            words = messages.more_rows(more, self.found.name)
-        elif self.found.is_json:
-            words = f"{messages.PIECE_OF_JSON} {words}"
+        words = self._more(None if self.count is None else self.count - self.before - end)
         return messages.to_go_on(words, self.token) if self.token else words
 
+    def _more(self, more: int | None) -> str:
+        """That there is more; None: nobody knows how much."""
+        if more is None or more < 1:
+            return messages.some_more_rows(self.found.name)
+        if self.unit == "rows":
+            return messages.more_rows(more, self.found.name)
+        words = messages.more_characters(more)
+        return f"{messages.PIECE_OF_JSON} {words}" if self.found.is_json else words
+
     def _last(self) -> str:
-        if self.position.unit == "rows":
+        if self.unit == "rows":
             return messages.ALL_ROWS if self.others else messages.LAST_PAGE
         return messages.LAST_PIECE_OF_JSON if self.found.is_json else messages.LAST_PIECE

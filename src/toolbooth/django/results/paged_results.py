@@ -5,21 +5,24 @@ Start with `PagedResults`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
-from urllib.parse import parse_qs
 
 import orjson
 from rest_framework.exceptions import APIException
 
-from toolbooth.django import messages
+from toolbooth.django import messages as gateway_messages
 from toolbooth.django.call.caller import caller
-from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.invocation import NOT_MOVED, Moved, SyncInvocation
 from toolbooth.django.call.replies import json_bytes
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.results import messages
+from toolbooth.django.results.numbered_pages import NumberedPages
+from toolbooth.django.results.other_pages import pages_of_view
 from toolbooth.django.results.page import Page
 from toolbooth.django.results.tokens import (
     Position,
@@ -30,7 +33,9 @@ from toolbooth.django.results.tokens import (
     keep_query,
     seal,
 )
-from toolbooth.django.results.view_results import ViewResults
+from toolbooth.django.results.view_results import Keys, ViewResults
+from toolbooth.django.results.window_page import first_large_row, page_of_window, remedies
+from toolbooth.django.results.windows import Window
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import NO_CONTROLS, Controls, control_names, split_controls
@@ -38,14 +43,11 @@ from toolbooth.server.results.pages import Unit, Written, plain, read
 
 logger = logging.getLogger("toolbooth.django")
 
-Keys = tuple[str, ...] | None
 Output = bytes | str
 """JSON, or plain text."""
 
 TOKEN = "continuation_token"
 
-_FEW = 100
-"""Rows of a page whose size nobody said."""
 _LONGEST = 2_000
 """Characters of a token: agents have to copy it."""
 
@@ -59,8 +61,8 @@ class Source(Protocol):
         """
         ...
 
-    def value(self, sent: Json) -> Any:
-        """Run it for the caller that is being answered."""
+    def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
+        """Run it for the caller that is being answered; `moved`: for another page of its list."""
         ...
 
     def output(self, value: Any, filter_keys: Keys) -> Output | None:
@@ -85,10 +87,16 @@ class PagedResults:
     """Running it once more changes nothing: a page is brought by running it again."""
     output_check: Callable[[str], str | None] | None = None
     """How a page differs from what the tool says that it returns; None: it does not."""
+    numbered: NumberedPages | None = None
+    """Brings pages by number and size; None: they cannot be asked for."""
 
     def __call__(self, arguments: Json) -> Any:
         """Run the tool, and show as much of its result as is asked for, or fits."""
         sent, asked = split_controls(arguments, self.arguments.controls)
+        if _is_numbered(asked):
+            shown = self._numbered_first(sent, asked)
+            if shown is not None:
+                return shown
         value = self.source.value(sent)
         output = self.source.output(value, asked.filter_keys)
         return value if output is None else self.first(output, sent, asked)
@@ -103,15 +111,15 @@ class PagedResults:
             raise
         except Exception as error:  # the tool has run, and must not be called again blindly
             logger.exception("tool %r returned what cannot be sent", self.tool)
-            raise ToolError(self.tool, messages.result_cannot_be_sent("")) from error
+            raise ToolError(self.tool, gateway_messages.result_cannot_be_sent("")) from error
 
     def _first(self, output: Output, sent: Json, asked: Controls, rows: int | None) -> Any:
-        is_paged = asked.page is not None or asked.page_size is not None
+        is_paged = _is_numbered(asked)
         is_whole = asked.mode == "full" or (asked.mode is None and self._fits(output))
         if is_whole and not is_paged and rows is None:
             return _whole(output)
         shown = None
-        position = self._beginning(sent, asked)
+        position = None if is_paged else self._beginning(sent, asked)
         if position is not None:
             shown = self.page(read_output(output), position, asked, rows=rows)
         if shown is not None:
@@ -162,57 +170,113 @@ class PagedResults:
         note: str = "",
     ) -> Any:
         """A page, or the summary; None where that would lose what is not shown."""
-        most = None if asked.mode == "full" else self.chosen.max_result
-        # The rest is for the token and what is said.
-        room = None if most is None else most * 3 // 4
-        counted = asked.page is not None or asked.page_size is not None
-        unit: Unit = "rows"
-        if counted:
-            start, stop = self._numbered_page(found, position, asked, room)
-        else:
-            unit = _unit(found, position, room)
-            if position.at and position.unit != unit:
-                position, note = replace(position, at=0), note + messages.PAGED_ANEW
-            start, stop = _rest(found, position, unit, rows)
-        position = replace(position, unit=unit, digest=digest(found.text))
+        most = self._most(asked)
+        unit = _unit(found, position, _room(most))
+        if position.at and position.unit != unit:
+            position, note = replace(position, at=0), note + messages.PAGED_ANEW
+        start, stop = _rest(found, position, unit, rows)
+        size = position.size if unit == "rows" else None
+        position = replace(position, unit=unit, size=size, digest=digest(found.text))
         lasting = self._kept_position(position, found)
         if lasting is None:
             return None
-        others = self._pages_of_view(found)
+        others = pages_of_view(self.arguments, found)
+        count = found.count(unit)
         if asked.mode == "summary":
             encoded = self._summary(found, lasting, note + others)
         else:
-            next_page = Page(
+            page = Page(
                 found=found,
-                position=lasting,
+                unit=unit,
                 token=self.token,
                 start=start,
                 stop=stop,
                 most=most,
-                counted=counted,
                 note=note,
                 others=others,
+                following=lambda end: replace(lasting, at=end) if end < count else None,
+                count=count,
+                size=found.size,
             )
-            encoded = next_page.encode()
+            encoded, _ = page.encode()
         return None if self._is_broken(encoded) else orjson.Fragment(encoded)
 
-    def _pages_of_view(self, found: Written) -> str:
-        """Where the rows are that a view keeps for other pages of its own; nothing where it has
-        none.
+    def _most(self, asked: Controls) -> int | None:
+        """The bytes of a page; None: as many as there are."""
+        return None if asked.mode == "full" else self.chosen.max_result
+
+    # --- a page by number or size ---
+
+    def _numbered_first(self, sent: Json, asked: Controls) -> Any:
+        """The page that a call asks for; None if nothing could be gone on with. Raises
+        ToolInputError.
         """
-        slots = {
-            name: slot for name, slot in self.arguments.slots.items() if slot.bound is not None
-        }
-        following = found.member("next")
-        if not slots or ("next" in found.members and following is None):
-            return ""
-        query = parse_qs(following.partition("?")[2]) if isinstance(following, str) else {}
-        changes = [
-            f"{name}={query[slot.name][0]}" for name, slot in slots.items() if slot.name in query
-        ]
-        if changes:
-            return messages.next_page_of_view(changes)
-        return messages.other_pages_of_view(slots)
+        self._must_show_rows(asked)
+        position = self._beginning(sent, asked)
+        if position is None or self.numbered is None:
+            return None
+        window = self.numbered.first(sent, asked, self._most(asked))
+        return self._shown(window, position, asked, is_asked=True)
+
+    def is_numbered(self, position: Position, asked: Controls) -> bool:
+        """Whether the page after a position is one by number or size."""
+        if self.numbered is None:
+            return False
+        is_sized = position.size is not None and position.unit == "rows"
+        return _is_numbered(asked) or (is_sized and asked.mode != "summary")
+
+    def numbered_page(self, position: Position, asked: Controls) -> Any:
+        """The page after a position by number or size; None if its first row is too large for any
+        page, and the size was not sent again. Raises ToolInputError.
+        """
+        is_asked = _is_numbered(asked)
+        if is_asked:
+            self._must_show_rows(asked)
+        if asked.page is None and position.at and position.unit == "text":
+            raise self._refusal(asked, messages.TOKEN_IS_FOR_TEXT)
+        if self.numbered is None:
+            return None
+        window = self.numbered.further(position, asked, self._most(asked))
+        if asked.filter_keys is not None:
+            position = replace(position, filter_keys=asked.filter_keys)
+        return self._shown(window, position, asked, is_asked=is_asked)
+
+    def _shown(self, window: Window, position: Position, asked: Controls, *, is_asked: bool) -> Any:
+        """The rows of a window; None if there is nothing to show. `is_asked`: all of these rows
+        are asked for. Raises ToolInputError.
+        """
+        most = self._most(asked)
+        found = window.found
+        stop = first_large_row(found, window, _room(most))
+        if stop < window.stop and is_asked:
+            message = messages.row_too_large(window.before + stop + 1, remedies(self.arguments))
+            raise self._refusal(asked, message)
+        if stop == window.start < window.stop:
+            return None
+        count = window.pages[-1].other.count
+        position = replace(position, unit="rows", size=window.size, count=count)
+        lasting = self._kept_position(position, found)
+        if lasting is None:
+            return None
+        wanted = window.wanted if window.is_longer(most) else stop - window.start
+        page_of = partial(page_of_window, self.arguments, self.token, lasting, most, wanted)
+        encoded, end = page_of(window, stop).encode()
+        shorter = window.until(end)
+        if len(shorter.pages) < len(window.pages):
+            # What is said of the view's pages is not about pages that are not shown.
+            encoded, _ = page_of(shorter, end).encode()
+        return orjson.Fragment(encoded)
+
+    def _must_show_rows(self, asked: Controls) -> None:
+        if asked.mode == "summary":
+            raise self._refusal(asked, messages.NOT_WITH_SUMMARY)
+
+    def _refusal(self, asked: Controls, why: str) -> ToolInputError:
+        name = str(self.arguments.called("page_size" if asked.page is None else "page"))
+        problem = Problem(code="invalid", path=(name,), message=why)
+        return ToolInputError([problem], tool=self.tool)
+
+    # --- what is kept ---
 
     def _kept_position(self, position: Position, found: Written) -> Position | None:
         """A position that can be gone on from: by asking again, with short arguments or kept ones,
@@ -228,46 +292,6 @@ class PagedResults:
             return None
         key = keep(found.text, found.is_json, self.chosen)
         return None if key is None else replace(position, kept=key)
-
-    def _numbered_page(
-        self, found: Written, position: Position, asked: Controls, room: int | None
-    ) -> tuple[int, int]:
-        """The rows of a page that was asked for by number. Raises ToolInputError."""
-        size = asked.page_size or min(_FEW, self.chosen.max_page_size)
-        count = found.count("rows")
-        start = min(position.at, count) if asked.page is None else (asked.page - 1) * size
-        stop = min(start + size, count)
-        why = ""
-        if asked.mode == "summary":
-            why = messages.NOT_WITH_SUMMARY
-        elif found.unit(None) == "text":
-            why = messages.ANSWER_HAS_NO_ROWS
-        elif asked.page is None and position.at and position.unit == "text":
-            why = messages.TOKEN_IS_FOR_TEXT
-        elif start >= count > 0 or (start > 0 and count == 0):
-            why = messages.no_such_page(count, max(1, -(-count // size)), size)
-        elif found.unit(room, start, stop) == "text":
-            why = self._too_large(found, room, start, stop)
-        if why:
-            name = str(self.arguments.called("page_size" if asked.page is None else "page"))
-            problem = Problem(code="invalid", path=(name,), message=why)
-            raise ToolInputError([problem], tool=self.tool)
-        return start, stop
-
-    def _too_large(self, found: Written, room: int | None, start: int, stop: int) -> str:
-        """What to send instead of a page that holds a row which alone is too large for one."""
-        large = (row for row in range(start, stop) if found.unit(room, row, row + 1) == "text")
-        return messages.row_too_large(next(large, start) + 1, self._remedies())
-
-    def _remedies(self) -> Iterator[str]:
-        """What can be sent to be shown a row that is too large for a page."""
-        names = {own: name for name, own in self.arguments.controls.items()}
-        if "filter_keys" in names:
-            yield messages.without_large_fields(names["filter_keys"])
-        if "mode" in names:
-            yield f'{names["mode"]} "full"'
-        counting = [names[each] for each in ("page", "page_size") if each in names]
-        yield f"no {' and no '.join(counting)}"
 
     def _summary(self, found: Written, position: Position, note: str) -> bytes:
         summary = found.summary()
@@ -286,14 +310,16 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
     if action.name == "create":
         name = control_names(chosen.arguments).get(TOKEN)
         token = None if name in arguments.properties else name
+    source = ViewResults(call=call)
     return PagedResults(
         tool=call.tool,
         action=action,
         arguments=arguments,
-        source=ViewResults(call=call),
+        source=source,
         chosen=chosen,
         token=token,
         is_query=action.method == "GET",
+        numbered=NumberedPages(source=source, arguments=arguments, chosen=chosen),
     )
 
 
@@ -302,6 +328,15 @@ def read_output(output: Output | None) -> Written:
     if output is None:
         raise RefusedToken(messages.OTHER_FORM_BY_NOW)
     return read(output.decode()) if isinstance(output, bytes) else plain(output)
+
+
+def _is_numbered(asked: Controls) -> bool:
+    return asked.page is not None or asked.page_size is not None
+
+
+def _room(most: int | None) -> int | None:
+    """The bytes of a page that are for rows. The rest is for the token and what is said."""
+    return None if most is None else most * 3 // 4
 
 
 def _unit(found: Written, position: Position, room: int | None) -> Unit:

@@ -22,10 +22,11 @@ from django.core.cache import caches
 from django.db.models import Model
 from django.utils.crypto import salted_hmac
 
-from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, Identity
+from toolbooth.django.call.invocation import Moved
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.results import messages
 from toolbooth.jsonvalue import Json, is_array
 from toolbooth.server.results.pages import Unit
 
@@ -56,6 +57,14 @@ class Position:
     """The key of what is kept: a result that cannot be asked for again, or the arguments of a
     query.
     """
+    size: int | None = None
+    """Rows of a page, if the caller has asked for pages by number or size."""
+    moved: Moved | None = None
+    """What the query of one page of a list has that the arguments do not; `at` is in that page."""
+    before: int = 0
+    """The rows of the list before that page."""
+    count: int | None = None
+    """All rows of the list, as far as its view says."""
 
 
 _FIELDS = tuple(each.name for each in fields(Position))

@@ -8,13 +8,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolbooth.django import messages
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.filters import check_keys
-from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.replies import is_mapping, json_bytes
-from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import Json, is_array
+from toolbooth.django.call.invocation import NOT_MOVED, Moved, SyncInvocation
+from toolbooth.django.call.replies import json_bytes
+from toolbooth.django.results import messages
+from toolbooth.django.results.other_pages import OtherPages, other_pages
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, is_mapping
+from toolbooth.server.results.pages import Path, Written, read
+
+Keys = tuple[str, ...] | None
+"""Names of fields; None: all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPage:
+    """One page of a list, as its view made it."""
+
+    moved: Moved
+    """What its query has that the call did not ask for."""
+    value: Json
+    found: Written
+    other: OtherPages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,27 +39,67 @@ class ViewResults:
 
     call: SyncInvocation
 
-    def check(self, sent: Json, filter_keys: tuple[str, ...] | None, called: Json) -> None:
+    def check(self, sent: Json, filter_keys: Keys, called: Json) -> None:
         name = self.call.arguments.called("filter_keys")
         if name is not None and filter_keys is not None:
-            check_keys(self.call, caller(), {**sent, name: filter_keys}, called)
+            who, asked = caller(), {**sent, name: filter_keys}
+            self.call.within(who, sent, lambda: check_keys(self.call, who, asked, called))
 
-    def value(self, sent: Json) -> Any:
-        return self.call.result(caller(), sent)
+    def value(self, sent: Json, moved: Moved = NOT_MOVED) -> Any:
+        try:
+            return self.call.value(self._response(sent, moved))
+        except ToolError as error:
+            if is_not_found(error):
+                self._must_be_a_page(sent)
+            raise
 
-    def output(self, value: Any, filter_keys: tuple[str, ...] | None) -> bytes:
+    def _response(self, sent: Json, moved: Moved) -> Any:
+        who = caller()
+        return self.call.within(who, sent, lambda: self.call.respond(who, sent, moved=moved))
+
+    def page_of_list(self, sent: Json, moved: Moved, keys: Keys = None) -> ListPage:
+        """One page of a list."""
+        response = self._response(sent, moved)
+        value = self.call.value(response)
+        found = self.written(value, keys)
+        query = self.call.query(sent, moved)
+        is_paged = any(slot.bound is not None for slot in self.call.arguments.slots.values())
+        other = other_pages(response, value, query, len(found.rows), is_paged=is_paged)
+        return ListPage(moved=moved, value=value, found=found, other=other)
+
+    def written(self, value: Json, keys: Keys) -> Written:
+        """A page of a list with only these fields."""
+        return read(self.output(value, keys).decode(), rows_in(value))
+
+    def _must_be_a_page(self, sent: Json) -> None:
+        """Raises ToolInputError if a view has not found the page, but has found the list."""
+        for name, slot in self.call.arguments.slots.items():
+            if slot.bound is None or slot.bound.role != "page" or name not in sent:
+                continue
+            try:
+                other = self.page_of_list(sent, {slot.name: []}).other
+            except (ToolError, ToolInputError):
+                return  # the page is not what is missing
+            if other.count is not None and other.rows:
+                pages = other.pages or -(-other.count // other.rows)
+                message = messages.no_such_page(other.count, pages, other.rows)
+                problem = Problem(code="invalid", path=(name,), message=message)
+                raise ToolInputError([problem], tool=self.call.tool) from None
+
+    def output(self, value: Any, filter_keys: Keys) -> bytes:
         shown = value if filter_keys is None else self._trimmed(value, filter_keys)
         return json_bytes(shown, self.call.tool)
 
     def _trimmed(self, value: Json, keys: tuple[str, ...]) -> Json:
         if self.call.action.name != "list":
             return self._row(value, keys)
-        lists = {name: each for name, each in value.items() if is_array(each)}
-        if not lists:
+        path = rows_in(value)
+        if not path:
             raise self._refusal(messages.ANSWER_HAS_NO_ROWS)
-        # Those that a serializer wrote, rather than any other list that stands beside them.
-        name = max(lists, key=lambda each: (hasattr(lists[each], "serializer"), len(lists[each])))
-        return {**value, name: [self._row(row, keys) for row in lists[name]]}
+        *above, name = path
+        beside: Json = value[above[0]] if above else value
+        trimmed = {**beside, name: [self._row(row, keys) for row in beside[name]]}
+        return {**value, above[0]: trimmed} if above else trimmed
 
     def _row(self, row: Any, keys: tuple[str, ...]) -> Json:
         fields: Mapping[str, Any] = row if is_mapping(row) else {}
@@ -57,3 +113,36 @@ class ViewResults:
         message = messages.call_without(why, name)
         problem = Problem(code="invalid", path=(name,), message=message)
         return ToolInputError([problem], tool=self.call.tool)
+
+
+def rows_in(value: Json) -> Path:
+    """Where the rows of an answer are: the list that a serializer wrote rather than any other list,
+    at the top level rather than one level further down, and the longest of those. Nothing if there
+    is no list.
+    """
+    lists: dict[Path, Any] = {}
+    for name, each in value.items():
+        if is_mapping(each):
+            lists |= {(name, key): inner for key, inner in each.items() if _is_list(inner)}
+        elif _is_list(each):
+            lists[name,] = each
+    lists = {path: each for path, each in lists.items() if _is_text(path)}
+
+    def rank(path: Path) -> tuple[bool, bool, int]:
+        return hasattr(lists[path], "serializer"), len(path) == 1, len(lists[path])
+
+    return max(lists, key=rank, default=())
+
+
+def _is_text(path: Path) -> bool:
+    """Whether the keys are text: others may be written in another way."""
+    return all(type(key) is str for key in path)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def is_not_found(error: ToolError) -> bool:
+    """Whether a view answered 404."""
+    return is_mapping(error.details) and error.details.get("status") == 404

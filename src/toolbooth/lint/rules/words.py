@@ -8,9 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from toolbooth.alternatives import JSON_TEXT
+from toolbooth.examples import Examples
 from toolbooth.lint.listing import Tool
 from toolbooth.lint.rule import Fault, fault, tool_rule
 from toolbooth.lint.schemas import SchemaNode, as_dict, as_list
+from toolbooth.sample import is_filled, json_in
 
 _SCALARS = ("string", "integer", "number", "boolean")
 # As the law lists them (docs/project/evidence/nested-wrapper.md), and what authors call a request
@@ -19,10 +22,8 @@ _WRAPPERS = re.compile(
     r"arguments|args|attributes|body|data|fields|input|model|options|params|parameters|payload"
     r"|req|request|request_\w+"
 )
-_EXAMPLE = re.compile(r"\be\.\s?g\.|\bexamples?\b|\bsuch as\b|[\[{]", re.IGNORECASE)
 _ONE_KEY = re.compile(r"\{\s*[\"'](\w+)[\"']\s*:\s*(?:\"[^\"{}]*\"|'[^'{}]*'|[\w.-]+)\s*\}")
 _SAYS_JSON = re.compile(r"\bJSON\b")
-_JSON_MEDIA = "application/json"
 
 
 # --- descriptions ---
@@ -75,58 +76,37 @@ def long_parameter_description(tool: Tool) -> Iterator[Fault]:
 
 @tool_rule()
 def opaque_parameter(tool: Tool) -> Iterator[Fault]:
-    """A parameter takes an object or array whose inside the schema does not show, and gives no
-    example.
+    """An object or array, at any depth, takes values that neither the type nor an example shows.
 
-    Show one in the description: `Additional metadata, e.g. {"priority": "high"}`. Models cannot see
-    what is not written.
+    Show one as JSON in the description: `Tags, e.g. ["security", "critical"]`. It must fit the
+    type; `{}` and `[]` show nothing. No example is needed for choices, declared fields, booleans,
+    and texts with a format such as `uuid` or `date`.
     """
-    for node in tool.parameters:
-        if _is_opaque(node) and not _has_example(node):
-            yield fault(node, "nothing tells what goes in, and there is no example")
+    for found in Examples(tool.schema).missing():
+        yield Fault(path=found.path, message="nothing shows what to write in it")
 
 
 @tool_rule()
 def no_example(tool: Tool) -> Iterator[Fault]:
-    """A complex parameter has no example.
+    """A text parameter takes JSON, and no example shows which.
 
-    Show one in the description: `Tags, e.g. ["security", "critical"]`.
+    Show one in the description: `Headers as JSON, e.g. {"Accept": "text/html"}`.
     """
     for node in tool.parameters:
-        complex_value = node.kind in ("object", "array") or _takes_json_text(node)
-        if complex_value and not _is_opaque(node) and not _has_example(node):
-            yield fault(node, "complex, and without an example")
-
-
-def _is_opaque(node: SchemaNode) -> bool:
-    keywords = node.keywords
-    if node.kind == "array":
-        items = as_dict(keywords.get("items"))
-        return not items or _is_bare(items)
-    return _is_bare(keywords)
-
-
-def _is_bare(keywords: dict[str, Any]) -> bool:
-    shown = keywords.keys() & {"anyOf", "oneOf", "allOf", "$ref", "enum", "patternProperties"}
-    inside = keywords.get("properties") or as_dict(keywords.get("additionalProperties"))
-    return keywords.get("type") == "object" and not shown and not inside
+        is_declared = node.keywords.get("contentMediaType") == JSON_TEXT
+        if not is_declared and _takes_json_text(node) and not _has_example(node):
+            yield fault(node, "takes JSON, and there is no example")
 
 
 def _has_example(node: SchemaNode) -> bool:
-    inside = (node.keywords, as_dict(node.keywords.get("items")))
-    if any(
-        as_list(each.get("examples")) or "example" in each or as_list(each.get("enum"))
-        for each in inside
-    ):
-        return True
-    return bool(node.keywords.get("default") or _EXAMPLE.search(node.text))
+    keywords = node.keywords
+    given = as_list(keywords.get("examples")) or as_list(keywords.get("enum"))
+    return bool(given or "example" in keywords or any(map(is_filled, json_in(node.text))))
 
 
 def _takes_json_text(node: SchemaNode) -> bool:
-    said = node.keywords.get("contentMediaType") == _JSON_MEDIA or bool(
-        _SAYS_JSON.search(node.text)
-    )
-    return node.kind == "string" and said
+    is_declared = node.keywords.get("contentMediaType") == JSON_TEXT
+    return node.kind == "string" and (is_declared or bool(_SAYS_JSON.search(node.text)))
 
 
 # --- the wrong shape ---

@@ -11,14 +11,16 @@ from typing import Any
 
 import orjson
 
+from toolbooth.boundary.examine import examine
+from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
 from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, near_name, shorten, write_json
 from toolbooth.publish import portable
+from toolbooth.sample import example_of
 from toolbooth.server import messages
 from toolbooth.server.controls import BOOLEAN, HELP_KEY
-from toolbooth.server.dispatch.example import example_of
 from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool, target_of
 
 PAGE = 4_000
@@ -57,8 +59,7 @@ def help_of_one(
         _check_access(access_check)
         found = find(tool)
         made = help_of(found)
-        if len(sent) > 1:
-            made["called"] = messages.NOTHING_CALLED
+        made |= _ignored(found, sent, name)
         if found.output_check is not None:
             # A client holds every answer but an error to the declared output schema.
             raise ToolError(orjson.dumps(made).decode())
@@ -66,6 +67,26 @@ def help_of_one(
 
     contract = compile_json_schema(schema, name=tool)
     return Tool(contract=contract, function=answer, access_check=access_check)
+
+
+def _ignored(tool: Tool, sent: Json, word: str) -> Json:
+    """What help says about the other arguments of its call. Wrappers are explained: without
+    `help`, the tool refuses them.
+    """
+    others = {key: each for key, each in sent.items() if key != word}
+    if not others:
+        return {}
+    contract = tool.contract
+    _, exam = examine(contract.shape, others, contract.limits, thorough=False)
+    refusal = hide_secrets(ToolInputError(exam.problems), contract.shape, others)
+    wrappers = [each for each in refusal.problems if each.code == "nested-wrapper"]
+    if not wrappers:
+        return {"called": messages.NOTHING_CALLED}
+    keys = tuple(dict.fromkeys(str(each.path[-1]) for each in wrappers))
+    return {
+        "called": messages.wrappers_ignored(keys),
+        "ignored": {each.where: each.message for each in wrappers},
+    }
 
 
 def _check_access(access_check: AccessCheck | None) -> None:
@@ -101,9 +122,7 @@ def help_of_action(table: ActionTable, target: Mapping[str, str], sub: Tool) -> 
         _check_access(sub.access_check)
         again = {**target, "action": table.help_action, PARAMS: {"action": target["action"]}}
         made = _page_of(_behind(table, target, sub), "fields", 1, again)
-        if sent.keys() - {table.help}:
-            made["called"] = messages.NOTHING_CALLED
-        return made
+        return made | _ignored(sub, sent, table.help)
 
     contract = replace(_anything(), name=sub.name)
     return Tool(contract=contract, function=answer, access_check=sub.access_check)

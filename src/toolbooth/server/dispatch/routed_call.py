@@ -12,7 +12,7 @@ from typing import Any
 from toolbooth.boundary.read import Reading
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import Remark
-from toolbooth.errors import Problem, ToolInputError
+from toolbooth.errors import Declared, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.tool import PARAMS, ActionTable, Tool
 
@@ -48,7 +48,8 @@ class RoutedCall:
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
         if declared and self.target["action"] == self.table.help_action:
-            declared = {(): (*self.table.keys, PARAMS, "page")}
+            types = {**dict.fromkeys(self.table.keys, "text"), PARAMS: "object", "page": "integer"}
+            declared = {(): Declared(types=types)}
         corrected = moved.corrected
         if corrected is not None:
             corrected = self.table.call(self.target, corrected)

@@ -115,9 +115,16 @@ class Search:
         rest = {name: value for name, value in sent.items() if name != key}
         if not rest.keys().isdisjoint(inner):
             return sent
-        self._slip("nested-wrapper", key, messages.holds_the_whole_call(key, inner))
+        self._slip("nested-wrapper", key, messages.holds_the_whole_call(key, self._known(inner)))
         self.wrapped = dict.fromkeys(inner, (key,))
         return {**rest, **inner}
+
+    def _known(self, call: Json) -> list[str]:
+        """Those arguments of a call that the dispatcher or the sub-tool declares."""
+        tool = named_tool(self.table, call)
+        forms = () if tool is None else tool.contract.shape.objects
+        fields = {name for form in forms for name in form.fields}
+        return [name for name in call if name in self.table.own or name in fields]
 
     def _spelt(self, sent: Json) -> Json:
         """The call with `action` and `resource` in the dispatcher's own spelling."""

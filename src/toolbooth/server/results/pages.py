@@ -16,6 +16,8 @@ import orjson
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 Span = tuple[int, int]
+Path = tuple[str, ...]
+"""The keys of a list in a result: one, or two if it is one level further down."""
 Unit = Literal["rows", "text"]
 """What pages are counted in: rows, or characters of the text where rows cannot be cut apart."""
 
@@ -38,7 +40,9 @@ class Written:
     text: str
     is_json: bool
     name: str = ""
-    """The key of the rows."""
+    """The key of the rows; with a point between two keys, if they are one level further down."""
+    path: Path = ()
+    """The keys of the rows, if they were given."""
     rows: tuple[Span, ...] = ()
     head: str = ""
     """What stands before the first row of a page, and behind the last: all but the closing brace.
@@ -67,10 +71,21 @@ class Written:
 
     def member(self, key: str) -> Any:
         """A value of the object; None where it has none of that name."""
-        if key not in self.members:
-            return None
-        start, end = self.members[key]
-        return json.loads(self.text[start:end])
+        return json.loads(self.member_text(key) or "null")
+
+    def member_text(self, key: str) -> str:
+        """A value of the object as it is written; empty if it has none of that name."""
+        start, end = self.members.get(key, (0, 0))
+        return self.text[start:end]
+
+    def beside(self, key: str) -> str:
+        """The name of a value that is beside the rows."""
+        return ".".join((*self.path[:-1], key))
+
+    @property
+    def rows_text(self) -> str:
+        """All rows as they are written."""
+        return self.text[self.rows[0][0] : self.rows[-1][1]] if self.rows else ""
 
     def end(self, unit: Unit, start: int, room: int) -> int:
         """Where a page ends that begins at `start` and has `room` bytes: behind one row or
@@ -149,15 +164,17 @@ def plain(text: str) -> Written:
     return Written(text=text, is_json=False)
 
 
-def read(text: str) -> Written:
-    """A result in JSON. Its rows are those of its longest list at the top level."""
+def read(text: str, path: Path = ()) -> Written:
+    """A result in JSON. Its rows are those of the list at this path; without a path, those of its
+    longest list at the top level.
+    """
     try:
-        return _read(text)
+        return _read(text, path)
     except (ValueError, IndexError):  # an author's own text, which is no JSON
         return Written(text=text, is_json=True)
 
 
-def _read(text: str) -> Written:
+def _read(text: str, path: Path) -> Written:
     start = _past(text, 0)
     if text[start] == "[":
         rows = tuple(span for _, span in _members(text, start, keyed=False))
@@ -166,20 +183,68 @@ def _read(text: str) -> Written:
         )
     if text[start] != "{":
         return Written(text=text, is_json=True)
-    members = list(_members(text, start, keyed=True))
-    lists = [(key, span) for key, span in members if text[span[0]] == "["]
+    members = dict(_members(text, start, keyed=True))
+    found = members
+    if len(path) > 1 and path[0] in members:
+        # The rows are one level further down, and so is what is beside them.
+        start, _ = members.pop(path[0])
+        inner = {f"{path[0]}.{key}": span for key, span in _members(text, start, keyed=True)}
+        found, members = inner, {**members, **inner}
+    lists = {key: span for key, span in found.items() if text[span[0]] == "["}
     if not lists:
-        return Written(text=text, is_json=True, members=dict(members))
-    name, span = max(lists, key=lambda each: each[1][1] - each[1][0])
+        return Written(text=text, is_json=True, members=members)
+    wanted = ".".join(path)
+    name = max(lists, key=lambda key: (key == wanted, lists[key][1] - lists[key][0]))
+    start, end = lists[name]
     return Written(
         text=text,
         is_json=True,
         name=name,
-        rows=tuple(each for _, each in _members(text, span[0], keyed=False)),
-        head=text[: span[0] + 1],
-        tail=text[span[1] - 1 :].rstrip()[:-1],
-        members=dict(members),
+        path=path,
+        rows=tuple(each for _, each in _members(text, start, keyed=False)),
+        head=text[: start + 1],
+        tail=text[end - 1 :].rstrip()[:-1],
+        members=members,
     )
+
+
+def joined(parts: Sequence[Written]) -> Written:
+    """Pages of one list as one page: the rows of all of them. What is beside the rows is that of
+    the first page, but the link to the next page is that of the last one.
+    """
+    first, last = parts[0], parts[-1]
+    if first is last:
+        return first
+    rows = ",".join(part.rows_text for part in parts if part.rows)
+    found = read(f"{first.head}{rows}{first.tail}}}", first.path)
+    link = first.beside("next")
+    if link not in found.members or link not in last.members:
+        return found
+    start, end = found.members[link]
+    text = found.text[:start] + last.member_text(link) + found.text[end:]
+    return read(text, first.path)
+
+
+def differing(parts: Sequence[Written]) -> Json:
+    """What is beside the rows of each page, as `view_pages`, if it is not the same on all of them.
+    Links to other pages are left out.
+    """
+    first = parts[0]
+    known = (first.name, first.beside("next"), first.beside("previous"))
+    keys = dict.fromkeys(key for part in parts for key in part.members if key not in known)
+    changing = [key for key in keys if not _is_same(key, parts)]
+    if not changing:
+        return {}
+    return {"view_pages": [_fragments(part, changing) for part in parts]}
+
+
+def _is_same(key: str, parts: Sequence[Written]) -> bool:
+    return all(part.member_text(key) == parts[0].member_text(key) for part in parts)
+
+
+def _fragments(part: Written, keys: Sequence[str]) -> dict[str, orjson.Fragment]:
+    """Values of an object as they are written."""
+    return {key: orjson.Fragment(part.member_text(key)) for key in keys if key in part.members}
 
 
 def _members(text: str, start: int, *, keyed: bool) -> Iterator[tuple[str, Span]]:

@@ -139,7 +139,7 @@ class Search:
             self.tried += 1
             try:
                 found = judge(arguments)
-            # The author's validator failed, or we did: either way the agent gets no answer.
+            # A validator has answered by itself, or we failed: the schema has not judged the call.
             except Exception as error:
                 found = ("broken", f"{type(error).__name__}: {error}")
             if found:

@@ -49,6 +49,8 @@ def wire(
 ) -> Any:
     """The arguments in the exact shape that a real client delivers.
 
+    They are not validated: use `call_over_wire` to test a tool with them.
+
     `host="js"`: through JavaScript, as most clients are written in it: 1.0 comes as 1, integers
     past 2**53 are rounded, keys like "2" come first, NaN comes as null, `UNDEFINED` not at all.
     `fill="openai-strict"`: as a model in strict mode writes it, every declared key in the order of

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up, same_json
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 
@@ -113,8 +113,11 @@ def form_of(forms: Sequence[ObjectShape], value: dict[str, Any]) -> ObjectShape 
 
 def _has_tags(form: ObjectShape, sent: Mapping[str, Any]) -> bool:
     """Whether a form has the tags that were sent."""
-    constants = ((value, form.fields[tag].shape.constants) for tag, value in sent.items())
-    return all(value in (allowed or ()) for value, allowed in constants)
+    for tag, value in sent.items():
+        constants = form.fields[tag].shape.constants or ()
+        if not any(same_json(value, each) for each in constants):
+            return False
+    return True
 
 
 def _tags(forms: Sequence[ObjectShape]) -> set[str]:

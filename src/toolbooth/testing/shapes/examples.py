@@ -18,7 +18,7 @@ from toolbooth.boundary.accept import accept_bytes
 from toolbooth.contract import Contract
 from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Schema
-from toolbooth.server.dispatch.example import scalar
+from toolbooth.sample import json_in, scalar
 from toolbooth.testing.offline_schema import is_schema, refuse_outside_references
 from toolbooth.testing.shapes.generate import Document, arguments_for, both
 
@@ -147,11 +147,9 @@ class _ExampleMaker:
 
     def _json(self, schema: Schema, above: frozenset[str]) -> str:
         """JSON text: as the description has it, or as the schema of its content says."""
-        _, found, rest = str(schema.get("description", "")).partition("e.g. ")
-        try:
-            return json.dumps(json.JSONDecoder().raw_decode(rest if found else "")[0])
-        except ValueError:
-            return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
+        for value in json_in(str(schema.get("description", ""))):
+            return json.dumps(value)
+        return json.dumps(self.make(schema.get("contentSchema", {"type": "object"}), above))
 
 
 def _fixed_values(schema: Schema) -> list[Any]:

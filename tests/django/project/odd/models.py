@@ -78,3 +78,49 @@ class Badge(models.Model):
     """Its key is another row's."""
 
     device = models.OneToOneField(Device, primary_key=True, on_delete=models.CASCADE)
+
+
+class Rack(models.Model):
+    """A UUID for a key, and one text that no two rows have in common."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    name = models.CharField(max_length=40, unique=True)
+
+
+class Vendor(models.Model):
+    """Two texts that no two rows have in common."""
+
+    name = models.CharField(max_length=40, unique=True)
+    code = models.CharField(max_length=10, unique=True)
+
+
+class Zone(models.Model):
+    """Unique by constraint alone; `area` is not, for the constraint has a condition."""
+
+    code = models.CharField(max_length=10)
+    area = models.CharField(max_length=10, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["code"], name="zone_code"),
+            models.UniqueConstraint(
+                fields=["area"], name="zone_area", condition=models.Q(area="north")
+            ),
+        ]
+
+
+class Team(models.Model):
+    """A name that several rows may have."""
+
+    name = models.CharField(max_length=40)
+
+
+class Port(models.Model):
+    label = models.CharField(max_length=40)
+    rack = models.ForeignKey(Rack, null=True, blank=True, on_delete=models.CASCADE)
+    vendor = models.ForeignKey(Vendor, null=True, blank=True, on_delete=models.CASCADE)
+    zone = models.ForeignKey(Zone, null=True, blank=True, on_delete=models.CASCADE)
+    team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE)
+    zones = models.ManyToManyField(Zone, blank=True, related_name="+")
+    racks = models.ManyToManyField(Rack, blank=True, related_name="+")
+    next = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, models, transaction
 from django.db.models import NOT_PROVIDED, Model, Q
 from rest_framework import serializers
@@ -21,9 +21,10 @@ from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operation
 from toolbooth.django.describe.spectacular import describing
+from toolbooth.django.management.printing import PrintingCommand
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     """Finds rows in which every writable field has its empty default."""
 
     help = (

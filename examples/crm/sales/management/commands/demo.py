@@ -12,11 +12,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from sales.management.commands.seed import PASSWORD, USER
 from sales.models import Contact
 from toolbooth.django.management.commands.mcp_config import configuration_for
+from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.testing import acting_as
 
 AGENT = {"email": "agent@example.com", "first_name": "Agent"}
@@ -44,7 +45,7 @@ CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     help = "Seed the example, show the calls of the incident, and serve it until Ctrl-C."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,16 +8,17 @@ import sys
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     """Calls one tool."""
 
     help = messages.CALL_HELP

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rest_framework.authentication import TokenAuthentication
 
 from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.testing import endpoint_path
 from toolbooth.jsonvalue import Json
 
@@ -85,7 +86,7 @@ def configuration_for(client: str, name: str, url: str, authorization: str | Non
     return {known.key: {name: known.entry(url, headers)}}
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     """Prints the configuration of a client."""
 
     help = messages.CONFIG_HELP

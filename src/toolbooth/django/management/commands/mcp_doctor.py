@@ -8,13 +8,12 @@ import sys
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from toolbooth.django.management import messages
 from toolbooth.django.management.examinations import EXAMINATIONS, Finding, findings
+from toolbooth.django.management.printing import PrintingCommand
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     """Looks at everything, and goes on after a fault."""
 
     help = messages.DOCTOR

@@ -6,17 +6,18 @@ from collections.abc import Iterable
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
 
 _LONGEST = 60
 
 
-class Command(BaseCommand):
+class Command(PrintingCommand):
     """Lists the tools."""
 
     help = messages.TOOLS_HELP

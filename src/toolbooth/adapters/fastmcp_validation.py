@@ -1,0 +1,45 @@
+"""FastMCP's own validation, of transformed tools and of those that run in a way of their own."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType
+from typing import Any
+
+from fastmcp.exceptions import FastMCPError, McpError
+from fastmcp.tools import FunctionTool, Tool
+
+# FastMCP has no public names for the place where it validates, nor for the wrapper of a body.
+from fastmcp.tools.function_tool import (
+    _wrap_body_errors,  # pyright: ignore[reportPrivateUsage]
+)
+from fastmcp.tools.tool_transform import TransformedTool
+from pydantic import ValidationError
+
+from toolbooth.adapters.sdk.host_validation import failed_path, locals_where_failed, unreadable
+from toolbooth.errors import ToolError, ToolInputError
+
+_KNOWN = (ValidationError, FastMCPError, McpError, ToolError, ToolInputError)
+"""The exceptions for which FastMCP, or the adapter, has an answer."""
+
+_VALIDATING = FunctionTool._run_body.__code__  # pyright: ignore[reportPrivateUsage]
+_wrap: Any = inspect.unwrap(_wrap_body_errors)
+_BODIES = [each for each in _wrap.__code__.co_consts if isinstance(each, CodeType)]
+
+
+def refused_by_host(error: Exception, tool: Tool) -> ToolInputError | None:
+    """The refusal for an exception in FastMCP's validation; None for any other."""
+    found = None if isinstance(error, _KNOWN) else locals_where_failed(error, _VALIDATING, _BODIES)
+    if found is None:
+        return None
+    path = failed_path(error, found["type_adapter"].core_schema, found["arguments"])
+    return unreadable((*(_name_in(tool, each) for each in path[:1]), *path[1:]))
+
+
+def _name_in(tool: Tool, name: Any) -> Any:
+    """The name that a parameter has in a tool, maybe one that was transformed several times."""
+    if not isinstance(tool, TransformedTool):
+        return name
+    name = _name_in(tool.parent_tool, name)
+    changed = tool.transform_args.get(name)
+    return changed.name if changed is not None and isinstance(changed.name, str) else name

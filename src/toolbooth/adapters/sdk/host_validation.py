@@ -1,0 +1,57 @@
+"""An exception in a validation that a host makes itself, for tools of which we know the schema
+alone: it is a refusal, as in a validation of ours.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from traceback import walk_tb
+from types import CodeType
+from typing import Any
+
+from toolbooth.boundary.messages import UNREADABLE_VALUE
+from toolbooth.compile.pydantic.places import place_of
+from toolbooth.contract import UNREADABLE
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath
+
+logger = logging.getLogger("toolbooth")
+
+
+def locals_where_failed(
+    error: Exception, validating: CodeType, bodies: Collection[CodeType] = ()
+) -> Mapping[str, Any] | None:
+    """The local variables of the host's function that was validating; None if the exception is from
+    elsewhere, such as the body of a tool.
+    """
+    found: Mapping[str, Any] | None = None
+    for frame, _ in walk_tb(error.__traceback__):
+        if frame.f_code in bodies:
+            return None
+        if frame.f_code is validating:
+            found = frame.f_locals
+    return found
+
+
+def failed_path(error: Exception, core: Any, arguments: Json) -> JsonPath:
+    """The path of an exception in arguments that Pydantic has validated by a core schema of the
+    host's. Logs the exception.
+    """
+    logger.error("validating the arguments of a tool failed", exc_info=error)
+    definitions: dict[str, Any] = {}
+    if core["type"] == "definitions":
+        definitions = {each["ref"]: each for each in core["definitions"]}
+        core = core["schema"]
+    if core["type"] == "model":  # the host's own: one of its methods was running in any case
+        core = core["schema"]
+    if core["type"] == "call":
+        params = core["arguments_schema"]["arguments_schema"]
+        core = {"type": "typed-dict", "fields": {each["name"]: each for each in params}}
+    return place_of(error, core, arguments, definitions)[0]
+
+
+def unreadable(path: JsonPath) -> ToolInputError:
+    """The refusal of a value that could not be read."""
+    message = UNREADABLE_VALUE
+    return ToolInputError([Problem(code="invalid", path=path, message=message, kind=UNREADABLE)])

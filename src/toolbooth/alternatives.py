@@ -1,0 +1,150 @@
+"""The schemas of one JSON Schema document, each as its alternatives: one per type, with references
+followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
+from toolbooth.references import References
+
+JSON_TEXT = "application/json"
+
+NESTS_AGAIN = "nests the same again"
+TOO_DEEP = "nested too deep to show"
+"""In the description of an object that is published without its fields: they are named behind it,
+or were shown above.
+"""
+
+_IMPLIED_KINDS = (
+    ("object", frozenset(("properties", "required", "additionalProperties", "patternProperties"))),
+    ("array", frozenset(("items", "prefixItems"))),
+)
+_ANYTHING = frozenset(("string", "boolean", "object", "array"))
+
+_SAID = frozenset(("description", "examples", "example", "default"))
+"""What a schema says to its readers."""
+
+_PARTS = frozenset(("$ref", "anyOf", "oneOf", "allOf"))
+
+
+@dataclass(slots=True)
+class Node:
+    """A schema with its references followed: alternatives of one type each, and what is said of
+    them.
+    """
+
+    branches: list[Schema] = field(default_factory=list[Schema])
+    texts: list[str] = field(default_factory=list[str])
+    values: list[Any] = field(default_factory=list[Any])
+
+    def note(self, schema: Schema) -> None:
+        """Keep what a schema says to its readers."""
+        if isinstance(text := schema.get("description"), str):
+            self.texts.append(text)
+        self.values += _list_of(schema.get("examples"))
+        self.values += [schema[key] for key in ("example", "default") if key in schema]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the fields were left out, because they were shown above or would be too deep."""
+        return any(reason in text for text in self.texts for reason in (NESTS_AGAIN, TOO_DEEP))
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether any JSON may be sent, so that no object or array is asked for."""
+        kinds = {kind_of(branch) for branch in self.branches}
+        return None in kinds or kinds >= _ANYTHING
+
+
+class Document:
+    """One JSON Schema document, whose parts refer to each other."""
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+        self._references = References(schema)
+        shared: Schema = schema if is_mapping(schema) else {}
+        self.definitions = {key: shared[key] for key in ("$defs", "definitions") if key in shared}
+
+    def open(self, schema: Any) -> Node:
+        """The alternatives of a schema."""
+        node = Node()
+        self._add(node, schema, {}, frozenset())
+        return node
+
+    def _add(self, node: Node, schema: Any, around: Schema, above: frozenset[str]) -> None:
+        """Add the branches of a schema to a node, with the keywords around it."""
+        if not is_mapping(schema):
+            node.branches.append(around)
+            return
+        node.note(schema)
+        skipped = _SAID | _PARTS
+        own = {**around, **{key: each for key, each in schema.items() if key not in skipped}}
+        options = [*_list_of(schema.get("anyOf")), *_list_of(schema.get("oneOf"))]
+        ref = schema.get("$ref")
+        if isinstance(ref, str) and ref not in above:
+            options.append(self._target(schema, ref))
+            above |= {ref}
+        for option in options:
+            self._add(node, option, own, above)
+        parts = Node()
+        for part in _list_of(schema.get("allOf")):
+            self._add(parts, part, own, above)
+        node.branches += filter(kind_of, parts.branches)
+        node.texts += parts.texts
+        node.values += parts.values
+        if not (options or parts.branches or ref):
+            node.branches += _by_type(own)
+
+    def _target(self, schema: Schema, ref: str) -> Any:
+        try:
+            return self._references.target(schema, ref)
+        except NoSuchPart:
+            return {}
+
+
+# --- one schema ---------------------------------------------------------------------------------
+
+
+def _by_type(schema: Schema) -> list[Schema]:
+    """A schema as one per type, without null."""
+    kinds = schema.get("type")
+    if is_array(kinds):
+        return [{**schema, "type": kind} for kind in kinds if kind != "null"]
+    return [] if kinds == "null" else [schema]
+
+
+def kind_of(branch: Schema) -> str | None:
+    """The type of a branch; None if it may be anything."""
+    kind = branch.get("type")
+    if isinstance(kind, str):
+        return kind
+    if "enum" in branch or "const" in branch:
+        return "string"
+    return next((kind for kind, keys in _IMPLIED_KINDS if branch.keys() & keys), None)
+
+
+def is_json_text(branch: Schema) -> bool:
+    return kind_of(branch) == "string" and branch.get("contentMediaType") == JSON_TEXT
+
+
+def content_of(branch: Schema) -> Any:
+    """The schema of the JSON in a text."""
+    return branch.get("contentSchema", {"type": ["object", "array"]})
+
+
+def items_of(branch: Schema) -> Iterator[Any]:
+    """The schemas of the items of an array."""
+    for key in ("prefixItems", "items"):
+        found = branch.get(key, False)
+        if is_array(found):
+            yield from found
+        elif found is not False:
+            yield found
+
+
+def _list_of(value: Any) -> list[Any]:
+    return value if is_array(value) else []

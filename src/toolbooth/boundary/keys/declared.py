@@ -1,0 +1,43 @@
+"""The declared fields of an object, as a refusal lists them: their names, each with its type in
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from toolbooth.boundary.keys.messages import REQUIRED, type_in_words
+from toolbooth.errors import Declared
+from toolbooth.shape import ObjectShape
+
+
+@lru_cache(maxsize=1024)  # agents make the same slips again and again
+def declared_in(*forms: ObjectShape) -> Declared:
+    """The declared fields of an object that may have any of these forms."""
+    return _listed(_names(forms), forms)
+
+
+def declared_among(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
+    """Those of the declared fields that have one of these names."""
+    chosen = set(names)
+    return _listed([name for name in _names(forms) if name in chosen], forms)
+
+
+def _names(forms: tuple[ObjectShape, ...]) -> Iterable[str]:
+    return dict.fromkeys(name for form in forms for name in form.names)
+
+
+def _listed(names: Iterable[str], forms: tuple[ObjectShape, ...]) -> Declared:
+    types: dict[str, str] = {}
+    controls: list[str] = []
+    for name in names:
+        fields = [form.fields[name] for form in forms if name in form.fields]
+        if any(name in form.controls for form in forms):
+            controls.append(name)
+        else:
+            # What one form of a union does not need may be left out.
+            required = len(fields) == len(forms) and all(each.required for each in fields)
+            types[name] = type_in_words(fields[0].shape, required=required)
+    required_first = sorted(types.items(), key=lambda each: not each[1].endswith(REQUIRED))
+    return Declared(types=dict(required_first), controls=tuple(controls))

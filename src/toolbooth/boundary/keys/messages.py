@@ -1,0 +1,190 @@
+"""The sentences of a refusal about keys: a wrapper and what to send instead of it, the declared
+fields and their types.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+from toolbooth.errors import Declared
+from toolbooth.jsonvalue import (
+    JsonPath,
+    listed,
+    listed_within,
+    path_text,
+    quoted,
+    shorten,
+    write_json,
+)
+from toolbooth.shape import JsonType, Shape
+
+_ADVICE = 200
+"""Characters of the list of fields to send instead of a wrapper."""
+
+_PATH = 80
+"""Characters of a path inside a sentence."""
+
+REQUIRED = ", required"
+"""The end of the type of a required field."""
+
+_MOST_CHOICES = 8
+"""Choices that the type of a field lists."""
+
+# --- undeclared keys ----------------------------------------------------------------------------
+
+
+class Contents(NamedTuple):
+    """What a wrapper contains, compared with the object that the wrapper is in."""
+
+    unsent: tuple[str, ...] = ()
+    """Declared fields that were not sent in that object."""
+    repeated: tuple[str, ...] = ()
+    """Declared fields that were sent there too, with the same value."""
+    conflicting: tuple[str, ...] = ()
+    """Declared fields that were sent outside the wrapper too, with another value."""
+    similar: tuple[tuple[str, str], ...] = ()
+    """Undeclared keys, each with the declared name that it is similar to."""
+    undeclared: tuple[str, ...] = ()
+    """All other keys."""
+    is_open: bool = False
+    """The object is open, so these keys may be sent there too."""
+
+
+def wrapper(key: str, value: Any, path: JsonPath, found: Contents | None) -> str:
+    """An undeclared key that holds an object: what it is, why it happens, what to send instead.
+    `found` is None if the declared fields are not known.
+    """
+    content = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
+    cause = "a wrapper" if path else "a REST-style wrapper"
+    level = f"directly in {shorten(path_text(path), _PATH)}" if path else "at the top level"
+    name = quoted(key)
+    advice = _advice(name, level, found)
+    fact = f"{name} is not a declared field and its value is {content}"
+    return f"{fact}. Likely cause: {cause}. {advice}"
+
+
+def _advice(key: str, level: str, found: Contents | None) -> str:
+    if found is None:
+        return f"Send its fields {level}, not inside {key}"
+    said: list[str] = []
+    if found.unsent:
+        said.append(f"Send {listed_within(found.unsent, _ADVICE)} {level}, not inside {key}")
+    if found.conflicting:
+        is_, it = ("is", "it") if len(found.conflicting) == 1 else ("are", "each")
+        names = listed(found.conflicting, 4)
+        said.append(f"{names} {is_} also sent outside {key}, with another value: send {it} once")
+    if found.repeated:
+        is_ = "is" if len(found.repeated) == 1 else "are"
+        said.append(f"{listed(found.repeated, 4)} {is_} already sent {level}")
+    for name, near in found.similar:
+        said.append(f"{quoted(name)} is not a declared field; did you mean {quoted(near)}?")
+    if found.undeclared:
+        said.append(_undeclared(found))
+    if not (found.unsent or found.conflicting or found.similar or found.undeclared):
+        said.append(f"Leave {key} out")
+    if len(said) == 1:
+        return said[0]
+    return " ".join(map(sentence, said)).removesuffix(".")
+
+
+def _undeclared(found: Contents) -> str:
+    names = listed(found.undeclared, 4)
+    if found.is_open:
+        return f"{names} can be sent there too"
+    if len(found.undeclared) == 1:
+        return f"{names} is not a declared field either"
+    return f"{names} are not declared fields either"
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, unless it is a question."""
+    return text if text.endswith("?") else f"{text}."
+
+
+def misspelt_object(key: str, near: str) -> str:
+    """An undeclared key that holds an object, and is similar to a declared one."""
+    return (
+        f"{quoted(key)} is not a declared field and holds a nested object; "
+        f"did you mean {quoted(near)}?"
+    )
+
+
+def unknown_field(key: str, near: str | None) -> str:
+    """An undeclared key, and a similar declared one if there is one."""
+    question = f"; did you mean {quoted(near)}?" if near else ""
+    return f"there is no field {quoted(key)}{question}"
+
+
+# --- declared fields ----------------------------------------------------------------------------
+
+
+def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> str:
+    """The fields of the object at a path, as many as there is room for."""
+    where = "" if path == "$" else f" of {shorten(path, _PATH)}"
+    names, controls = tuple(declared.types), _controls(declared)
+    if not names:
+        return f"No fields are declared{where}.{controls}"
+    start = f"Declared fields{where}: "
+    return f"{start}{listed_within(names, room - len(start) - len(controls) - 1)}.{controls}"
+
+
+def _controls(declared: Declared) -> str:
+    return f"\nThe server also takes: {listed(declared.controls)}." if declared.controls else ""
+
+
+_TYPES: dict[JsonType, str] = {
+    "string": "text",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "array": "array",
+    "null": "null",
+}
+"""In the order in which they are named."""
+
+_ARRAYS: dict[JsonType, str] = {
+    "string": "array of text",
+    "integer": "array of integers",
+    "number": "array of numbers",
+    "boolean": "array of true or false",
+    "object": "array of objects",
+    "array": "array of arrays",
+}
+_SCALARS = ("string", "integer", "number", "boolean")
+
+
+def type_in_words(shape: Shape, *, required: bool) -> str:
+    """What a field takes, such as `integer or null, required`."""
+    types = shape.behind if shape.opaque else shape.types
+    words = " or ".join(_branches(shape, types)) or "nothing"
+    if shape.opaque and not shape.behind:
+        words = "anything"
+    if shape.json_text:
+        words = f"JSON text of {words}"
+    return f"{words}{REQUIRED}" if required else words
+
+
+def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:
+    """Each JSON type that a field takes; choices instead of their type."""
+    chosen = [each for each in shape.constants or () if each is not None]
+    made = [write_json(each) for each in chosen[:_MOST_CHOICES]]
+    if len(chosen) > _MOST_CHOICES:
+        made.append(f"{len(chosen) - _MOST_CHOICES} others")
+    for kind, word in _TYPES.items():
+        is_chosen = shape.constants is not None and kind in _SCALARS
+        is_number = kind == "integer" and "number" in types
+        if kind in types and not is_chosen and not is_number:
+            made.append(_word(shape, kind, word))
+    return made
+
+
+def _word(shape: Shape, kind: JsonType, word: str) -> str:
+    if kind == "string" and shape.temporal:
+        return "date or time as ISO 8601 text"
+    if kind != "array" or len(shape.arrays) != 1:
+        return word
+    items = shape.arrays[0].items
+    only = tuple(items.types) if items is not None and not items.opaque else ()
+    return _ARRAYS.get(only[0], word) if len(only) == 1 else word

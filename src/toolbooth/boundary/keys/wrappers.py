@@ -1,0 +1,178 @@
+"""Wrappers: which undeclared key is one, what it contains, and what to send instead. The sentences
+are in `messages.py` beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from toolbooth.boundary.keys import messages
+from toolbooth.boundary.keys.messages import Contents
+from toolbooth.boundary.read import text_as_object
+from toolbooth.boundary.refusals import nearest
+from toolbooth.boundary.repairs import NOT_SENT, admits
+from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.errors import ProblemCode
+from toolbooth.jsonvalue import Json, JsonPath, is_object, same_json
+from toolbooth.key_patterns import matching_shapes, undeclared_shape
+from toolbooth.shape import Field, ObjectShape
+
+_MOST_RESPELT = 3
+"""Undeclared names inside a wrapper that are compared with the declared ones."""
+
+_MOST_BESIDE = 100
+"""Keys beside a wrapper among which others are looked for."""
+
+_MOST_WRAPPERS = 8
+"""Wrappers whose values are compared: hostile input must not cost more."""
+
+
+def undeclared_key(
+    form: ObjectShape | None, key: str, inner: Json | None, beside: Json, path: JsonPath
+) -> tuple[ProblemCode, str]:
+    """The problem with an undeclared key of `beside`, the object at `path`. `inner` is the object
+    that its value is, or holds as JSON text; `form` is None if the declared fields are not known.
+    """
+    near = None if form is None else nearest(key, form)
+    if inner is None:
+        return "unknown-key", messages.unknown_field(key, near)
+    if form is not None and near is not None and form.fields[near].shape.objects:
+        return "nested-wrapper", messages.misspelt_object(key, near)
+    found = None if form is None else _contents(form, key, inner, beside)
+    return "nested-wrapper", messages.wrapper(key, beside[key], path, found)
+
+
+def is_wrapper(form: ObjectShape, key: str, inner: Json | None, beside: Json) -> bool:
+    """Whether an undeclared key of an open object is a wrapper: all keys inside it are declared
+    names, or one of them is a required field that was not sent. A key that matches a pattern of the
+    object is as good as declared.
+    """
+    if not inner or matching_shapes(form, key):
+        return False
+    if all(name in form.fields for name in inner):
+        return True
+    return _contains_unsent(form, key, inner, beside)
+
+
+def _contains_unsent(form: ObjectShape, key: str, inner: Json, beside: Json) -> bool:
+    """Whether a required field is inside a wrapper, or in wrappers within it, instead of where it
+    is declared.
+    """
+    names = [name for each in _wrapped_in_turn(form, inner) for name in each]
+    # Further keys may be declared as objects that have such a field of their own.
+    shape = undeclared_shape(form, key)
+    forms = () if shape is None else shape.objects
+    own = {name for each in forms for name in each.fields}
+    for name in names:
+        field = form.fields.get(name)
+        if field is None or not field.required or name in own:
+            continue
+        if not _is_sent(form, field, beside):
+            return True
+    return False
+
+
+def _wrapped_in_turn(form: ObjectShape, inner: Json) -> Iterator[Json]:
+    """What a wrapper contains. If that is a single undeclared object, also what this contains, and
+    so on.
+    """
+    yield inner
+    while len(inner) == 1:
+        key, value = next(iter(inner.items()))
+        if key in form.fields or not is_object(value):
+            return
+        inner = value
+        yield inner
+
+
+def _is_sent(form: ObjectShape, field: Field, beside: Json) -> bool:
+    if field.name in beside:
+        return True
+    return any(each is field and key in beside for key, each in form.fields.items())
+
+
+# --- what to send instead -----------------------------------------------------------------------
+
+
+def _contents(form: ObjectShape, key: str, inner: Json, beside: Json) -> Contents:
+    fields = form.fields
+    # The usual case: everything was sent inside the wrapper, and all of it is declared.
+    if len(beside) == 1 and inner.keys() <= fields.keys():
+        return Contents(tuple(inner))
+    if len(inner) == 1:
+        inner = _innermost(form, inner)
+    is_declared = inner.keys() <= fields.keys()
+    if not is_declared and len(inner) <= len(fields):
+        # {"address": {"city": …}} where the fields are flat: address_city.
+        prefixed = {f"{key}_{name}": each for name, each in inner.items()}
+        is_declared = prefixed.keys() <= fields.keys()
+        inner = prefixed if is_declared else inner
+    is_alone = len(beside) < _MOST_BESIDE and len(beside.keys() - fields.keys()) == 1
+    has_aliases = len(fields) > len(form.names)
+    if is_declared and is_alone and not has_aliases and inner.keys().isdisjoint(beside):
+        return Contents(tuple(inner))
+    flat = {id(field): beside[name] for name, field in fields.items() if name in beside}
+    wrapped = {} if is_alone else _in_other_wrappers(form, key, beside)
+    unsent: list[str] = []
+    repeated: list[str] = []
+    conflicting: list[str] = []
+    for name in filter(fields.__contains__, inner):
+        sent = flat.get(id(fields[name]), NOT_SENT)
+        other = wrapped.get(name, inner[name]) if sent is NOT_SENT else sent
+        if not same_json(other, inner[name]):
+            conflicting.append(name)
+        elif sent is NOT_SENT:
+            unsent.append(name)
+        else:
+            repeated.append(name)
+    found = Contents(tuple(unsent), tuple(repeated), tuple(conflicting))
+    return found if is_declared else _with_undeclared(found, form, key, inner, beside)
+
+
+def _in_other_wrappers(form: ObjectShape, key: str, beside: Json) -> Json:
+    """The values in the first wrappers beside this one."""
+    made: Json = {}
+    others = [name for name in islice(beside, _MOST_BESIDE) if name not in form.fields]
+    for other in others[:_MOST_WRAPPERS]:
+        if other != key:
+            made.update(text_as_object(beside[other], DEFAULT_LIMITS) or {})
+    return made
+
+
+def _with_undeclared(
+    found: Contents, form: ObjectShape, key: str, inner: Json, beside: Json
+) -> Contents:
+    """The contents, with the keys that are not declared."""
+    others = [name for name in inner if name not in form.fields]
+    similar: dict[str, str] = {}
+    for name in others[:_MOST_RESPELT]:
+        near = nearest(name, form)
+        # A field that was sent as well is not what a misspelt one means.
+        if near is None or near in inner or _is_sent(form, form.fields[near], beside):
+            continue
+        similar[name] = near
+    undeclared = tuple(name for name in others if name not in similar)
+    is_open = all(_may_be_sent(form, name, inner[name], beside) for name in undeclared)
+    return found._replace(similar=tuple(similar.items()), undeclared=undeclared, is_open=is_open)
+
+
+def _innermost(form: ObjectShape, inner: Json) -> Json:
+    """The contents of the innermost wrapper, if they are fields of this object, or misspelt ones;
+    otherwise those of the first wrapper.
+    """
+    *_, last = _wrapped_in_turn(form, inner)
+    others = [name for name in last if name not in form.fields]
+    if not last or len(others) > _MOST_RESPELT:
+        return inner
+    belongs_here = all(nearest(name, form) for name in others)
+    return last if belongs_here else inner
+
+
+def _may_be_sent(form: ObjectShape, name: str, value: Any, beside: Json) -> bool:
+    """Whether an undeclared key inside a wrapper could be sent in the object itself."""
+    shape = undeclared_shape(form, name)
+    if shape is None or name in beside:
+        return False
+    return shape.opaque or admits(shape, value)

@@ -1,0 +1,69 @@
+"""Parameters -> the contract of a call from Python, which is never published.
+
+Unlike a call over the wire, it may give a model as a dict, or values that are not JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolbooth.compile.flatten import mark_flattened_below
+from toolbooth.compile.params import ReadParam
+from toolbooth.compile.pydantic.core_schema import (
+    AS_JSON,
+    DEFAULTS,
+    LENIENT,
+    CoreNode,
+    without_unpack,
+)
+from toolbooth.compile.pydantic.failures import Failures, Passing
+from toolbooth.compile.pydantic.shape import ShapeBuilder
+from toolbooth.compile.pydantic.validator import (
+    for_python,
+    for_values,
+    for_wire,
+    json_run,
+    validator,
+)
+from toolbooth.compile.shape_builder import object_shape
+from toolbooth.compile.signature import arguments_core, objections, with_own_defaults
+from toolbooth.contract import Contract
+
+
+def compile_direct(
+    params: list[ReadParam],
+    *,
+    name: str,
+    whole: bool = False,
+    python: bool = False,
+    passing: Passing = (),
+) -> Contract:
+    """Compile these parameters, which are free of mistakes. `whole`: unpacked models are given as
+    objects. `python`: not all values are JSON.
+    """
+    builder = ShapeBuilder()
+    table = arguments_core(name, params)
+    root = builder.open(without_unpack(table) if whole else table)
+    for param in params:
+        root["fields"][param.name] = with_own_defaults(root["fields"][param.name], param, builder)
+    shape = object_shape(builder.fields(root, DEFAULTS, noun="parameter"))
+    builder.shapes.finish(shape)
+    mark_flattened_below(shape)
+    core: CoreNode = {
+        "type": "definitions",
+        "schema": root,
+        "definitions": list(builder.definitions.values()),
+    }
+    failures = Failures(name, core, passing)
+    run = _run_of(failures.guarded(), python=python, as_json=builder.shapes.ambiguous)
+    validate = failures.refusing(run, objections)
+    return Contract(name=name, description="", shape=shape, describe=dict, validate=validate)
+
+
+def _run_of(core: CoreNode, *, python: bool, as_json: bool) -> Callable[[Any], Any]:
+    if python:
+        return validator(for_python(core)).validate_python
+    if as_json:
+        return json_run(for_wire(core, AS_JSON))
+    return validator(for_values(for_wire(core, LENIENT))).validate_python

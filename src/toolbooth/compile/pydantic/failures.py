@@ -1,0 +1,162 @@
+"""Exceptions of the author's code while arguments are validated, other than the errors that
+Pydantic reports.
+
+Pydantic raises such an exception as it is, without a place. Here it becomes an objection at a
+place. So every function in a core schema is called by a guard:
+
+- Most guards raise an error that Pydantic reports at its place, together with all other errors.
+- In a union, and behind an author's wrap validator, such an error could be taken for an ordinary
+  one, and the exception would be lost. The same is true of default factories and the like, where
+  Pydantic reports no errors at all. There, the exception passes as it is, with a note of the
+  function that raised it. `places.py` finds the place.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from pydantic_core import (
+    InitErrorDetails,
+    PydanticCustomError,
+    PydanticOmit,
+    PydanticUseDefault,
+    ValidationError,
+)
+
+from toolbooth.compile.pydantic.core_schema import (
+    CoreNode,
+    below,
+    each_child,
+    is_authors,
+)
+from toolbooth.compile.pydantic.guard import guard
+from toolbooth.compile.pydantic.places import Noted, note, place_of
+from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, InvalidValues, Objection
+from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.jsonvalue import JsonPath
+
+logger = logging.getLogger("toolbooth")
+
+Passing = tuple[type[Exception], ...]
+"""Exceptions that the author's code raises for its host. They are not changed."""
+
+_REPORTED = (ValueError, AssertionError, PydanticOmit, PydanticUseDefault)
+"""What Pydantic itself expects of a validator."""
+
+_SAFE_FACTORIES = (None, list, dict, set, frozenset, tuple, str, int, float, bool)
+"""Factories of defaults that raise nothing."""
+
+
+class Failures:
+    """The exceptions in the validation of one tool."""
+
+    def __init__(self, tool: str, core: CoreNode, passing: Passing) -> None:
+        self._tool = tool
+        self._core = core
+        self._definitions: dict[str, CoreNode] = {each["ref"]: each for each in core["definitions"]}
+        self._passing = (*passing, ToolError, ToolInputError)
+        self._expected = (*_REPORTED, *self._passing)
+
+    def guarded(self) -> CoreNode:
+        """The core schema, with a guard around every function."""
+        schema, definitions = self._core["schema"], self._core["definitions"]
+        # A definition may be used at several places, so one that hides errors counts for all.
+        hidden = any(_hides_definition(each, hidden=False) for each in (schema, *definitions))
+        return {
+            **self._core,
+            "schema": self._guard(schema, hidden=False),
+            "definitions": [self._guard(each, hidden=hidden) for each in definitions],
+        }
+
+    def _guard(self, node: CoreNode, *, hidden: bool) -> CoreNode:
+        """`hidden`: an error below may be taken for an ordinary one."""
+        below_hidden = hidden or _hides_errors(node)
+        made = each_child(node, lambda child: self._guard(child, hidden=below_hidden))
+        if node["type"].startswith("function-"):
+            made["function"] = self._guarded_validator(node, hidden=hidden)
+        elif callable(node.get("discriminator")):
+            made["discriminator"] = guard(node["discriminator"], partial(_note, node), takes=1)
+        elif node.get("default_factory") not in _SAFE_FACTORIES:
+            takes = 1 if node.get("default_factory_takes_data") else 0
+            failed = partial(_note_default, node)
+            made["default_factory"] = guard(node["default_factory"], failed, takes=takes)
+        return made
+
+    def _guarded_validator(self, node: CoreNode, *, hidden: bool) -> CoreNode:
+        function = node["function"]["function"]
+        if not is_authors(node):
+            return node["function"]
+        failed = partial(_note if hidden else self._report, node)
+        takes_more = node["function"]["type"] == "with-info" or node["type"] == "function-wrap"
+        takes = None if takes_more else 1
+        return {**node["function"], "function": guard(function, failed, takes=takes)}
+
+    def _report(self, node: CoreNode, error: Exception, value: Any, *_: Any) -> Exception | None:
+        """The error that Pydantic reports for an exception; None if it reports the exception."""
+        if isinstance(error, self._expected):
+            return None
+        return self._error(error, node, value)
+
+    def _error(self, error: Exception, node: CoreNode, value: Any) -> ValueError:
+        """The error that Pydantic reports for an exception below `node`."""
+        kind, path = self._place(error, node, value)
+        said: Any = PydanticCustomError(kind, "unreadable")
+        if not path:
+            return said
+        details = InitErrorDetails(type=said, loc=path, input=None)
+        return ValidationError.from_exception_data("", [details])
+
+    def _place(self, error: Exception, node: CoreNode, value: Any) -> tuple[Any, JsonPath]:
+        """The kind of the objection to an exception, and its place in the value. The exception is
+        logged: agents are not told what it says.
+        """
+        logger.error("validating the arguments of %r failed", self._tool, exc_info=error)
+        path, is_default = place_of(error, node, value, self._definitions)
+        return UNREADABLE_DEFAULT if is_default else UNREADABLE, path
+
+    def refusing(
+        self,
+        run: Callable[[Any], Any],
+        objections: Callable[[ValidationError], Any],
+    ) -> Callable[[Any], Any]:
+        """`run`, with InvalidValues for whatever it raises."""
+
+        def validate(arguments: Any) -> Any:
+            try:
+                return run(arguments)
+            except ValidationError as error:
+                raise InvalidValues(partial(objections, error)) from None
+            except self._passing:
+                raise
+            except Exception as error:
+                kind, path = self._place(error, self._core["schema"], arguments)
+                found = [Objection(model_path=path, kind=kind, message="")]
+                raise InvalidValues(lambda: found) from None
+
+        return validate
+
+
+def _hides_errors(node: CoreNode) -> bool:
+    """Whether an error below a node may not be reported."""
+    if node["type"] == "function-wrap":
+        return is_authors(node)
+    return node["type"] == "union"
+
+
+def _hides_definition(node: CoreNode, *, hidden: bool) -> bool:
+    """Whether a definition is used where errors may not be reported."""
+    if node["type"] == "definition-ref":
+        return hidden
+    hidden = hidden or _hides_errors(node)
+    return any(_hides_definition(each, hidden=hidden) for each in below(node))
+
+
+def _note(node: CoreNode, error: Exception, value: Any, *_: Any) -> None:
+    note(error, Noted(node, value, is_default=False))
+
+
+def _note_default(node: CoreNode, error: Exception, *_: Any) -> None:
+    note(error, Noted(node, None, is_default=True))

@@ -1,0 +1,288 @@
+"""Undeclared keys that an author's validator does not hand on under their names: renamed, removed,
+or dropped by a model that the author's code has made.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from typing_extensions import TypeIs
+
+from toolbooth.compile.pydantic.walked_keys import History, Log
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, recased
+
+Names = set[tuple[History, str]]
+"""Keys of sent objects that are handed on as texts."""
+
+_DICT: Any = dict
+
+_MOST_COMPARED = 10_000
+"""Pairs of objects that are compared. Past this many, any one may be made of any other."""
+
+_SAMPLE = 10
+"""What is looked at then, instead of all."""
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+
+
+# --- what the author's code has made --------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class Free:
+    """Something that is not known to be made of one of the objects that were sent: an instance, or
+    an object with other keys.
+    """
+
+    path: JsonPath | None
+    """Where it is, if the objects are at the positions where they were sent."""
+    values: dict[str, Any]
+    is_model: bool = False
+    """It may drop the keys that it does not declare."""
+    checks_keys: bool = False
+    """A dataclass: it raises if it gets a key that it does not declare."""
+    logs: tuple[History, ...] = ()
+    """Sent objects that it contains as they are."""
+
+
+def free_objects(made: Any, path: JsonPath | None) -> Iterator[Free]:
+    """An instance, and the instances inside it; nothing for JSON and values like dates."""
+    seen: set[int] = set()
+    waiting: list[tuple[Any, JsonPath | None]] = [(made, path)]
+    while waiting:
+        each, at = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        values = _values_of(each)
+        if values is not None:
+            yield _instance(each, values, at)
+        for step, value in _parts(each if values is None else values):
+            waiting.append((value, None if at is None else (*at, step)))
+
+
+def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if is_object(value):
+        yield from _DICT.items(value)
+    elif type(value) in (list, tuple, set, frozenset):
+        yield from enumerate(value)
+
+
+def _instance(made: Any, values: dict[str, Any], path: JsonPath | None) -> Free:
+    return Free(
+        path=path,
+        values=values,
+        is_model=True,
+        checks_keys=is_dataclass(made) and not hasattr(made, "__pydantic_validator__"),
+        logs=tuple(each.history for each in values.values() if isinstance(each, Log)),
+    )
+
+
+def _values_of(made: Any) -> dict[str, Any] | None:
+    """The values that were given to an instance, by name; None if it is not an instance."""
+    if type(made).__module__.partition(".")[0] in sys.stdlib_module_names:
+        return None
+    given: set[str] | None = getattr(made, "__pydantic_fields_set__", None)
+    if given is not None:
+        extra: dict[str, Any] = getattr(made, "__pydantic_extra__", None) or {}
+        return {name: getattr(made, name, None) for name in given} | extra
+    if is_dataclass(made):
+        return {each.name: getattr(made, each.name, None) for each in fields(made)}
+    return getattr(made, "__dict__", None)
+
+
+# --- which sent object it was made of -------------------------------------------------------------
+
+
+def settle(gone: dict[JsonPath, History], free: list[Free], names: Names) -> None:
+    """Set `lost` of the objects that are not handed on as such. One that nothing was made of has
+    been removed, which is the author's business.
+    """
+    logs = {history for each in free for history in each.logs}
+    made_of = _made_of(gone, free)
+    for history in gone.values():
+        made = made_of.get(history, [])
+        if history in logs or not (made or (free and history.given is not None)):
+            continue
+        unread = history.unread(history.declared)
+        dropped = _dropped(history, unread, made)
+        dropped -= {key for key in dropped if (history, key) in names}
+        history.lost = {key: unread[key] for key in unread if key in dropped}
+        _take_out(history.lost, made)
+
+
+def _take_out(lost: dict[str, Any], made: list[Free]) -> None:
+    """Take lost keys out of the objects that are handed on: they are reported where they were sent,
+    not where the author's code has put them.
+    """
+    for each in made:
+        for key in () if each.is_model else lost:
+            each.values.pop(key, None)
+
+
+def _made_of(gone: dict[JsonPath, History], free: list[Free]) -> dict[History, list[Free]]:
+    """What may have been made of each object: by position, or else by its values."""
+    found: dict[History, list[Free]] = {}
+    others: list[Free] = []
+    for each in free:
+        history = None if each.path is None else gone.get(each.path)
+        if history is None:
+            others.append(each)
+        else:
+            found.setdefault(history, []).append(each)
+    left = [history for history in gone.values() if history not in found]
+    if len(left) * len(others) > _MOST_COMPARED:
+        return found | dict.fromkeys(left, others[:_SAMPLE])
+    for each in others:
+        likeness = {history: _likeness(history, each) for history in left}
+        best = max(likeness.values(), default=0)
+        for history in left:
+            if likeness[history] == best:
+                found.setdefault(history, []).append(each)
+    return found
+
+
+def _likeness(history: History, made: Free) -> int:
+    """How many values an object and what may be made of it have under the same names."""
+    names = {recased(name): value for name, value in made.values.items()}
+    return sum(
+        1
+        for key, value in history.sent.items()
+        if recased(key) in names and _is_same(names[recased(key)], value)
+    )
+
+
+def _is_same(value: Any, sent: Any) -> bool:
+    return value == sent or str(value) == str(sent)
+
+
+def _dropped(history: History, unread: dict[str, Any], made: list[Free]) -> set[str]:
+    """Those of the unread keys that are dropped by what was made of the object."""
+    if history.given is not None:
+        dropped = unread.keys() & history.given
+    else:
+        dropped = {key for each in made for key in _dropped_by(each, history, unread)}
+    for each in made:
+        new = _new_fields(history, each)
+        dropped -= {key for key in dropped if is_handed_on(key, unread[key], new)}
+        if each.is_model:
+            dropped -= _same_in(each, unread)
+    return dropped
+
+
+def _same_in(made: Free, unread: dict[str, Any]) -> set[str]:
+    """The keys that are still there, with their values."""
+    both = unread.keys() & made.values.keys()
+    return {key for key in both if made.values[key] == unread[key]}
+
+
+def _new_fields(history: History, made: Free) -> dict[str, Any]:
+    if not made.is_model:
+        return new_fields(history, made.values)
+    return {name: value for name, value in made.values.items() if name not in history.sent}
+
+
+def _dropped_by(made: Free, history: History, unread: dict[str, Any]) -> Collection[str]:
+    if made.checks_keys:
+        return () if history.walked else unread
+    if not made.is_model:
+        removed = removed_keys(history, unread, made.values)
+        return (unread.keys() - removed) | _same_in(made, unread)
+    # If nothing declared was sent, what told the key apart may have been a special case.
+    has_declared = not history.declared.isdisjoint(history.sent)
+    return unread.keys() - history.told_apart if has_declared else unread
+
+
+# --- removed or handed on -------------------------------------------------------------------------
+
+
+def new_fields(history: History, content: dict[str, Any]) -> dict[str, Any]:
+    """The declared fields of an object that were not sent in it."""
+    return {
+        name: content[name] for name in history.declared - history.sent.keys() if name in content
+    }
+
+
+def removed_keys(
+    history: History, unread: dict[str, Any], content: dict[str, Any]
+) -> Collection[str]:
+    """The keys that were removed on purpose from an object that is handed on under other names, or
+    in a copy that is not known as one. Code that only picks the fields it knows removes nothing.
+    """
+    if not history.walked:
+        return ()
+    if history.given is not None:
+        return unread.keys() - history.given
+    if not content or _is_made_in_a_walk(history, content):
+        return unread
+    return history.told_apart
+
+
+def _is_made_in_a_walk(history: History, content: dict[str, Any]) -> bool:
+    """Whether there is a key in an object, or its value, that was not read by name."""
+    unread = {key: value for key, value in history.sent.items() if key not in history.read}
+    if not unread.keys().isdisjoint(content):
+        return True
+    names = {recased(name) for name in content}
+    values = {each for each in content.values() if _is_telling(each)}
+    new = new_fields(history, content)
+    return any(
+        recased(key) in names
+        or (_is_telling(value) and value in values)
+        or is_handed_on(key, value, new)
+        or _is_renamed(key, new)
+        for key, value in unread.items()
+    )
+
+
+def _is_telling(value: Any) -> bool:
+    """Whether a value is not likely to be there twice by chance."""
+    return isinstance(value, str) and len(value) > 1
+
+
+def is_handed_on(key: str, value: Any, new: dict[str, Any]) -> bool:
+    """Whether the value of an undeclared key was handed on in one of the `new` fields.
+
+    The author's code may have worked on a copy, where a read by name leaves no trace.
+    """
+    if is_object(value) and value and all(_holds(new.get(name), value[name]) for name in value):
+        return True  # a wrapper, unwrapped
+    is_telling = _is_collection(value) and len(value) > 1
+    return any(
+        _holds(each, value) and (is_telling or _are_similar(key, name))
+        for name, each in new.items()
+    )
+
+
+def _is_renamed(key: str, new: dict[str, Any]) -> bool:
+    """Whether a new field has all words of the key in its name, or the other way round."""
+    words = _words(key)
+    return any(
+        value and (words <= _words(name) or _words(name) <= words) for name, value in new.items()
+    )
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(name)}
+
+
+def _is_collection(value: Any) -> TypeIs[str | list[Any] | dict[str, Any]]:
+    return isinstance(value, str | list | dict)
+
+
+def _holds(place: Any, value: Any) -> bool:
+    """Whether a value is, or contains, another one."""
+    if type(place) is type(value) and place == value:
+        return True
+    if is_object(place):
+        return any(_holds(each, value) for each in place.values())
+    return is_array(place) and any(_holds(each, value) for each in place)
+
+
+def _are_similar(name: str, other: str) -> bool:
+    one, two = recased(name), recased(other)
+    return one in two or two in one

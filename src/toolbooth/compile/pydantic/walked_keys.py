@@ -1,0 +1,208 @@
+"""The keys that an author's validator gets from a walk over its dict, and the history that they
+write.
+
+A lookup in a dict compares a key with a name. So a key notes when it is looked up, also in a copy,
+and by whom. Pydantic looks up the names that a model declares, and drops the other keys without a
+trace: its first lookup shows which keys it got.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from dis import opmap
+from inspect import currentframe
+from types import FrameType
+from typing import Any
+
+from toolbooth.jsonvalue import is_object
+
+_DICT: Any = dict
+
+_CONTAINERS = (dict, list, tuple)
+
+_COMPARISONS = frozenset((opmap["COMPARE_OP"], opmap["CONTAINS_OP"]))
+"""What `key == name` and `key in names` are compiled to. Python also compares a key with the names
+of parameters, in `function(**d)`.
+"""
+
+_EXPANSION = opmap["DICT_MERGE"]
+"""What `**d` in a call is compiled to."""
+
+
+@dataclass(slots=True, eq=False)
+class History:
+    """What the author's validators did with an object that was sent."""
+
+    sent: dict[str, Any]
+    declared: frozenset[str] = frozenset()
+    """The names that the fields at its place declare."""
+    read: set[Any] = field(default_factory=set[Any])
+    """The keys that were read by name, or removed by name."""
+    told_apart: set[str] = field(default_factory=set[str])
+    """The keys that were compared with another name, or removed in a walk."""
+    walked: bool = False
+    """Whether all keys were walked over."""
+    given: frozenset[str] | None = None
+    """Which of the keys were passed to a model, or to a function, the last time that this happened.
+    """
+    lost: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The undeclared keys that the fields would drop."""
+    noticed: dict[int, Any] = field(default_factory=dict[int, Any])
+    """What Pydantic got so far, by its `id`. The histories of one call share it."""
+
+    def unread(self, declared: frozenset[str]) -> dict[str, Any]:
+        """The keys that are not declared and were not read by name."""
+        known = declared | self.read
+        return {key: value for key, value in self.sent.items() if key not in known}
+
+
+class Log(dict[str, Any]):
+    """A dict that writes a history."""
+
+    __slots__ = ("history",)
+    history: History
+
+
+class WalkedKey(str):
+    """A key that a walk has given. A key that is made of it, such as `key.lower()`, is one too."""
+
+    __slots__ = ("history", "name")
+    history: History
+    name: str
+    """The key that was sent."""
+
+    def renamed(self, text: str) -> WalkedKey:
+        made = WalkedKey(text)
+        made.history, made.name = self.history, self.name
+        return made
+
+    # --- comparisons
+
+    def __eq__(self, other: object) -> bool:
+        is_equal = str.__eq__(self, other)
+        if _is_name(other):
+            self._note(_caller(), is_equal=is_equal)
+        return is_equal
+
+    def __ne__(self, other: object) -> bool:
+        is_other = str.__ne__(self, other)
+        if _is_name(other):
+            self._note(_caller(), is_equal=not is_other)
+        return is_other
+
+    __hash__ = str.__hash__
+
+    def _note(self, reader: FrameType, *, is_equal: bool) -> None:
+        if is_equal:
+            self.history.read.add(self.name)
+        if reader.f_globals.get("__name__", "").partition(".")[0] == "pydantic":
+            _note_given(reader, self.history.noticed)
+        elif not is_equal and _instruction(reader) in _COMPARISONS:
+            self.history.told_apart.add(self.name)
+
+    # --- the same key, in another form
+
+    def __str__(self) -> str:
+        return self
+
+    def lower(self) -> str:
+        return self.renamed(super().lower())
+
+    def upper(self) -> str:
+        return self.renamed(super().upper())
+
+    def casefold(self) -> str:
+        return self.renamed(super().casefold())
+
+    def strip(self, chars: str | None = None, /) -> str:
+        return self.renamed(super().strip(chars))
+
+    def removeprefix(self, prefix: str, /) -> str:
+        return self.renamed(super().removeprefix(prefix))
+
+    def removesuffix(self, suffix: str, /) -> str:
+        return self.renamed(super().removesuffix(suffix))
+
+    def replace(self, old: str, new: str, *count: Any, **further: Any) -> str:
+        return self.renamed(super().replace(old, new, *count, **further))
+
+    def __add__(self, other: str) -> str:
+        return self.renamed(super().__add__(other))
+
+    def __radd__(self, other: str) -> str:
+        return self.renamed(other + plain_key(self))
+
+    def __copy__(self) -> WalkedKey:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WalkedKey:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (plain_key(self),)
+
+
+def _is_name(other: object) -> bool:
+    return isinstance(other, str) and type(other) is not WalkedKey
+
+
+def walked_key(key: str, history: History) -> WalkedKey:
+    """A key as a walk gives it."""
+    made = WalkedKey(key)
+    made.history, made.name = history, plain_key(key)
+    return made
+
+
+def plain_key(key: Any) -> Any:
+    """The key as plain text; anything that is not from a walk as it is."""
+    return str.__str__(key) if type(key) is WalkedKey else key
+
+
+# --- who reads a key ------------------------------------------------------------------------------
+
+
+def _caller() -> FrameType:
+    """The code that has called the function which calls this one."""
+    frame: Any = currentframe()
+    return frame.f_back.f_back
+
+
+def _instruction(frame: FrameType) -> int:
+    """What a frame is executing."""
+    return frame.f_code.co_code[frame.f_lasti]
+
+
+def note_expansion(log: Log) -> None:
+    """Note that all keys are passed to a function, if `keys()` is called for `function(**log)`."""
+    frame: Any = currentframe()
+    if _instruction(frame.f_back.f_back) == _EXPANSION:
+        log.history.given = frozenset(_DICT.keys(log))
+
+
+def _note_given(reader: FrameType, noticed: dict[int, Any]) -> None:
+    """Note which keys Pydantic gets: it has them in a local variable."""
+    variables: dict[str, Any] = reader.f_locals
+    for each in variables.values():
+        if issubclass(type(each), _CONTAINERS) and id(each) not in noticed:
+            noticed[id(each)] = each  # kept, so that no other object gets this `id`
+            _note_keys(each)
+
+
+def _note_keys(given: Any) -> None:
+    if isinstance(given, Log):
+        given.history.given = frozenset(_DICT.keys(given))
+    elif is_object(given):
+        for history, names in _names_in(given).items():
+            history.given = frozenset(names)
+    parts: Any = _DICT.values(given) if is_object(given) else given
+    for each in parts if isinstance(given, _CONTAINERS) else ():
+        _note_keys(each)
+
+
+def _names_in(given: dict[Any, Any]) -> dict[History, list[str]]:
+    """The keys in a copy, by the object that they come from."""
+    found: dict[History, list[str]] = {}
+    for key in given:
+        if type(key) is WalkedKey:
+            found.setdefault(key.history, []).append(key.name)
+    return found

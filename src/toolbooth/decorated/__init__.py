@@ -1,0 +1,1 @@
+"""What `unpack_pydantic_params` makes of a function: its flat signature, and calls of it."""

@@ -1,0 +1,219 @@
+"""A function with unpacked parameters, and the contract of its flat form."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic.fields import FieldInfo
+
+from toolbooth.compile.direct import compile_direct
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.compile.host_params import is_filled_by_host
+from toolbooth.compile.params import ReadParam, is_context, read_params
+from toolbooth.compile.signature import compile_params
+from toolbooth.contract import Contract
+from toolbooth.decorated.host_errors import passing_errors
+from toolbooth.decorated.models import UnpackedModel, is_marked, keys_of, unpacked_model
+from toolbooth.errors import ContractError
+from toolbooth.publish import portable
+
+
+@dataclass(frozen=True, eq=False)
+class FlatFunction:
+    """A function whose unpacked models are published by their fields."""
+
+    function: Callable[..., Any]
+    name: str
+    original: inspect.Signature
+    hints: Mapping[str, Any]
+    """By parameter, the annotation, resolved while its names can still be looked up."""
+    params: list[ReadParam]
+    """The parameters that callers send."""
+
+    @staticmethod
+    def of(function: Callable[..., Any]) -> FlatFunction:
+        """Read a function.
+
+        Raises:
+            ContractError: with every mistake in the signature, each with its remedy.
+        """
+        mistakes: list[str] = []
+        name = getattr(function, "__name__", type(function).__name__)
+        original = inspect.signature(function)
+        own = Hints(function)
+        hints = {each: own.of(param) for each, param in original.parameters.items()}
+        params = read_params(function, is_filled_by_host, mistakes)
+        if mistakes:
+            raise ContractError(name, mistakes)
+        sent = [each for each in params if not each.injected]
+        return FlatFunction(function, name, original, hints, sent)
+
+    @functools.cached_property
+    def models(self) -> dict[str, UnpackedModel]:
+        """The unpacked parameters."""
+        return {
+            each.name: unpacked_model(self.hints[each.name], each.info)
+            for each in self.params
+            if is_marked(self.hints[each.name])
+        }
+
+    @functools.cached_property
+    def plain_keys(self) -> dict[str, str]:
+        """The other parameters, and the keys under which they are published."""
+        return {
+            each.name: keys_of(each.name, each.info)[0]
+            for each in self.params
+            if each.name not in self.models
+        }
+
+    def owner_of(self, key: str) -> str:
+        """The unpacked parameter that a flat field belongs to; empty for a plain parameter."""
+        if self.contract.bind is not None:  # there is only one parameter
+            return self.params[0].name
+        form = self.contract.shape.objects[0]
+        field = form.fields.get(key)
+        model_path = form.additional_path if field is None else field.model_path
+        owners = {keys_of(each.name, each.info)[0]: each.name for each in self.params}
+        return owners.get(model_path[0], "") if model_path else ""
+
+    @functools.cached_property
+    def own_contexts(self) -> list[str]:
+        """The parameters for Toolbooth's Context, which no plain framework knows."""
+        return [name for name, hint in self.hints.items() if is_own_context(hint)]
+
+    @functools.cached_property
+    def contract(self) -> Contract:
+        """Compiled on first need: a model may name classes that are defined after the function."""
+        passing = passing_errors()
+        contract = compile_params(self.function, self.params, name=self.name, passing=passing)
+        hosts = self.original.parameters.keys() - {each.name for each in self.params}
+        taken = [name for name in contract.shape.objects[0].names if name in hosts]
+        if taken:
+            conflict = "is a parameter that the host fills and a field of an unpacked model"
+            mistakes = [f"{name!r} {conflict}; use Unpack(prefix=...)" for name in taken]
+            raise ContractError(self.name, mistakes)
+        return contract
+
+    @functools.cached_property
+    def other_contracts(self) -> dict[Any, Contract]:
+        """The contracts that only calls from Python need, made on first use."""
+        return {}
+
+    def contract_without(self, names: frozenset[str], *, python: bool) -> Contract:
+        """The contract of all flat fields but those of these unpacked parameters. `python`: not all
+        values are JSON.
+        """
+        if not names and not python:
+            return self.contract
+        key = (names, python)
+        if key not in self.other_contracts:
+            params = [each for each in self.params if each.name not in names]
+            self.other_contracts[key] = compile_direct(
+                params, name=self.name, python=python, passing=passing_errors()
+            )
+        return self.other_contracts[key]
+
+    def contract_of_whole(self, name: str, *, python: bool) -> Contract:
+        """The contract of one unpacked parameter that is given as a dict."""
+        key = (name, python)
+        if key not in self.other_contracts:
+            [param] = [each for each in self.params if each.name == name]
+            info = FieldInfo.from_annotation(self.hints[name])
+            info.alias = info.validation_alias = None
+            params = [replace(param, info=info)]
+            made = compile_direct(
+                params, name=self.name, whole=True, python=python, passing=passing_errors()
+            )
+            self.other_contracts[key] = made
+        return self.other_contracts[key]
+
+    @property
+    def has_unpacked_fields(self) -> bool:
+        """Whether a plain parameter's model has unpacked fields of its own."""
+        try:
+            form = self.contract.shape.objects[0]
+        except (ContractError, PydanticUserError) as error:
+            if _is_unfinished(error):
+                return False
+            raise
+        return form.flattened or form.flattened_below
+
+    @functools.cached_property
+    def is_finished(self) -> bool:
+        """Whether all classes that the models name exist. If not, only the names of the models'
+        fields are known yet.
+        """
+        try:
+            _ = self.published
+        except (ContractError, PydanticUserError) as error:
+            if not _is_unfinished(error):
+                raise
+            return False
+        return True
+
+    @functools.cached_property
+    def published(self) -> Mapping[str, Any]:
+        """The schema that clients see."""
+        return portable(self.contract.schema)
+
+    @functools.cached_property
+    def required(self) -> dict[str, bool]:
+        """The published keys, and whether each must be sent."""
+        if not self.is_finished:
+            return self._required_by_class()
+        must = self.published.get("required", ())
+        return {name: name in must for name in self.contract.shape.objects[0].names}
+
+    def _required_by_class(self) -> dict[str, bool]:
+        """`required`, from the fields of the classes alone: their types are not known yet."""
+        found: dict[str, bool] = {}
+        for param in self.params:
+            required = param.info.is_required()
+            model = self.models.get(param.name)
+            if model is None:
+                found[param.name] = required
+                continue
+            for key, each in model.fields.items():
+                found[model.prefix + keys_of(key, each)[0]] = required and each.is_required()
+        return found
+
+    @functools.cached_property
+    def wire_names(self) -> dict[str, str]:
+        """Parameter name -> published key. They differ if some host does not accept the key as a
+        parameter name.
+        """
+        names = tuple(self.required)
+        return {_parameter_name(name, names): name for name in names}
+
+
+def is_own_context(hint: Any) -> bool:
+    """Whether a parameter asks for Toolbooth's Context."""
+    return not isinstance(hint, Unresolved) and is_context(hint)
+
+
+def _is_unfinished(error: Exception) -> bool:
+    """Whether a class that a model names does not exist yet. Then only the names of the model's
+    fields are known; their types are read on first use.
+    """
+    cause = error.__cause__ or error
+    unfinished = isinstance(cause, PydanticUserError) and cause.code == "class-not-fully-defined"
+    return unfinished or isinstance(cause, PydanticUndefinedAnnotation)
+
+
+def _parameter_name(wire: str, taken: tuple[str, ...]) -> str:
+    """A parameter name that every framework accepts: some refuse keywords, `_x`, or a model's own
+    attributes.
+    """
+    reserved = keyword.iskeyword(wire) or wire in ("self", "cls", *dir(BaseModel))
+    if not reserved and not wire.startswith(("_", "model_", "field_")):
+        return wire
+    name = f"{wire.strip('_')}_value"
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,57 @@
+"""Refusals as exceptions whose text plain hosts show to the agent."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from toolbooth.boundary.render import refusal_text
+from toolbooth.compile.pydantic.failures import Passing
+from toolbooth.contract import Contract
+from toolbooth.errors import ToolInputError
+
+_HOST_ERRORS = {
+    "fastmcp.exceptions": "ToolError",
+    "mcp.server.mcpserver.exceptions": "ToolError",
+    "pydantic_ai.exceptions": "ModelRetry",
+}
+"""By module, the exceptions whose text is shown to the agent."""
+
+_PROTOCOL_ERRORS = {"mcp.shared.exceptions": "MCPError"}
+"""The exceptions that a host answers as JSON-RPC errors."""
+
+
+def passing_errors() -> Passing:
+    """What the author's code may raise for its host while arguments are validated."""
+    return _loaded(_HOST_ERRORS | _PROTOCOL_ERRORS)
+
+
+def _loaded(names: Mapping[str, str]) -> Passing:
+    """The exceptions of those hosts that are loaded."""
+    found = (getattr(sys.modules.get(home), name, None) for home, name in names.items())
+    return tuple(each for each in found if isinstance(each, type))
+
+
+def visible(error: ToolInputError, contract: Contract) -> ToolInputError:
+    """The same refusal, as an exception whose text the loaded hosts show instead of masking it."""
+    text = refusal_text(error, contract.limits.max_text)
+    bases = _loaded(_HOST_ERRORS)
+
+    def write(_: object) -> str:
+        return text
+
+    own: dict[str, Any] = {"log_level": logging.WARNING, "__str__": write}
+    kind: Any = type("ToolInputError", (ToolInputError, *bases), own)
+    made = kind(
+        error.problems,
+        tool=error.tool,
+        declared=error.declared,
+        corrected=error.corrected,
+        edits=error.edits,
+        more=error.more,
+    )
+    # pydantic-ai shows this attribute.
+    made.message = text
+    return made

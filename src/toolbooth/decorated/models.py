@@ -1,0 +1,126 @@
+"""The class that is marked `Unpack`, and its fields as their author wrote them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+from typing_extensions import is_typeddict
+
+from toolbooth.compile.host_params import annotation_parts, is_unpack
+from toolbooth.markers import Unpack
+
+_UNIONS = (typing.Union, types.UnionType)
+_NAMED_TYPES = ("__value__", "__supertype__", "__bound__")
+"""Where a type alias, a NewType and a TypeVar have the type that they are a name for."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UnpackedModel:
+    """The model of one unpacked parameter or field."""
+
+    kind: Any
+    """The class. A TypedDict has no instances: its values are dicts."""
+    prefix: str
+    takes_none: bool
+    default: Any
+    """The value of the whole model if nothing is sent; None if it has none."""
+
+    @property
+    def name(self) -> str:
+        """The name of the class, for messages."""
+        return self.kind.__name__
+
+    def is_given_by(self, value: Any) -> bool:
+        """Whether a value is an instance of the model, or None where the model may be None."""
+        if value is None:
+            return self.takes_none
+        return not is_typeddict(self.kind) and isinstance(value, self.kind)
+
+    @functools.cached_property
+    def fields(self) -> Mapping[str, FieldInfo]:
+        """The fields by Python name, with annotation, default and aliases; none if they are not
+        known.
+        """
+        found: Mapping[str, FieldInfo] | None = getattr(self.kind, "__pydantic_fields__", None)
+        return _fields_by_hints(self.kind) if found is None else found
+
+
+def unpacked_model(hint: Any, info: FieldInfo) -> UnpackedModel:
+    """The model that a hint marks. `info` has the default of the parameter or field."""
+    kind, takes_none = _class_in(hint)
+    default = None if info.default is PydanticUndefined else info.default
+    return UnpackedModel(
+        kind=kind,
+        prefix=_marker_in(hint).prefix,
+        takes_none=takes_none or info.default is None,
+        default=default,
+    )
+
+
+def is_marked(hint: Any) -> bool:
+    """Whether a hint has our marker, at any depth."""
+    return any(map(is_unpack, annotation_parts(hint)))
+
+
+def keys_of(name: str, info: FieldInfo) -> list[str]:
+    """The keys by which a field or parameter may be sent, the published one first."""
+    alias = info.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    return [*(each for each in choices if isinstance(each, str)), name]
+
+
+def _marker_in(hint: Any) -> Unpack:
+    found = next(filter(is_unpack, annotation_parts(hint)))
+    return found if isinstance(found, Unpack) else Unpack()
+
+
+def _class_in(hint: Any) -> tuple[Any, bool]:
+    """The class in a hint that is not Annotated, optional or only a name; and whether None is
+    allowed beside it.
+    """
+    takes_none = False
+    while True:
+        names = [each for each in _NAMED_TYPES if hasattr(hint, each)]
+        origin = typing.get_origin(hint)
+        if names:
+            hint = getattr(hint, names[0])
+        elif origin is Annotated or origin in _UNIONS:
+            parts = typing.get_args(hint)
+            takes_none = takes_none or type(None) in parts
+            hint = next(each for each in parts if each is not type(None))
+        else:
+            return origin or hint, takes_none
+
+
+def _fields_by_hints(kind: Any) -> Mapping[str, FieldInfo]:
+    """The fields of a TypedDict or of a dataclass of the standard library."""
+    if not dataclasses.is_dataclass(kind):
+        hints = _hints_of(kind, getattr(kind, "__annotations__", {}))
+        return {name: FieldInfo.from_annotation(hint) for name, hint in hints.items()}
+    fields = dataclasses.fields(kind)
+    hints = _hints_of(kind, {each.name: each.type for each in fields})
+    return {each.name: _dataclass_field(hints[each.name], each) for each in fields}
+
+
+def _hints_of(kind: Any, written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The annotations of a class; as they are written, if they name a class that does not exist
+    yet.
+    """
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except NameError:
+        return written
+
+
+def _dataclass_field(hint: Any, field: dataclasses.Field[Any]) -> FieldInfo:
+    written = field.default if isinstance(field.default, FieldInfo) else field
+    return FieldInfo.from_annotated_attribute(hint, written)

@@ -1,0 +1,147 @@
+"""The flat signature that frameworks and people read.
+
+The types in the signature are `str` for frameworks, and those in `__annotations__` the fields' own:
+the official SDK reads the former, and parses text by itself wherever the type is not `str`
+(`pre_parse_json`, mcp 2.3). All of them pass every value on as it was sent.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter
+from typing import Any
+
+from pydantic import AliasChoices, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from toolbooth.compile.hints import Hints, Unresolved
+from toolbooth.decorated.function import FlatFunction, is_own_context
+from toolbooth.decorated.own_fields import UNKNOWN, OwnField, own_fields
+from toolbooth.decorated.shown import ABSENT, ShownDefault, ShownType
+
+
+def sign(wrapper: Any, flat: FlatFunction) -> None:
+    """Give a wrapper the flat signature, in `__signature__` and in `__annotations__`."""
+    names = flat.wire_names
+    fields = own_fields(flat)
+    params = [_parameter(flat, name, names[name], fields) for name in names]
+    kept = _kept_parameters(flat)
+    returns = Hints(flat.function).returns(flat.original.return_annotation)
+    signature = inspect.Signature([*kept, *params], return_annotation=returns)
+    wrapper.__signature__ = signature
+    wrapper.__annotations__ = _annotations(signature)
+
+
+def _annotations(signature: inspect.Signature) -> dict[str, Any]:
+    hints = {each.name: each.annotation for each in signature.parameters.values()}
+    hints["return"] = signature.return_annotation
+    written = {name: hint for name, hint in hints.items() if hint is not Parameter.empty}
+    return {name: _with_own_type(hint) for name, hint in written.items()}
+
+
+def _with_own_type(hint: Any) -> Any:
+    """The annotation of a flat parameter with its own type for `get_type_hints`, if that type can
+    be evaluated.
+    """
+    if not isinstance(hint, ShownType) or _evaluated(hint.__shown__) is None:
+        return hint
+    return ShownType(hint.__shown__, hint.__shown__, hint.__metadata__)
+
+
+def _kept_parameters(flat: FlatFunction) -> list[Parameter]:
+    """The parameters that a framework fills itself. Positions are those of the author's function,
+    so one that comes after a flat parameter must be named.
+    """
+    sent = {each.name for each in flat.params}
+    kept: list[Parameter] = []
+    named = False
+    for name, param in flat.original.parameters.items():
+        hint = flat.hints[name]
+        if name in sent or is_own_context(hint):
+            named = True
+            continue
+        if param.annotation is not Parameter.empty and not isinstance(hint, Unresolved):
+            param = param.replace(annotation=hint)
+        kept.append(param.replace(kind=Parameter.KEYWORD_ONLY) if named else param)
+    return kept
+
+
+def _parameter(
+    flat: FlatFunction, name: str, key: str, fields: Mapping[str, OwnField]
+) -> Parameter:
+    own = fields.get(key, UNKNOWN)
+    required = flat.required[key]
+    metadata: list[Any] = [_AsSent(flat, key, required)]
+    if name != key:
+        metadata.append(Field(validation_alias=key))
+    elif others := _other_keys(flat, key):
+        metadata.append(Field(validation_alias=AliasChoices(key, *others)))
+    shown = _evaluated(own.annotation) or own.annotation
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        annotation=ShownType(shown, str, tuple(metadata)),
+        default=Parameter.empty if required else ShownDefault(own.default),
+    )
+
+
+def _evaluated(annotation: Any) -> Any:
+    """A type without the `Annotated` in it; None if it names a class that does not exist yet."""
+    # Names are looked up in the module of the class. Those of this module do not count.
+    space = {"__annotations__": {"hint": annotation}, "__module__": "builtins"}
+    holder = type("_", (), space)
+    try:
+        return typing.get_type_hints(holder)["hint"]
+    except NameError:
+        return None
+
+
+def _other_keys(flat: FlatFunction, key: str) -> list[str]:
+    """Further keys by which the same field may be sent."""
+    if not flat.is_finished:
+        return []
+    fields = flat.contract.shape.objects[0].fields
+    return [other for other, each in fields.items() if each is fields[key] and other != key]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AsSent:
+    """The annotation of one flat parameter: published with its schema, passed on as it was sent,
+    and ABSENT if it was not sent.
+    """
+
+    flat: FlatFunction = field(repr=False)
+    wire: str
+    required: bool
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        any_value = core_schema.any_schema()
+        raw = core_schema.with_default_schema(any_value, default_factory=lambda: ABSENT)
+        if not self.required:
+            return raw
+        if _is_typed_dict_field():
+            return any_value
+        # A union of one hides the default. So the parameter is published as required, but a missing
+        # one is reported here, with all other problems.
+        return core_schema.union_schema([raw])
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        return dict(self.flat.published["properties"][self.wire])
+
+
+def _is_typed_dict_field() -> bool:
+    """Whether Pydantic is building a field of a typed dict, as pydantic-ai makes one of a
+    signature. There a required field may have no default, and Pydantic's handler does not say what
+    is built.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "_generate_td_field_schema":
+            return True
+        frame = frame.f_back
+    return False

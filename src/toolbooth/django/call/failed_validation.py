@@ -1,0 +1,64 @@
+"""An exception in a serializer's own validation: the response of a view that refuses the field.
+
+REST framework reports `ValidationError` alone, and passes every other exception on. The traceback
+shows whether a serializer was validating, and which of its fields.
+"""
+
+from __future__ import annotations
+
+import logging
+from traceback import walk_tb
+from types import CodeType, FrameType
+from typing import Any
+
+from rest_framework import fields, serializers
+from rest_framework.exceptions import ErrorDetail
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from toolbooth.boundary.messages import UNREADABLE_VALUE
+from toolbooth.jsonvalue import JsonPath
+
+logger = logging.getLogger("toolbooth")
+
+
+def _code(owner: Any, method: str) -> CodeType:
+    return getattr(owner, method).__code__
+
+
+_VALIDATING = frozenset(
+    _code(each, "run_validation")
+    for each in (fields.Field, serializers.Serializer, serializers.ListSerializer)
+)
+_SAVING = _code(serializers.BaseSerializer, "save")
+_PARTS = {
+    _code(serializers.Serializer, "to_internal_value"): "field",
+    _code(serializers.ListSerializer, "to_internal_value"): "index",
+    _code(fields.ListField, "run_child_validation"): "idx",
+    _code(fields.DictField, "run_child_validation"): "key",
+}
+"""REST framework's loops over the parts of what was sent, and the name of the part in each."""
+
+
+def failed_validation(error: Exception, tool: str) -> Response | None:
+    """The response for an exception in a serializer's validation; None for any other."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    codes = {frame.f_code for frame in frames}
+    # What a serializer validates while it saves may not be what was sent.
+    if _SAVING in codes or not codes & _VALIDATING:
+        return None
+    logger.error("validating the arguments of %r failed", tool, exc_info=error)
+    detail: Any = [ErrorDetail(UNREADABLE_VALUE, code="invalid")]
+    for step in reversed(_path(frames) or (api_settings.NON_FIELD_ERRORS_KEY,)):
+        detail = {step: detail}
+    return Response(detail, status=400, exception=True)
+
+
+def _path(frames: list[FrameType]) -> JsonPath:
+    """The field that was being validated; nothing for a validator of the whole."""
+    path: list[str | int] = []
+    for frame in frames:
+        part: Any = frame.f_locals.get(_PARTS.get(frame.f_code, ""))
+        if part is not None:
+            path.append(getattr(part, "field_name", part))
+    return tuple(path)

@@ -1,0 +1,122 @@
+"""What cannot be described costs a detail, never the tool.
+
+A serializer that needs a real request, or a query, is described from its class: from the fields
+that it declares and its Meta. A field that drf-spectacular cannot describe takes any value; the
+serializer decides when it is called.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from drf_spectacular import plumbing as untyped_plumbing
+from drf_spectacular.drainage import warn as untyped_warn
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+from toolbooth.django.describe import messages
+from toolbooth.jsonvalue import Json
+
+plumbing: Any = untyped_plumbing
+warn: Any = untyped_warn
+UntypedSchema: Any = AutoSchema
+
+_ORIGINAL = "toolbooth_original"
+"""The attribute of a class made by `bare`: the project's own."""
+
+
+class LenientSchema(UntypedSchema):
+    """Comes last before drf-spectacular's own class."""
+
+    def _get_serializer(self) -> Any:
+        found = UntypedSchema._get_serializer(self)
+        if found is not None:
+            return found
+        cls = _class_of_view(self.view)
+        return None if cls is None else _bare_class(cls)()
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        serializer = plumbing.force_instance(serializer)
+        try:
+            return UntypedSchema._map_basic_serializer(self, serializer, direction)
+        except Exception as error:
+            if is_bare(serializer):
+                raise
+            warn(messages.described_from_class(serializer.__class__.__name__, error))
+            return UntypedSchema._map_basic_serializer(self, bare(serializer), direction)
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass: bool = False) -> Any:
+        try:
+            return UntypedSchema._map_serializer_field(self, field, direction, bypass)
+        except Exception as error:
+            return _any_value(field, error)
+
+    def _insert_field_validators(self, field: Any, schema: Json) -> None:
+        try:
+            UntypedSchema._insert_field_validators(self, field, schema)
+        except Exception as error:
+            _any_value(field, error)
+
+
+def _any_value(field: Any, error: Exception) -> Json | None:
+    warn(messages.described_as_anything(str(field.field_name), error))
+    return None if field.read_only else {}
+
+
+def _class_of_view(view: Any) -> Any:
+    """The serializer class of a view; None if it has none."""
+    found: Any
+    try:
+        found = view.get_serializer_class()
+    except Exception:  # it looks at the caller
+        found = getattr(view, "serializer_class", None)
+    return found if _is_serializer_class(found) else None
+
+
+def _is_serializer_class(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, serializers.Serializer)
+
+
+# --- serializers without the project's code ---
+
+
+def readable(serializer: Any) -> Any:
+    """The serializer itself if its fields can be read, else a bare one."""
+    item: Any = getattr(serializer, "child", serializer)
+    if not isinstance(item, serializers.Serializer):
+        return serializer
+    try:
+        _: Any = item.fields
+    except Exception:  # it needs a real request
+        return bare(serializer)
+    return serializer
+
+
+def bare(serializer: Any) -> Any:
+    """A serializer with the fields that its class declares, without the project's code that
+    chooses them.
+    """
+    child: Any = getattr(serializer, "child", None)
+    if child is not None:
+        return _bare_class(child.__class__)(many=True)
+    return _bare_class(serializer.__class__)()
+
+
+def is_bare(serializer: Any) -> bool:
+    """Whether a serializer is from `bare`."""
+    return hasattr(serializer, _ORIGINAL)
+
+
+def original_class(serializer: Any) -> Any:
+    """The project's own class of a serializer."""
+    return getattr(serializer, _ORIGINAL, serializer.__class__)
+
+
+@lru_cache(4096)
+def _bare_class(cls: Any) -> Any:
+    models: Any = serializers.ModelSerializer
+    stock: Any = models if models in cls.__mro__ else serializers.Serializer
+    names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
+    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    return type(cls.__name__, (cls,), {**names, **methods})

@@ -1,0 +1,225 @@
+"""The answer of a view -> where the other pages of its list are.
+
+The first of these that gives an answer is used: one of REST framework's own paginators, found
+through the response; a link to the next page in the answer or its headers; and whether the view
+has another paginator, of which nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.core.paginator import Page, Paginator
+from rest_framework.pagination import CursorPagination, LimitOffsetPagination, PageNumberPagination
+
+from toolbooth.django.call.invocation import Moved
+from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.paging import is_stock
+from toolbooth.django.results import messages
+from toolbooth.jsonvalue import is_mapping
+from toolbooth.server.results.pages import Written
+
+_NUMBERS: Any = PageNumberPagination
+_OFFSETS: Any = LimitOffsetPagination
+_CURSORS: Any = CursorPagination
+"""REST framework's own, whose types say little."""
+
+_COUNT: Any = vars(Paginator)["count"]
+"""How Django counts the rows."""
+
+NUMBER = "page"
+"""What the number of a page is called, if it is not known from the paginator."""
+
+_NEXT_LINK = re.compile(r"""<([^>]*)>\s*;[^,]*\brel="?next"?""")
+"""In a `Link` header."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherPages:
+    """Where the other pages of a list are, as far as one page says it."""
+
+    following: Moved | None = None
+    """What the query of the next page has; None: this is the last page, or nothing is known."""
+    is_sure: bool = True
+    """Whether the next page exists, if there is a way to ask for it."""
+    is_open: bool = False
+    """There may be more pages, but nothing says how to ask for them."""
+    is_uneven: bool = False
+    """The view leaves out rows of its pages, so that rows cannot be counted."""
+    count: int | None = None
+    """All rows of the list."""
+    before: int | None = None
+    """The rows of the list before this page."""
+    rows: int | None = None
+    """The rows of every page but the last."""
+    pages: int | None = None
+    number: str = ""
+    """The parameter that takes the number of a page."""
+    offset: str = ""
+    """The parameter that takes the number of rows before a page."""
+
+    def holding(self, row: int) -> tuple[Moved, int] | None:
+        """The page that contains a row, counted from 0, and how many rows of it are before that
+        row; None: it can only be found by reading one page after the other.
+        """
+        if self.offset:
+            return {self.offset: [str(row)]}, 0
+        is_countable = self.count is not None or self.pages is not None
+        if not self.number or not self.rows or not is_countable:
+            return None
+        # The last page may be longer than the others.
+        page = min(row // self.rows + 1, self.pages or row + 1)
+        return {self.number: [str(page)]}, row - (page - 1) * self.rows
+
+
+LAST_PAGE = OtherPages()
+
+
+def other_pages(
+    response: Any, value: Mapping[str, Any], query: str, rows: int, *, is_paged: bool
+) -> OtherPages:
+    """What an answer says about the other pages: `value` is its content, with this many rows, and
+    `query` is what was asked for. `is_paged`: the view has a paginator.
+    """
+    view = _view(response)
+    paginator: Any = _attributes(view).get("_paginator")
+    found = _attributes(paginator)
+    if isinstance(paginator, _NUMBERS) and isinstance(found.get("page"), Page):
+        return _numbered(paginator, query, rows)
+    if isinstance(paginator, _OFFSETS) and found.get("limit") and "count" in found:
+        return _with_offset(paginator, query, rows)
+    if isinstance(paginator, _CURSORS) and "has_next" in found:
+        return OtherPages(following=_moved(paginator.get_next_link(), query))
+    for link in _links(response, value):
+        return _linked(link, query, value, rows)
+    if view is None:  # the answer comes from a cache
+        return OtherPages(is_open=is_paged and rows > 0)
+    is_used = paginator is not None and not is_stock(paginator, "paginate_queryset")
+    return OtherPages(is_open=is_used and rows > 0)
+
+
+def _view(response: Any) -> Any:
+    """The view that has answered; None if the response does not say it."""
+    context: Mapping[str, Any] = getattr(response, "renderer_context", None) or {}
+    return context.get("view")
+
+
+def pages_of_view(arguments: Arguments, found: Written) -> str:
+    """What to send for the other pages of a view, in words; nothing where it has none."""
+    slots = {name: slot for name, slot in arguments.slots.items() if slot.bound is not None}
+    following = found.member("next")
+    if not slots or ("next" in found.members and following is None):
+        return ""
+    query = parse_qs(following.partition("?")[2]) if isinstance(following, str) else {}
+    changes = [
+        f"{name}={query[slot.name][0]}" for name, slot in slots.items() if slot.name in query
+    ]
+    if changes:
+        return messages.next_page_of_view(changes)
+    return messages.other_pages_of_view(slots)
+
+
+def _attributes(thing: Any) -> Mapping[str, Any]:
+    """What was set on a view or a paginator itself; nothing if there is none."""
+    return getattr(thing, "__dict__", {})
+
+
+# --- REST framework's own paginators ---
+
+
+def _numbered(paginator: Any, query: str, rows: int) -> OtherPages:
+    page = paginator.page
+    all_pages: Any = page.paginator
+    # A paginator of the project's own may count no rows, or guess: then only an empty page shows
+    # that the list has ended.
+    is_counted = getattr(all_pages.__class__, "count", None) is _COUNT
+    has_next = page.has_next() and len(page) > 0
+    count = all_pages.count if is_counted else None
+    if not is_stock(paginator, "get_page_number"):
+        link = paginator.get_next_link() if has_next else None
+        return OtherPages(following=_moved(link, query), is_sure=is_counted, count=count)
+    number = paginator.page_query_param
+    following = {number: [str(page.number + 1)]} if has_next else None
+    if rows != len(page):  # the view leaves out rows: nothing can be counted
+        return OtherPages(following=following, is_uneven=True)
+    return OtherPages(
+        following=following,
+        is_sure=is_counted or not has_next,
+        count=count,
+        before=(page.number - 1) * all_pages.per_page,
+        rows=all_pages.per_page,
+        pages=all_pages.num_pages,
+        number=number,
+    )
+
+
+def _with_offset(paginator: Any, query: str, rows: int) -> OtherPages:
+    offset: int = paginator.offset
+    after = offset + paginator.limit
+    is_counted = is_stock(paginator, "get_count")
+    has_next = after < paginator.count and (is_counted or rows > 0)
+    if not is_stock(paginator, "get_offset"):
+        link = paginator.get_next_link() if has_next else None
+        return OtherPages(following=_moved(link, query), count=paginator.count)
+    name = paginator.offset_query_param
+    following = {name: [str(after)]} if has_next else None
+    if has_next and rows != paginator.limit:  # the view leaves out rows: nothing can be counted
+        return OtherPages(following=following, is_uneven=True)
+    return OtherPages(
+        following=following,
+        count=paginator.count,
+        before=offset,
+        rows=paginator.limit,
+        offset=name,
+    )
+
+
+# --- links ---
+
+
+def _linked(link: str | None, query: str, value: Mapping[str, Any], rows: int) -> OtherPages:
+    count: Any = value.get("count")
+    known = count if isinstance(count, int) and not isinstance(count, bool) else None
+    following = _moved(link, query) if rows else None
+    number = _number_in(following, query)
+    if number is None:
+        return OtherPages(following=following, count=known)
+    before = (number - 1) * rows
+    return OtherPages(following=following, count=known, before=before, rows=rows, number=NUMBER)
+
+
+def _number_in(following: Moved | None, query: str) -> int | None:
+    """The number of this page, if the link to the next one only adds one to it."""
+    if following is None or [*following] != [NUMBER]:
+        return None
+    asked = parse_qs(query).get(NUMBER, ["1"])[0]
+    is_next = asked.isdecimal() and following[NUMBER] == [str(int(asked) + 1)]
+    return int(asked) if is_next else None
+
+
+def _moved(link: str | None, query: str) -> Moved | None:
+    """What a link changes in the query; filters that it leaves out stay as they are."""
+    if link is None:
+        return None
+    asked = parse_qs(query, keep_blank_values=True)
+    linked = parse_qs(urlsplit(link).query, keep_blank_values=True)
+    # A link that changes nothing is to the same page.
+    return {name: each for name, each in linked.items() if asked.get(name) != each} or None
+
+
+def _links(response: Any, value: Mapping[str, Any]) -> Iterator[str | None]:
+    """The link to the next page, where there is one; None: the answer says that there is none."""
+    beside = [value, *(each for each in value.values() if is_mapping(each))]
+    for each in beside:
+        if "next" in each:
+            link: Any = each["next"]
+            link = link.get("href") if is_mapping(link) else link
+            if link is None or (isinstance(link, str) and "?" in link):
+                yield link
+    if header := str(response.get("Link", "")):
+        found = _NEXT_LINK.search(header)
+        yield found[1] if found else None

@@ -1,0 +1,185 @@
+"""Rows of a list, out of as many pages of its view as are needed to have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolbooth.django.call.invocation import Moved
+from toolbooth.django.results.other_pages import NUMBER
+from toolbooth.django.results.tokens import Position, digest
+from toolbooth.django.results.view_results import Keys, ListPage, ViewResults, is_not_found
+from toolbooth.errors import ToolError, ToolInputError
+from toolbooth.jsonvalue import Json
+from toolbooth.server.results.pages import Written, joined
+
+MOST_PAGES = 50
+"""Pages of a view that are joined in one call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Some rows of a list, and the pages of the view that contain them."""
+
+    pages: tuple[ListPage, ...]
+    start: int
+    """The first row that is shown, counted in the rows of `pages`."""
+    size: int
+    """How many rows were asked for."""
+    before: int
+    """The rows of the list before `pages`."""
+    has_changed: bool = False
+    """The list is not what it was when an earlier page of it was shown."""
+
+    @property
+    def found(self) -> Written:
+        """The pages of the view as one page."""
+        return joined([page.found for page in self.pages])
+
+    @property
+    def rows(self) -> int:
+        """The rows of `pages`."""
+        return sum(len(page.found.rows) for page in self.pages)
+
+    @property
+    def stop(self) -> int:
+        """The end of the rows that are shown, counted in the rows of `pages`."""
+        return min(self.start + self.size, self.rows)
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the list ends with `pages`."""
+        last = self.pages[-1].other
+        return last.following is None and not last.is_open
+
+    @property
+    def count(self) -> int | None:
+        """All rows of the list; None if that is not known."""
+        return self.before + self.rows if self.is_end else self.pages[-1].other.count
+
+    @property
+    def wanted(self) -> int:
+        """How many rows were asked for and exist, as far as that is known."""
+        if self.count is None:
+            return self.size
+        return max(0, min(self.size, self.count - self.before - self.start))
+
+    def is_longer(self, most: int | None) -> bool:
+        """Whether the pages have more than this many bytes: then no more of them were read."""
+        return most is not None and sum(page.found.size for page in self.pages) > most
+
+    def until(self, end: int) -> Window:
+        """The same rows without the pages of the view that begin at row `end` or after it."""
+        kept = [self.pages[0]]
+        rows = len(self.pages[0].found.rows)
+        for page in self.pages[1:]:
+            if rows >= end:
+                break
+            kept.append(page)
+            rows += len(page.found.rows)
+        return replace(self, pages=tuple(kept))
+
+    def position(self, position: Position, end: int) -> Position | None:
+        """Where the rows are that follow a page which ends here; None if none follow."""
+        first = 0
+        for page in self.pages:
+            at = end - first
+            if at < len(page.found.rows):
+                seen = digest(page.found.text) if at else ""
+                before = self.before + first
+                return replace(position, at=at, moved=page.moved, before=before, digest=seen)
+            first += len(page.found.rows)
+        last = self.pages[-1]
+        if last.other.following is None:
+            return None
+        moved = {**last.moved, **last.other.following}
+        return replace(position, at=0, moved=moved, before=self.before + first, digest="")
+
+
+@dataclass(slots=True, kw_only=True)
+class PagesOfView:
+    """Asks a view for pages of its list, for one call."""
+
+    source: ViewResults
+    sent: Json
+    keys: Keys
+    asked: int = 0
+
+    def page(self, moved: Moved) -> ListPage:
+        """The page of a query. Raises what the view refuses."""
+        self.asked += 1
+        page = self.source.page_of_list(self.sent, moved, self.keys)
+        values = moved.get(NUMBER, [])
+        if page.other.is_open and values and values[0].isdecimal():
+            # `numbered` has found out that pages have numbers.
+            following = {NUMBER: [str(int(values[0]) + 1)]}
+            return with_others(page, following=following, is_sure=False, is_open=False)
+        return page
+
+    def maybe(self, moved: Moved) -> ListPage | None:
+        """The page of a query; None if the view has no such page."""
+        try:
+            return self.page(moved)
+        except ToolError as error:
+            if is_not_found(error):
+                return None
+            raise
+
+    def after(self, page: ListPage) -> ListPage | None:
+        """The next page; None if there is none, or nothing says where it is."""
+        if page.other.following is None:
+            return None
+        following = self.maybe({**page.moved, **page.other.following})
+        if following is None or page.other.is_sure:
+            return following
+        # Some views answer with their last page if they are asked for a later one.
+        is_new = following.found.rows_text not in ("", page.found.rows_text)
+        return following if is_new else None
+
+    def numbered(self, first: ListPage) -> ListPage:
+        """The first page of a list. If nothing is known of the paginator, find out whether pages
+        have numbers: page 1 is then the same page, and page 2 is another one.
+        """
+        if not first.other.is_open:
+            return first
+        try:
+            again = self.maybe({**first.moved, NUMBER: ["1"]})
+            second = self.maybe({**first.moved, NUMBER: ["2"]})
+        except ToolInputError:
+            return first
+        rows = first.found.rows_text
+        if again is None or again.found.rows_text != rows:
+            return first
+        if second is None or not second.found.rows:
+            return with_others(again, following=None, is_sure=True, number=NUMBER, before=0)
+        if second.found.rows_text == rows:  # it may not read the number at all
+            return with_others(first, before=0)
+        return with_others(again, number=NUMBER, rows=len(again.found.rows), before=0)
+
+    def gathered(
+        self, first: ListPage, start: int, size: int, room: int | None
+    ) -> tuple[ListPage, ...]:
+        """The pages that contain `size` rows from `start` in `first`, or as many rows as there
+        are, or as fit into `room` bytes.
+        """
+        pages = [first]
+        rows = len(first.found.rows) - start
+        room_left = None if room is None else room - first.found.size
+        # A page that may not exist is asked for, to know whether it is the last.
+        while rows < size or (rows == size and not pages[-1].other.is_sure):
+            is_full = room_left is not None and room_left < 0
+            if is_full or self.asked > MOST_PAGES + 2:
+                break
+            following = self.after(pages[-1])
+            if following is None:
+                pages[-1] = with_others(pages[-1], following=None, is_sure=True)
+                break
+            pages.append(following)
+            rows += len(following.found.rows)
+            room_left = None if room_left is None else room_left - following.found.size
+        return tuple(pages)
+
+
+def with_others(page: ListPage, **changes: Any) -> ListPage:
+    """A page about whose other pages more is known."""
+    return replace(page, other=replace(page.other, **changes))

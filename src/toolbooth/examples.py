@@ -1,0 +1,269 @@
+"""Which objects and arrays of a JSON Schema an agent cannot write, because neither the type nor an
+example shows what goes in.
+
+The type shows it where it lists choices, declares fields, or has a format such as `uuid`. Plain
+text, numbers and the keys of a `dict` say nothing about their content. An example counts if it is
+not empty and fits the schema. It may be in `examples`, in a default, as JSON in a description, or
+part of an example of what is around it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.alternatives import Document, Node, content_of, is_json_text, items_of, kind_of
+from toolbooth.jsonvalue import Schema, is_array, is_mapping, path_text
+from toolbooth.sample import is_filled, json_in
+from toolbooth.shape_check import json_schema
+
+_FORMATS = frozenset(
+    (
+        "base64",
+        "base64url",
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "ipv4",
+        "ipv4interface",
+        "ipv4network",
+        "ipv6",
+        "ipv6interface",
+        "ipv6network",
+        "ipvanyaddress",
+        "ipvanyinterface",
+        "ipvanynetwork",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "multi-host-uri",
+        "regex",
+        "relative-json-pointer",
+        "time",
+        "uri",
+        "uri-reference",
+        "uri-template",
+        "uuid",
+        "uuid1",
+        "uuid3",
+        "uuid4",
+        "uuid5",
+        "uuid6",
+        "uuid7",
+        "uuid8",
+    )
+)
+"""The formats from which a reader knows what a text looks like; not `password` or `binary`."""
+
+
+_FORMS: dict[str | None, type] = {"object": dict, "array": list}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unshown:
+    """A parameter, or a field inside one, that an agent cannot write."""
+
+    path: str
+    """`$.lines[].tags`"""
+    description: str
+    schema: Schema
+    """The alternative that nothing shows. At its top, it has no references."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """An object or array whose fields are still to be looked at."""
+
+    branch: Schema
+    path: str
+    examples: list[Any]
+
+    def fields(self) -> Iterator[tuple[str, Any, list[Any]]]:
+        """Each declared field: its name, its schema, and what the examples have there."""
+        properties = self.branch.get("properties")
+        objects = list(filter(is_mapping, self.examples))
+        for name, each in properties.items() if is_mapping(properties) else ():
+            yield name, each, [value[name] for value in objects if name in value]
+
+    def inner(self) -> Iterator[tuple[Any, str, list[Any]]]:
+        """Each schema of values without a name, with its path and examples."""
+        objects = filter(is_mapping, self.examples)
+        if is_mapping(others := self.branch.get("additionalProperties")):
+            values = [value for each in objects for value in each.values()]
+            yield others, f"{self.path}.*", values
+        items = [item for each in filter(is_array, self.examples) for item in each]
+        for each in items_of(self.branch):
+            yield each, f"{self.path}[]", items
+        if "contentSchema" in self.branch:
+            yield self.branch["contentSchema"], self.path, self.examples
+
+
+class Examples:
+    """What one JSON Schema document shows of the values to write."""
+
+    def __init__(self, document: Any) -> None:
+        self.document = Document(document)
+        # These end the way through a schema that contains itself. The first also reports a field
+        # once if several parameters share its model.
+        self._seen: set[tuple[int, bool]] = set()
+        self._asked: set[int] = set()
+
+    def missing(self) -> Iterator[Unshown]:
+        """Every object and array in the arguments that nothing shows."""
+        return self.missing_in(self.document.schema)
+
+    def missing_in(self, schema: Any) -> Iterator[Unshown]:
+        """Every object and array inside one schema of the document that nothing shows."""
+        self._seen.clear()
+        root = self.document.open(schema)
+        examples = self._usable(root, ())
+        # Level by level: a field that is in several places is reported at the highest one.
+        waiting = deque(_Level(each, "$", examples) for each in root.branches)
+        while waiting:
+            level = waiting.popleft()
+            for name, each, around in level.fields():
+                path = path_text((name,), level.path)
+                found, forms = self._look_at(each, path, around)
+                yield from found
+                waiting += forms
+            waiting += self._inner_levels(level)
+
+    def fitting(self, schema: Any, values: Iterable[Any]) -> list[Any]:
+        """The values that are examples of an object or array."""
+        return self._usable(Node(branches=self.document.open(schema).branches), values)
+
+    # --- what a type shows ---
+
+    def tells(self, schema: Any, *, is_named: bool = False) -> bool:
+        """Whether a type, or an example of it, shows what to write. `is_named`: for a plain text or
+        number, its key says enough.
+        """
+        if id(schema) in self._asked:
+            return True
+        self._asked.add(id(schema))
+        node = self.document.open(schema)
+        shown = any(is_filled(each) and self._fits(each, node.branches) for each in node.values)
+        shown = shown or node.is_cut or bool(self._usable(node, ()))
+        named = filter(self.is_complex, node.branches) if is_named else node.branches
+        found = shown or all(map(self._tells, named))
+        self._asked.discard(id(schema))
+        return found
+
+    def _tells(self, branch: Schema) -> bool:
+        if "enum" in branch or "const" in branch:
+            return True
+        kind = kind_of(branch)
+        if kind == "object":
+            return bool(branch.get("properties") or branch.get("required")) or self._names(branch)
+        if kind == "array":
+            items = list(items_of(branch))
+            return bool(items) and all(map(self.tells, items))
+        if is_json_text(branch):
+            return "contentSchema" in branch and self.tells(branch["contentSchema"])
+        return kind == "boolean" or (kind == "string" and branch.get("format") in _FORMATS)
+
+    def _names(self, branch: Schema) -> bool:
+        """Whether the keys of an object are choices, and the type shows the values."""
+        keys = self.document.open(branch.get("propertyNames", True)).branches
+        if not all("enum" in each or "const" in each for each in keys):
+            return False
+        others = branch.get("additionalProperties", True)
+        return self.document.open(others).is_anything or self.tells(others, is_named=True)
+
+    # --- what examples show ---
+
+    def _usable(self, node: Node, around: Iterable[Any]) -> list[Any]:
+        """The examples of an object or array that fit it. `around`: what the examples around it
+        have in its place.
+        """
+        found = [*around, *node.values]
+        for text in node.texts:
+            found += json_in(text)
+        return [
+            example
+            for branch in node.branches
+            if kind_of(branch) is None or self.is_complex(branch)
+            for value in found
+            for example in self._as_example(value, branch)
+        ]
+
+    def _as_example(self, value: Any, branch: Schema) -> list[Any]:
+        """The value, if it is an example of a branch. One item of an array is an example too."""
+        if is_json_text(branch):
+            return self._usable(self.document.open(content_of(branch)), [_read_text(value)])
+        if not is_filled(value):
+            return []
+        if self._fits(value, [branch]):
+            return [value]
+        is_item = any(self._is_item(value, each) for each in items_of(branch))
+        return [[value]] if is_item else []
+
+    def _is_item(self, value: Any, schema: Any) -> bool:
+        is_form = is_mapping(value) or is_array(value)
+        return is_form and self._fits(value, self.document.open(schema).branches)
+
+    def _fits(self, value: Any, branches: Iterable[Schema]) -> bool:
+        return any(self._fits_one(value, branch) for branch in branches)
+
+    def _fits_one(self, value: Any, branch: Schema) -> bool:
+        schema = {**branch, **self.document.definitions}
+        try:
+            return json_schema().validator_for(schema, offline=True).is_valid(value)
+        except ValueError:  # not a sound schema: all that counts is its type
+            return isinstance(value, _FORMS.get(kind_of(branch), object))
+
+    def is_complex(self, branch: Schema) -> bool:
+        """Whether a branch takes an object or an array, also as JSON text."""
+        if is_json_text(branch):
+            content = self.document.open(content_of(branch))
+            kinds = set(map(kind_of, content.branches))
+            return not content.is_anything and not kinds.isdisjoint(_FORMS)
+        return kind_of(branch) in _FORMS
+
+    # --- descending ---
+
+    def _look_at(
+        self, schema: Any, path: str, around: list[Any]
+    ) -> tuple[list[Unshown], list[_Level]]:
+        """One property: itself, if nothing shows it, and what is inside it."""
+        node = self.document.open(schema)
+        if node.is_anything or node.is_cut or self._is_seen(schema, around):
+            return [], []
+        examples = self._usable(node, around)
+        forms = list(filter(self.is_complex, node.branches))
+        levels = [_Level(form, path, examples) for form in forms]
+        hidden = itertools.filterfalse(self._tells, forms)
+        form = None if examples else next(hidden, None)
+        if form is None:
+            return [], levels
+        text = "".join(node.texts[:1])
+        return [Unshown(path=path, description=text, schema=form)], levels
+
+    def _inner_levels(self, level: _Level) -> Iterator[_Level]:
+        """The objects in a `dict`, in an array, or in JSON text."""
+        for schema, path, examples in level.inner():
+            node = self.document.open(schema)
+            if not node.is_anything and not self._is_seen(schema, examples):
+                yield from (_Level(branch, path, examples) for branch in node.branches)
+
+    def _is_seen(self, schema: Any, examples: list[Any]) -> bool:
+        key = id(schema), bool(examples)
+        is_seen = key in self._seen
+        self._seen.add(key)
+        return is_seen
+
+
+def _read_text(value: Any) -> Any:
+    """What a text contains as JSON, or the value itself."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value

@@ -1,0 +1,229 @@
+"""One value for a JSON Schema: what a person would write as an example. The same each time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.jsonvalue import Json, Schema, is_array, is_mapping, write_json
+
+_DEEPEST = 8
+"""Levels at which what may be left out is; deeper, everything is."""
+
+_FILLED = 2
+"""Levels at which an empty default is no example."""
+
+_LARGEST = 10**9
+"""The largest number of an example without a bound."""
+
+_TEXTS = {
+    "date": "2026-11-15",
+    "date-time": "2026-11-15T09:30:00Z",
+    "time": "09:30:00Z",
+    "duration": "P1D",
+    "uuid": "0c2d8bd6-7a3c-4c57-9d3f-6f0f5c1a2b3d",
+    "email": "ann@example.org",
+    "uri": "https://example.org/",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+}
+
+
+_QUOTES = re.compile(r"(?:JSON text:|keys:|keys matching \S+:|contains|not) $")
+"""What `publish` writes before a schema in a description (`publish/words.py`, `phrase_of`)."""
+
+_KEYWORDS = frozenset(
+    (
+        *("type", "enum", "const", "format", "pattern", "minLength", "maxLength"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"),
+        *("properties", "required", "additionalProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "anyOf", "oneOf", "allOf", "not"),
+    )
+)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse)
+
+
+def example_of(schema: Schema, *, bare: bool = False) -> dict[str, Any]:
+    """An object with what is required; where nothing is, with its first field, unless it is to be
+    `bare`.
+    """
+    return {} if bare and not schema.get("required") else _Maker(root=schema).object(schema, 0)
+
+
+def sample_value(schema: Any, root: Schema, *, by_type: bool = False) -> Any:
+    """A value for one schema inside the document `root`. It may break a pattern. `by_type`: not
+    from the author's examples and defaults, which may be wrong.
+    """
+    return _Maker(root=root, by_type=by_type).value(schema, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Maker:
+    """Makes the values of one document."""
+
+    root: Schema
+    by_type: bool = False
+
+    def value(self, schema: Any, depth: int) -> Any:
+        written = _resolved(schema, self.root)
+        for choices in _fixed(written) if self.by_type else _given(written, depth):
+            if choices:
+                return choices[0]
+        kind = _kind(written)
+        match kind:
+            case "object":
+                return {} if depth > _DEEPEST else self.object(written, depth)
+            case "array":
+                return [] if depth > _DEEPEST else self._array(written, depth)
+            case "string" if written.get("contentMediaType") == "application/json":
+                return write_json(self.value(written.get("contentSchema", {}), depth + 1))
+            case _:
+                return scalar(kind, written)
+
+    def object(self, schema: Schema, depth: int) -> dict[str, Any]:
+        fields: Schema = schema.get("properties", {})
+        names = schema.get("required") or list(fields)[:1]
+        made = {name: self.value(fields.get(name, {}), depth + 1) for name in names}
+        others = schema.get("additionalProperties")
+        if not made and (others is True or isinstance(others, Mapping)):
+            keys = schema.get("propertyNames", {"const": "name"})
+            made[self.value(keys, depth + 1)] = self.value(others, depth + 1)
+        return made
+
+    def _array(self, schema: Schema, depth: int) -> list[Any]:
+        prefix: Any = schema.get("prefixItems", ())
+        least = max(1, schema.get("minItems", 0))
+        items = [*prefix, *[schema.get("items", {})] * (least - len(prefix))]
+        return [self.value(each, depth + 1) for each in items]
+
+
+def _given(schema: Schema, depth: int) -> Iterator[Any]:
+    """What the author says that may be sent: lists of values, the best first."""
+    yield schema.get("examples")
+    yield schema.get("enum")
+    given = [schema[key] for key in _GIVEN if key in schema]
+    yield [each for each in given if depth > _FILLED or each not in _EMPTY]
+    yield _in_text(schema)
+
+
+def _fixed(schema: Schema) -> Iterator[Any]:
+    """The values that are all that may be sent."""
+    yield schema.get("enum")
+    yield [schema["const"]] if "const" in schema else []
+
+
+def _in_text(schema: Schema) -> list[Any]:
+    """The objects or arrays that a description gives as examples."""
+    wanted = {"object": dict, "array": list}.get(_kind(schema))
+    if wanted is None:
+        return []
+    found = json_in(str(schema.get("description", "")))
+    return [value for value in found if isinstance(value, wanted) and is_filled(value)]
+
+
+_GIVEN = ("const", "example", "default")
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def _kind(schema: Schema) -> str:
+    """The type of a schema; of several the first that is not null."""
+    kinds: Any = schema.get("type", "object" if "properties" in schema else "string")
+    if isinstance(kinds, str):
+        return kinds
+    return next((each for each in kinds if each != "null"), "null")
+
+
+def _resolved(schema: Any, root: Schema) -> Schema:
+    """The schema with what it refers to; of alternatives the first that is not null."""
+    given: Schema = schema
+    written: Json = dict(given) if isinstance(schema, Mapping) else {}
+    for _ in range(_DEEPEST):
+        if isinstance(ref := written.pop("$ref", None), str):
+            written = {**root.get("$defs", {}).get(ref.rpartition("/")[2], {}), **written}
+        for key in ("anyOf", "oneOf", "allOf"):
+            options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
+            if options:
+                written = {**options[0], **written}
+    return written
+
+
+def scalar(kind: str, schema: Schema) -> Any:
+    """A value of one of the simple types, within its bounds, other than the default."""
+    if kind == "boolean":
+        return schema.get("default") is not True
+    if kind in ("integer", "number"):
+        return _number(kind, schema)
+    if kind == "null":
+        return None
+    text = _TEXTS.get(schema.get("format", ""), "text")
+    text = text.ljust(schema.get("minLength", 0), "x")
+    return text[: schema["maxLength"]] if "maxLength" in schema else text
+
+
+def _number(kind: str, schema: Schema) -> Any:
+    """The default and one more, or a small number; whatever the bounds allow."""
+    default = schema.get("default")
+    step = schema.get("multipleOf")
+    small = 2 if kind == "integer" else 2.5
+    wanted = default + 1 if isinstance(default, int) else small
+    least, most = _bounds(schema, step or 1)
+    if least is None:
+        least = wanted
+    most = _LARGEST if most is None else max(most, least)
+    made = min(max(wanted, least), most)
+    return made if not step else -(-made // step) * step
+
+
+def _bounds(schema: Schema, step: Any) -> tuple[Any, Any]:
+    """The least and the most that the bounds allow; None where there is no bound."""
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is None and "exclusiveMinimum" in schema:
+        least = schema["exclusiveMinimum"] + step
+    if most is None and "exclusiveMaximum" in schema:
+        most = schema["exclusiveMaximum"] - step
+    return least, most
+
+
+# --- examples that an author wrote --------------------------------------------------------------
+
+
+def json_in(text: str) -> Iterator[Any]:
+    """Every JSON object and array in a text, but no schema that `publish` quotes there."""
+    position = 0
+    while position < len(text):
+        if text[position] not in "{[":
+            position += 1
+            continue
+        try:
+            value, end = _decoder.raw_decode(text, position)
+        except RecursionError:  # nobody reads what is nested so deep
+            return
+        except ValueError:
+            position += 1
+            continue
+        if not (_QUOTES.search(text, 0, position) and _is_schema(value)):
+            yield value
+        position = end
+
+
+def _is_schema(value: Any) -> bool:
+    return is_mapping(value) and value.keys() <= _KEYWORDS
+
+
+def is_filled(value: Any) -> bool:
+    """Whether an example shows at least one value: `{}`, `[]`, `[{}]` and `{"a": null}` do not."""
+    if is_mapping(value):
+        return any(map(is_filled, value.values()))
+    if is_array(value):
+        return any(map(is_filled, value))
+    return value is not None and value != ""

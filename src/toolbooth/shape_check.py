@@ -1,0 +1,202 @@
+"""The compiled check of a whole value: whether it has a shape, without a repair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from itertools import combinations
+from typing import Any
+
+from toolbooth.jsonvalue import Json
+from toolbooth.shape import NUMBER_AS_TEXT, ArrayShape, ObjectShape, Shape
+
+_UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+
+
+def fits(shape: Shape, value: Any) -> bool:
+    """Whether a value passes as it is: neither a repair nor a refusal is due.
+
+    No decides nothing; the boundary then examines the call. Compiled on first use, so that a server
+    of a thousand tools starts at once.
+    """
+    check = shape.check
+    if check is None:
+        check = shape.check = json_schema().Draft202012Validator(check_schema(shape)).is_valid
+    return check(value)
+
+
+@cache
+def json_schema() -> Any:
+    """jsonschema-rs, loaded on first use: a tool whose validation proves its shape never needs
+    it.
+    """
+    return import_module("jsonschema_rs")
+
+
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+}
+
+
+def plain_types(shape: Shape) -> frozenset[type]:
+    """The Python types of scalars that need no second look here."""
+    found = shape.scalar_types
+    if found is None:
+        looked_at = shape.opaque or shape.temporal or shape.json_text or shape.named_by
+        types = () if looked_at else shape.types
+        found = frozenset(each for kind in types for each in _SCALARS.get(kind, ()))
+        shape.scalar_types = found
+    return found
+
+
+def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
+    """The form of object or array that a value has, if the shape has several."""
+    forms = shape.objects if isinstance(value, dict) else shape.arrays
+    if len(forms) == 1:
+        return forms[0]
+    if shape.branches is None:
+        objects = [Shape(types=frozenset(("object",)), objects=(form,)) for form in shape.objects]
+        arrays = [Shape(types=frozenset(("array",)), arrays=(form,)) for form in shape.arrays]
+        shape.branches = (*objects, *arrays)
+    found = next((branch for branch in shape.branches if fits(branch, value)), None)
+    return None if found is None else (*found.objects, *found.arrays)[0]
+
+
+def check_schema(shape: Shape) -> Json:
+    """The closed JSON Schema that says exactly what the shape says."""
+    writer = _Writer(in_place=_MOST_IN_PLACE)
+    try:
+        made = writer.shape(shape)
+    except _TooManyForms:
+        writer = _Writer(in_place=0)
+        made = writer.shape(shape)
+    return {**made, "$defs": writer.definitions} if writer.definitions else made
+
+
+_MOST_IN_PLACE = 1_000
+"""Forms that are written in place, which checks fastest, before each becomes a definition instead.
+"""
+
+
+class _TooManyForms(Exception):
+    """A shape whose forms, written in place, would fill a far larger schema than the author's."""
+
+
+class _Writer:
+    """Writes forms in place; one that contains itself becomes a definition.
+
+    If `in_place` is 0, every form becomes a definition: the schema is as large as the shape, not as
+    all ways through it.
+    """
+
+    def __init__(self, in_place: int) -> None:
+        self.in_place = in_place
+        self.form_count = 0
+        self.definitions: Json = {}
+        self.inside: set[int] = set()
+
+    def shape(self, shape: Shape) -> Json:
+        if shape.opaque:
+            return {}
+        scalars = sorted(shape.types - {"object", "array"})
+        choices = [self._scalar(kind, shape) for kind in scalars]
+        if shape.constants is not None:
+            nothing = [None] if "null" in shape.types else []
+            choices = [{"enum": [*shape.constants, *nothing]}]
+        choices += [self._form(form) for form in (*shape.objects, *shape.arrays)]
+        if len(choices) == 1:
+            return choices[0]
+        return {"anyOf": choices} if choices else {"not": {}}
+
+    def _scalar(self, kind: str, shape: Shape) -> Json:
+        if kind == "string" and shape.temporal:
+            return {"type": "string", "not": {"pattern": NUMBER_AS_TEXT}}
+        if kind == "string" and shape.named_by:
+            return {"type": "string", "pattern": _UUID}
+        return {"type": kind}
+
+    def _form(self, form: ObjectShape | ArrayShape) -> Json:
+        name = f"form{id(form)}"
+        reference = {"$ref": f"#/$defs/{name}"}
+        if id(form) in self.inside or (not self.in_place and name in self.definitions):
+            self.definitions.setdefault(name, None)
+            return reference
+        self.form_count += 1
+        if self.in_place and self.form_count > self.in_place:
+            raise _TooManyForms
+        self.inside.add(id(form))
+        made = self._object(form) if isinstance(form, ObjectShape) else self._array(form)
+        self.inside.discard(id(form))
+        if name not in self.definitions and self.in_place:
+            return made
+        self.definitions[name] = made
+        return reference
+
+    def _object(self, form: ObjectShape) -> Json:
+        made: Json = {
+            "type": "object",
+            "properties": {key: self.shape(each.shape) for key, each in form.fields.items()},
+            "additionalProperties": self._undeclared(form),
+        }
+        if form.patterns:
+            made["patternProperties"] = {key: self.shape(each) for key, each in form.patterns}
+        # Two keys for one field: whichever were dropped, something sent would be lost.
+        pairs = _exclusive_keys(form)
+        parts: list[Json] = [{"not": {"required": list(dict.fromkeys(pair))}} for pair in pairs]
+        # If a required field is missing, a key of an open object may be a wrapper around it.
+        if form.additional is not None:
+            parts += _required(form)
+        return {**made, "allOf": parts} if parts else made
+
+    def _undeclared(self, form: ObjectShape) -> Json | bool:
+        """An undeclared key: none in a closed object; in an open one, anything except a possible
+        wrapper of declared names.
+        """
+        undeclared = form.unmatched if form.patterns else form.additional
+        if undeclared is None:
+            return False
+        additional = self.shape(undeclared)
+        if not form.fields:
+            return additional
+        names = {"enum": list(form.fields)}
+        wrapper = {"type": "object", "minProperties": 1, "propertyNames": names}
+        text = {"type": "string", "pattern": r'^[\s"]*\{'}
+        return {"allOf": [additional, {"not": {"anyOf": [wrapper, text]}}]}
+
+    def _array(self, form: ArrayShape) -> Json:
+        made: Json = {"type": "array"}
+        if form.prefix:
+            made["prefixItems"] = [self.shape(each) for each in form.prefix]
+        if form.closed:
+            made["maxItems"] = len(form.prefix) + form.last
+        elif form.items is not None:
+            made["items"] = self.shape(form.items)
+        return made
+
+
+def _keys_by_field(form: ObjectShape) -> Iterable[list[str]]:
+    by_field: dict[int, list[str]] = {}
+    for key, each in form.fields.items():
+        by_field.setdefault(id(each), []).append(key)
+    return by_field.values()
+
+
+def _required(form: ObjectShape) -> Iterator[Json]:
+    """Every required field is sent, under any of its keys."""
+    for keys in _keys_by_field(form):
+        if form.fields[keys[0]].required:
+            yield {"anyOf": [{"required": [key]} for key in keys]}
+
+
+def _exclusive_keys(form: ObjectShape) -> list[tuple[str, str]]:
+    """Pairs of keys that lead to the same field."""
+    # Of exclusive paths, the check sees only the first steps; the examination sees the others.
+    pairs = [pair for keys in _keys_by_field(form) for pair in combinations(sorted(keys), 2)]
+    for paths in form.exclusive_paths:
+        first_keys = [str(path[0]) for path in paths]
+        pairs += combinations(first_keys, 2)
+    return pairs

@@ -1,0 +1,136 @@
+"""Middleware of many kinds, for calls that run inside it."""
+
+from contextvars import ContextVar
+
+from asgiref.sync import markcoroutinefunction
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import resolve
+from django.utils import timezone, translation
+from django.utils.deprecation import MiddlewareMixin
+
+seen = []
+"""What middleware has seen: its name, the method and the path; in order."""
+
+scope = ContextVar("scope", default=None)
+"""What `Scoped` opens, by the path."""
+
+
+class Counting:
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        seen.append(("in", request.method, request.path))
+        response = self.get_response(request)
+        seen.append(("out", response.status_code, getattr(request.user, "username", "")))
+        return response
+
+    def process_view(self, request, view, args, kwargs):
+        seen.append(("view", request.resolver_match.url_name, kwargs))
+
+    def process_exception(self, request, error):
+        seen.append(("exception", type(error).__name__))
+
+
+class Scoped:
+    """Opens a scope by what the path says, as pretix does for its organizers."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        request.site_pk = resolve(request.path_info).kwargs.get("site_pk")
+        token = scope.set(request.site_pk)
+        try:
+            return self.get_response(request)
+        finally:
+            scope.reset(token)
+
+
+class AsyncOnly:
+    sync_capable, async_capable = False, True
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request):
+        seen.append(("async in", request.path))
+        response = await self.get_response(request)
+        seen.append(("async out", response.status_code))
+        return response
+
+
+class Foreign:
+    """Changes the language and the time zone, and leaves them so."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        translation.activate("nl")
+        timezone.activate("Asia/Tokyo")
+        return self.get_response(request)
+
+
+def answering(make):
+    """Middleware that answers everything but the endpoint itself."""
+
+    def factory(get_response):
+        def middleware(request):
+            if request.path == "/mcp/":
+                return get_response(request)
+            return make(request)
+
+        return middleware
+
+    return factory
+
+
+def _denied(request):
+    raise PermissionDenied("<b>internal</b>")
+
+
+def _broken(request):
+    raise RuntimeError("<b>internal</b>")
+
+
+redirecting = answering(lambda request: HttpResponseRedirect("/login/?next=/"))
+page = answering(lambda request: HttpResponse("<html><b>Log in</b></html>"))
+forbidding = answering(lambda request: HttpResponse("<html>no</html>", status=403))
+refusing = answering(lambda request: JsonResponse({"name": ["is taken"]}, status=400))
+denying = answering(_denied)
+breaking = answering(_broken)
+
+
+def replacing(get_response):
+    """Answers with an error once the view has run."""
+
+    def middleware(request):
+        response = get_response(request)
+        if request.path == "/mcp/":
+            return response
+        return HttpResponse("<html>too late</html>", status=409)
+
+    return middleware
+
+
+def by_host(get_response):
+    """Serves another URLconf for another site."""
+
+    def middleware(request):
+        if request.headers.get("X-Site") == "admin":
+            request.urlconf = "middleware_urls"
+        return get_response(request)
+
+    return middleware
+
+
+class OwnSessions(SessionMiddleware):
+    """Sessions of the project's own kind."""
+
+
+class Old(MiddlewareMixin):
+    """Middleware in the form that Django has kept for old code."""

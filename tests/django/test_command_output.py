@@ -1,0 +1,64 @@
+"""`manage.py mcp_tools | head`: a reader that has seen enough ends a command, without a traceback."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+CRM = Path(__file__).resolve().parents[2] / "examples" / "crm" / "manage.py"
+
+
+@pytest.fixture(scope="module")
+def crm_environment(tmp_path_factory):
+    """What the example needs to run in processes of its own, with its tables."""
+    database = tmp_path_factory.mktemp("crm") / "crm.sqlite3"
+    env = {
+        **os.environ,
+        "CRM_DATABASE": str(database),
+        "DJANGO_SETTINGS_MODULE": "crm.settings",
+    }
+    subprocess.run([sys.executable, str(CRM), "migrate", "-v0"], env=env, check=True)
+    return env
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["mcp_tools"],
+        ["mcp_tools", "--json"],
+        ["mcp_tools", "contacts__create"],
+        ["mcp_doctor"],
+        ["mcp_config"],
+        ["mcp_call", "tags__list"],
+        ["blank_rows", "sales.Contact"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("buffered", [True, False], ids=["buffered", "unbuffered"])
+def test_a_reader_that_has_seen_enough_ends_a_command_quietly(crm_environment, command, buffered):
+    env = {**crm_environment, "PYTHONUNBUFFERED": "" if buffered else "1"}
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as output:
+        ran = subprocess.run(
+            [sys.executable, str(CRM), *command],
+            env=env,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    own = ("# for ", "This came from nobody")
+    told = [line for line in ran.stderr.decode().splitlines() if not line.startswith(own)]
+    assert (told, ran.returncode) == ([], 1)
+
+
+def test_a_broken_pipe_of_something_else_is_not_hidden(monkeypatch):
+    def broken():
+        raise BrokenPipeError("the database is gone")
+
+    monkeypatch.setattr("toolbooth.django.management.commands.mcp_tools.catalogue", broken)
+    with pytest.raises(BrokenPipeError, match="the database is gone"):
+        call_command("mcp_tools")

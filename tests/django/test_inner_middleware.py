@@ -1,0 +1,228 @@
+"""The host's middleware runs around each call, with the request of the call."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.urls import include, path
+from django.utils import timezone, translation
+from rest_framework import serializers, viewsets
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+import middleware
+from odd.models import Site
+from toolbooth.django.call.inner_middleware import OUTER_ONLY, inner_middleware
+from toolbooth.django.conf import mistakes
+from toolbooth.django.testing import acting_as
+
+HOST = ["django.contrib.sessions.middleware.SessionMiddleware"]
+
+
+class SiteSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Site
+        fields = ("id", "name", "slug")
+
+
+class Sites(viewsets.ModelViewSet):
+    """It works only inside the scope that `Scoped` opens."""
+
+    queryset = Site.objects.order_by("id")
+    serializer_class = SiteSerializer
+    permission_classes = (AllowAny,)
+    lookup_field = "slug"
+    pagination_class = None
+
+    def get_queryset(self):
+        assert middleware.scope.get() == self.kwargs.get("site_pk")
+        return super().get_queryset()
+
+    def list(self, request, *args, **kwargs):
+        rows = super().list(request, *args, **kwargs).data
+        return Response({"site": request.site_pk, "rows": rows})
+
+
+class Plain(viewsets.ModelViewSet):
+    queryset = Site.objects.order_by("id")
+    serializer_class = SiteSerializer
+    permission_classes = (AllowAny,)
+
+
+class Broken(Plain):
+    def list(self, request, *args, **kwargs):
+        raise LookupError("internal")
+
+
+@pytest.fixture
+def serve(settings_of):
+    """Serves the views behind this middleware."""
+    middleware.seen.clear()
+
+    def served(*names, **toolbooth):
+        router = SimpleRouter()
+        router.register("plain", Plain, basename="plain")
+        router.register("broken", Broken, basename="broken")
+        router.register("of/(?P<site_pk>[0-9]+)/sites", Sites, basename="sites")
+        patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+        chosen = [*HOST, *(f"middleware.{name}" for name in names)]
+        settings_of(
+            ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}),
+            MIDDLEWARE=chosen,
+            TOOLBOOTH=toolbooth,
+        )
+
+    return served
+
+
+ROW = {"name": "hq", "slug": "hq"}
+
+
+def test_a_call_is_seen_by_the_middleware_as_rest_is_seen(serve, mcp, rest):
+    serve("Counting")
+    assert mcp("plain__create", ROW)["isError"] is False
+    at_the_endpoint = [("in", "POST", "/mcp/"), ("view", "mcp", {})]
+    assert middleware.seen[:2] == at_the_endpoint
+    inside = middleware.seen[2:-1]
+    assert middleware.seen[-1] == ("out", 200, "ann")
+    Site.objects.all().delete()
+    middleware.seen.clear()
+    assert rest.post("/plain/", ROW, content_type="application/json").status_code == 201
+    assert inside == middleware.seen
+
+
+@pytest.mark.parametrize("chosen", ["none", []])
+def test_none_runs_if_the_setting_says_so(serve, mcp, chosen):
+    serve("Counting", INNER_MIDDLEWARE=chosen)
+    mcp("plain__create", ROW)
+    assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/"]
+    assert Site.objects.get().name == "hq"
+
+
+def test_only_those_run_that_the_setting_names(serve, mcp):
+    serve("Counting", "Scoped", INNER_MIDDLEWARE=["middleware.Scoped"])
+    assert mcp("sites__list", {"site_pk": "5"})["structuredContent"] == {"site": "5", "rows": []}
+    assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/"]
+
+
+def test_what_middleware_does_by_the_path_is_there_for_every_kind_of_call(serve, mcp):
+    serve("Scoped")
+    assert mcp("sites__create", {"site_pk": "5", **ROW})["isError"] is False
+    assert mcp("sites__list", {"site_pk": "7"})["structuredContent"]["site"] == "7"
+    changed = {"site_pk": "5", "slug_in_path": "hq", "name": "main"}
+    assert mcp("sites__partial_update", changed)["isError"] is False
+    rows = [{"name": each, "slug": each} for each in "ab"]
+    assert mcp("sites__create", {"site_pk": "5", "objects": rows})["isError"] is False
+    filtered = {"site_pk": "5", "slug": "a", "filter_keys": ["name"]}
+    assert mcp("sites__retrieve", filtered)["structuredContent"] == {"name": "a"}
+    assert mcp("sites__destroy", {"site_pk": "5", "slug": "b"})["isError"] is False
+    assert list(Site.objects.order_by("id").values_list("name", flat=True)) == ["main", "a"]
+    assert middleware.scope.get() is None
+
+
+def test_many_rows_pass_the_middleware_once(serve, mcp):
+    serve("Counting")
+    rows = [{"name": each, "slug": each} for each in "abc"]
+    mcp("plain__create", {"objects": rows})
+    assert [each[2] for each in middleware.seen if each[0] == "in"] == ["/mcp/", "/plain/"]
+    assert Site.objects.count() == 3
+
+
+def test_async_middleware_runs_too(serve, mcp):
+    serve("AsyncOnly", "Counting")
+    assert mcp("plain__create", ROW)["isError"] is False
+    assert ("async in", "/plain/") in middleware.seen
+    assert ("async out", 201) in middleware.seen
+    assert Site.objects.get().name == "hq"
+
+
+def test_the_language_the_time_zone_and_the_connection_stay_as_they_were(serve, mcp):
+    serve("Foreign", INNER_MIDDLEWARE=["middleware.Foreign"])
+    with translation.override("en"), timezone.override("UTC"):
+        before = connection.connection
+        mcp("plain__create", ROW)
+        assert Site.objects.get().name == "hq"
+        assert connection.connection is before
+
+
+@pytest.mark.parametrize("name", ["redirecting", "page", "forbidding", "denying", "breaking"])
+def test_an_answer_of_the_middleware_is_a_failure_without_its_page(serve, mcp, name):
+    serve(name)
+    result = mcp("plain__create", ROW)
+    assert result["isError"] is True
+    assert "<" not in str(result)
+    assert "internal" not in str(result)
+    assert not Site.objects.exists()
+
+
+def test_a_refusal_of_the_middleware_names_the_fields(serve, mcp):
+    serve("refusing")
+    problems = mcp("plain__create", ROW)["_meta"]["toolbooth"]["problems"]
+    assert [(each["path"], each["message"]) for each in problems] == [("$.name", "is taken")]
+
+
+def test_an_error_after_the_view_has_run_does_not_say_that_nothing_was_done(serve, mcp):
+    serve("replacing")
+    result = mcp("plain__create", ROW)
+    assert result["isError"] is True
+    assert "Nothing was done" not in str(result)
+    assert Site.objects.get().name == "hq"
+
+
+def test_a_refused_call_is_refused_inside_the_middleware_too(serve, mcp):
+    serve("Counting")
+    result = mcp("plain__create", {"name": "hq", "slug": "not a slug"})
+    assert [each["path"] for each in result["_meta"]["toolbooth"]["problems"]] == ["$.slug"]
+    assert ("out", 400, "ann") in middleware.seen
+
+
+def test_middleware_sees_the_exception_of_a_view(serve, mcp):
+    serve("Counting")
+    result = mcp("broken__list")
+    assert result["isError"] is True
+    assert "internal" not in str(result)
+    assert ("exception", "LookupError") in middleware.seen
+
+
+def test_django_and_packages_about_the_message_do_not_run_twice(settings_of):
+    every = ["django.middleware.common.CommonMiddleware", "corsheaders.middleware.CorsMiddleware"]
+    every += ["middleware.OwnSessions", "middleware.Old", "middleware.Counting", "middleware.page"]
+    settings_of(MIDDLEWARE=every)
+    left = ("middleware.Old", "middleware.Counting", "middleware.page")
+    assert inner_middleware("auto") == left
+    assert inner_middleware("none") == ()
+    assert inner_middleware(("a.B",)) == ("a.B",)
+    assert list(OUTER_ONLY) == sorted(OUTER_ONLY)
+
+
+@pytest.mark.parametrize("value", ["all", True, [5], {"a": "b"}])
+def test_a_wrong_setting_is_named(settings_of, value):
+    settings_of(TOOLBOOTH={"INNER_MIDDLEWARE": value})
+    assert [key for key, _ in mistakes()] == ["INNER_MIDDLEWARE"]
+
+
+def test_a_urlconf_that_the_host_sets_has_tools_of_its_own(serve, ann, mcp_as):
+    serve("by_host")
+    shop, admin = (mcp_as("ann", HTTP_X_SITE=name) for name in ("shop", "admin"))
+    assert shop("plain__list")["isError"] is False
+    assert shop("others__list")["error"]["code"] == -32602
+    assert admin("others__list")["isError"] is False
+    assert admin("plain__list")["error"]["code"] == -32602
+    assert shop("plain__create", ROW)["isError"] is False
+    assert Site.objects.get().name == "hq"
+
+
+def test_nobody_can_act_in_a_project_without_sessions(serve, settings_of):
+    serve()
+    settings_of(SESSION_ENGINE="nowhere", MIDDLEWARE=[])
+    assert acting_as(None).call("plain__list").is_error is False
+
+
+def test_the_doctor_says_what_runs_around_each_call(serve):
+    serve("Scoped")
+    out = StringIO()
+    call_command("mcp_doctor", stdout=out)
+    assert "runs around each call: middleware.Scoped" in out.getvalue()
+    assert f"runs only around the endpoint: {HOST[0]}" in out.getvalue()

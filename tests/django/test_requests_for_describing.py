@@ -1,0 +1,276 @@
+"""Views are described with a request that is as complete as the one of a REST call."""
+
+import pytest
+from django.db import connection
+from django.urls import include, path
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, viewsets
+from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.routers import SimpleRouter
+from rest_framework.versioning import AcceptHeaderVersioning
+
+from odd.models import Site
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.lint.check import lint
+
+
+@pytest.fixture
+def serve(settings_of):
+    """Serves these view sets, each under its name, and nothing else."""
+
+    def published(**view_sets):
+        router = SimpleRouter()
+        for name, view in view_sets.items():
+            router.register(name, view, basename=name)
+        patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+        settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+        return catalogue()
+
+    return published
+
+
+@pytest.fixture
+def django_queries():
+    """Every query that reaches the database."""
+    queries = []
+
+    def note(execute, sql, *rest):
+        found = execute(sql, *rest)
+        queries.append(sql)
+        return found
+
+    with connection.execute_wrapper(note):
+        yield queries
+
+
+def properties(found, name):
+    return found.registry.tools[name].listing()["inputSchema"]["properties"]
+
+
+class SiteSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Site
+        fields = ("id", "name")
+
+
+class Sites(viewsets.ModelViewSet):
+    queryset = Site.objects.order_by("id")
+    serializer_class = SiteSerializer
+    permission_classes = (AllowAny,)
+
+
+class NegotiatedSites(Sites):
+    """Its serializer has another field for those who ask for JSON."""
+
+    versioning_class = AcceptHeaderVersioning
+
+    def get_serializer_context(self):
+        context = super().get_serializer_context()
+        return {**context, "json": self.request.accepted_media_type == "application/json"}
+
+    def get_serializer(self, *args, **kwargs):
+        assert self.request.accepted_renderer.format == "json"
+        assert self.request.version is None
+        return super().get_serializer(*args, **kwargs)
+
+
+def test_the_media_type_and_the_version_are_known_when_a_view_is_described(serve, mcp):
+    found = serve(sites=NegotiatedSites)
+    assert found.left_out == found.faults == ()
+    assert mcp("sites__create", {"name": "hq"})["isError"] is False
+    assert Site.objects.get().name == "hq"
+
+
+def test_the_media_type_is_known_when_a_view_is_asked_whom_it_lets_in(serve, mcp_as):
+    class Members(NegotiatedSites):
+        permission_classes = (IsAuthenticated,)
+
+        def check_permissions(self, request):
+            assert request.accepted_media_type == "application/json"
+            super().check_permissions(request)
+
+    serve(members=Members)
+    reply = mcp_as(None)("members__create", {"name": "hq"}, raw=True)
+    assert reply.status_code == 401
+    assert not Site.objects.exists()
+
+
+# --- paths ---
+
+
+def documented(*names):
+    parameters = [OpenApiParameter(name, int, "path", description="Which.") for name in names]
+    return extend_schema(parameters=parameters)
+
+
+@pytest.mark.parametrize("name", ["id", "site_id", "site"])
+def test_a_key_that_is_documented_under_another_name_is_one_argument(serve, mcp, name):
+    @documented(name)
+    class Documented(Sites):
+        pass
+
+    serve(sites=Documented)
+    site = Site.objects.create(name="hq")
+    found = catalogue().registry.tools["sites__retrieve"].listing()["inputSchema"]
+    assert found["required"] == [name]
+    assert found["properties"][name] == {"type": "integer", "description": "Which."}
+    assert mcp("sites__retrieve", {name: site.pk})["structuredContent"]["name"] == "hq"
+
+
+def test_a_value_that_is_no_part_of_an_address_is_blamed_alone(serve, settings_of, mcp):
+    patterns = [
+        path("mcp/", include("toolbooth.django.urls")),
+        path(
+            "<slug:region>/<slug:area>/<int:pk>/", Sites.as_view({"get": "retrieve"}), name="site"
+        ),
+    ]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    right = {"region": "eu", "area": "nl", "id": 5}
+
+    def blamed(**changed):
+        result = mcp("site__retrieve", {**right, **changed})
+        return [each["path"] for each in result["_meta"]["toolbooth"]["problems"]]
+
+    assert blamed(region="eu/x") == ["$.region"]
+    assert blamed(area="n l") == ["$.area"]
+    assert blamed(region="", area="a/b", id=5) == ["$.region", "$.area"]
+    assert blamed(id=-5) == ["$.id"]
+
+
+class WritableKey(Sites):
+    class serializer_class(serializers.ModelSerializer):
+        id = serializers.IntegerField(required=False)
+
+        class Meta:
+            model = Site
+            fields = ("id", "name")
+
+
+class RequiredKey(Sites):
+    class serializer_class(WritableKey.serializer_class):
+        id = serializers.IntegerField()
+
+
+@pytest.mark.parametrize("view", [WritableKey, RequiredKey])
+def test_the_key_of_a_row_is_one_argument_though_the_serializer_takes_it_too(serve, mcp, view):
+    serve(sites=view)
+    site = Site.objects.create(name="hq")
+    assert list(properties(catalogue(), "sites__update")) == ["id", "name", "help", "verify"]
+    result = mcp("sites__update", {"id": site.pk, "name": "main"})
+    assert result["isError"] is False, result
+    assert list(Site.objects.values_list("pk", "name")) == [(site.pk, "main")]
+
+
+# --- serializers that need more than describing has ---
+
+
+class OfEvent(serializers.ModelSerializer):
+    """Its fields depend on what the view finds in the request."""
+
+    class Meta:
+        model = Site
+        fields = ("id", "name", "slug")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.event = self.context["event"]
+
+    def get_fields(self):
+        fields = super().get_fields()
+        if self.event == "closed":
+            del fields["slug"]
+        return fields
+
+
+class EventSites(Sites):
+    serializer_class = OfEvent
+    filter_backends = (OrderingFilter, SearchFilter)
+    ordering_fields = search_fields = ("name",)
+    pagination_class = PageNumberPagination
+
+    def get_serializer_context(self):
+        request = self.request
+        return {**super().get_serializer_context(), "event": request.headers["X-Event"]}
+
+
+def test_a_serializer_that_needs_the_request_is_described_from_its_class(serve, ann, mcp_as):
+    found = serve(sites=EventSites)
+    assert found.left_out == ()
+    assert [*properties(found, "sites__create")][:2] == ["name", "slug"]
+    listed = properties(found, "sites__list")
+    assert {"page", "ordering", "search"} <= listed.keys()
+    call = mcp_as("ann", HTTP_X_EVENT="open")
+    assert call("sites__create", {"name": "hq", "slug": "hq"})["isError"] is False
+    closed = mcp_as("ann", HTTP_X_EVENT="closed")
+    refused = closed("sites__create", {"name": "hq", "slug": "hq2"})
+    assert [each["path"] for each in refused["_meta"]["toolbooth"]["problems"]] == ["$.slug"]
+    assert list(Site.objects.values_list("name", "slug")) == [("hq", "hq")]
+
+
+class Awkward(serializers.ModelSerializer):
+    """A choice without a type: drf-spectacular fails on it where it may be null."""
+
+    kind = serializers.ChoiceField(choices=[(1, "one"), ("b", "two")], allow_null=True)
+
+    class Meta:
+        model = Site
+        fields = ("id", "name", "kind")
+
+    def create(self, data):
+        return Site.objects.create(name=f"{data['name']} {data['kind']}")
+
+
+def test_a_field_that_drf_spectacular_fails_on_costs_only_its_own_details(serve, mcp):
+    class AwkwardSites(Sites):
+        serializer_class = Awkward
+
+    found = serve(sites=AwkwardSites)
+    assert found.left_out == ()
+    assert "kind" in properties(found, "sites__create")
+    mcp("sites__create", {"name": "hq", "kind": "b"})
+    assert Site.objects.get().name == "hq b"
+
+
+def test_every_kind_of_text_is_published_as_plain_text(serve):
+    class Texts(Sites):
+        class serializer_class(SiteSerializer):
+            kind = serializers.ChoiceField(
+                choices=[(mark_safe("a"), "A"), ("b", "B")], help_text=format_html("<i>{}</i>", "k")
+            )
+            name = serializers.CharField(help_text=gettext_lazy("a name"), default=mark_safe("x"))
+
+            class Meta(SiteSerializer.Meta):
+                fields = ("id", "name", "kind")
+
+    found = serve(sites=Texts)
+    listing = found.registry.tools["sites__create"].listing()
+    assert not [each for each in texts_in(listing) if type(each) is not str]
+    assert lint([listing]).listing.tokens > 0
+
+
+def texts_in(value):
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in texts_in(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_describing_makes_no_query(serve, django_queries):
+    class Counting(SiteSerializer):
+        def get_fields(self):
+            assert Site.objects.count() >= 0
+            return super().get_fields()
+
+    class CountedSites(Sites):
+        serializer_class = Counting
+
+    found = serve(sites=CountedSites)
+    assert found.left_out == ()
+    assert "name" in properties(found, "sites__create")
+    assert django_queries == []
