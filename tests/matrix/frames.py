@@ -114,7 +114,7 @@ class Stdio:
 def over_stdio(
     command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]
 ) -> Replies:
-    with _running(command) as process:
+    with running(command) as process:
         server = Stdio(process, revision)
         server.call_together(together)
         for call in alone:
@@ -162,7 +162,7 @@ class Http:
 def over_http(
     command: list[str], revision: str, together: list[Numbered], alone: Iterable[Numbered]
 ) -> Replies:
-    with _running(command) as process:
+    with running(command) as process:
         server = Http(int(process.stdout.readline()), revision)
         replies = {call[0]: server.call(*call) for call in (*together, *alone)}
         server.connection.close()
@@ -171,7 +171,7 @@ def over_http(
 
 
 @contextmanager
-def _running(command: list[str]) -> Generator[subprocess.Popen[bytes]]:
+def running(command: list[str]) -> Generator[subprocess.Popen[bytes]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, **pipes) as process:
         try:
