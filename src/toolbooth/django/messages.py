@@ -122,6 +122,7 @@ DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 )
 MIDDLEWARE_VALUES = '"auto", "none" or a list of import paths'
+DESCRIBED_WITHOUT = "The tools are published as if the function had returned nothing for them."
 FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."

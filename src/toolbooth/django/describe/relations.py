@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import without_least_length
+from toolbooth.django.describe.readers import has_own_code
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name
@@ -232,6 +233,10 @@ def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
     """The key of the one row that an object names."""
+    # For this caller it may be another field, which takes objects of its own.
+    is_relation = isinstance(field, serializers.RelatedField)
+    if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
+        return sent
     if not sent:
         message = messages.names_no_row(tuple(relation.lookups))
         problems.append(Problem(code="invalid", path=path, message=message))
