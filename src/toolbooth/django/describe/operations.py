@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -37,6 +38,8 @@ from toolbooth.django.describe.spectacular import (
 )
 from toolbooth.django.describe.two_users import chooses_fields, have_same_fields, superuser
 from toolbooth.jsonvalue import Json, is_object
+
+logger = logging.getLogger("toolbooth.django")
 
 _METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
 _ACTIONS_WITH_ROWS = ("list", "retrieve")
@@ -189,6 +192,7 @@ def _for_superuser(
                 return None
         return operation(action, declared, context, user)
     except Exception:  # the code of the view needs a user that is in the database
+        logger.debug("%s cannot be described for a superuser", action.path, exc_info=True)
         return None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from copy import deepcopy
 from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
@@ -39,6 +40,7 @@ from toolbooth.jsonvalue import Json
 plumbing: Any = untyped_plumbing
 spectacular: Any = untyped_settings
 UntypedSchema: Any = AutoSchema
+_serializer: Any = BaseSerializer
 
 _SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
@@ -97,6 +99,7 @@ def schema_of(
     schema.view = view
     schema.generator = generator
     schema.declared_body = declared
+    schema.path, schema.path_regex, schema.method = action.path, action.regex, action.method
     return schema
 
 
@@ -192,15 +195,19 @@ class RequestSchema(UntypedSchema):
         return self._in_context(self._next_class().get_request_serializer())
 
     def _in_context(self, found: Any) -> Any:
-        """A serializer that is declared by its class, made as the view would make it: its fields
-        may depend on the request.
+        """A serializer that is declared, as its class or without a context, made as the view would
+        make it: its fields may depend on the request.
         """
-        if not (isinstance(found, type) and issubclass(found, BaseSerializer)):
+        is_class = isinstance(found, type) and issubclass(found, _serializer)
+        if not is_class and (not isinstance(found, _serializer) or found._context):
             return found
+        context = plumbing.build_serializer_context(self.view)
         try:
-            return found(context=plumbing.build_serializer_context(self.view))
+            made: Any = found(context=context) if is_class else deepcopy(found)
         except Exception:  # it needs more than describing has
             return found
+        made._context = context
+        return made
 
     def _get_serializer_name(
         self, serializer: Any, direction: Any, bypass_extensions: bool = False

@@ -188,21 +188,26 @@ def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
     """Where relations are: those that both users have, and those in fields that only one has.
     `mine` and `theirs` are the schemas of the fields.
     """
-    found = {name: each for name, each in one.items() if name not in theirs}
-    found |= {name: each for name, each in other.items() if name not in mine}
-    for name in one.keys() & other.keys():
-        each = _relation(one[name], other[name], mine[name], theirs[name])
+    found: Json = {}
+    for name in {**one, **other}:
+        if name in mine and name in theirs:
+            each = _relation(one.get(name), other.get(name), mine[name], theirs[name])
+        else:
+            each = one.get(name, other.get(name))
         if each is not None:
             found[name] = each
     return found
 
 
 def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
+    """Where relations are in a field that both have; None: nowhere."""
     match _parts_in_common(mine, theirs):
-        case "items" if is_array(one) and is_array(other):
-            inner = _relation(one[0], other[0], mine["items"], theirs["items"])
+        case "items":
+            items = [each[0] if is_array(each) else None for each in (one, other)]
+            inner = _relation(*items, mine["items"], theirs["items"])
             return None if inner is None else [inner]
-        case "properties" if is_object(one) and is_object(other):
-            return _relations(one, other, mine["properties"], theirs["properties"]) or None
+        case "properties":
+            inside = (mine["properties"], theirs["properties"])
+            return _relations(one or {}, other or {}, *inside) or None
         case _:
             return one if one == other else None
