@@ -31,6 +31,7 @@ EMPTY_FILTER = "is empty, and would be ignored: leave it out"
 FIELD_OF_THE_RESULT = "field of the result"
 NOT_IN_AN_ADDRESS = "is no value that the address of a row can hold"
 NOT_YOURS_TO_SEND = "is no field that you may send"
+FIELDS_NOT_KNOWN = "cannot be used here: the fields of a row are not known before the call"
 NAMES_NO_FIELD = "names no field; leave it out to be shown all"
 
 

@@ -18,6 +18,7 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, g
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
+from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.failed_validation import failed_validation
@@ -249,11 +250,12 @@ class SyncInvocation:
             return body
         request = self._request(who, parts, body, run=False)
         try:
-            serializer = self.body_serializer.of(
-                who.admitted_view(self.action, parts.match.kwargs, request)
-            )
+            view = who.admitted_view(self.action, parts.match.kwargs, request)
+            serializer = asked_serializer(view, self.body_serializer.of)
         except REFUSALS:
             return body  # the view says so itself
+        if serializer is None:
+            return body  # only the view can read it
         if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
@@ -292,7 +294,8 @@ class SyncInvocation:
         """
         kwargs = plausible_kwargs(self.action.path, self.action.regex)
         try:
-            serializer = self.body_serializer.of(who.admitted_view(self.action, kwargs))
+            view = who.admitted_view(self.action, kwargs)
+            serializer = asked_serializer(view, self.body_serializer.of)
             is_partial = self.action.method == "PATCH"
             return schema_for(serializer, self.arguments, is_partial=is_partial)
         except Exception:  # it needs the row, or what middleware finds by the path

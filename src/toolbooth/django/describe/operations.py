@@ -21,7 +21,12 @@ from toolbooth.django.describe.declared_bodies import (
 )
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import is_bare, original_class, readable
+from toolbooth.django.describe.lenient_schema import (
+    bare_of_view,
+    is_bare,
+    original_class,
+    readable,
+)
 from toolbooth.django.describe.openapi import References, Unknowable, body_in
 from toolbooth.django.describe.parameters import (
     Parameter,
@@ -278,11 +283,13 @@ def _serializer_class(view: Any) -> Any:
 
 def _shows(view: Any, action: Action) -> str:
     """The first field of the rows, as far as can be said without a caller."""
-    if action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
+    is_generic = issubclass(view.__class__, GenericAPIView)
+    if not is_generic or action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
         return ""
-    try:
-        is_generic = issubclass(view.__class__, GenericAPIView)
-        fields = view.get_serializer().fields.items() if is_generic else ()
-        return next((name for name, field in fields if not field.write_only), "")
-    except Exception:  # it looks at the caller, or there is none
-        return ""
+    for make in (view.get_serializer, lambda: bare_of_view(view)):
+        try:
+            fields: Any = getattr(make(), "fields", {})
+        except Exception:  # it looks at the caller, or there is none
+            continue
+        return next((name for name, field in fields.items() if not field.write_only), "")
+    return ""
