@@ -26,7 +26,7 @@ from toolbooth.django.describe.field_schemas import (
     trimmed,
 )
 from toolbooth.django.describe.openapi import Unknowable
-from toolbooth.django.describe.relations import relation_of
+from toolbooth.django.describe.relations import key_schema, relation_of
 from toolbooth.django.describe.taken_values import (
     LISTS,
     item_of,
@@ -164,7 +164,7 @@ class _BodyReader:
         return Described(published, {**closed, "properties": inner.wide}, inner.relations or None)
 
     def _related(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
-        by_key = self._with_default(trimmed(schema), found)
+        by_key = self._with_default(key_schema(found, trimmed(schema)), found)
         relation = relation_of(found, path, by_key)
         if relation is None:
             return Described(by_key, {})

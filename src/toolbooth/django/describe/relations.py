@@ -73,6 +73,20 @@ class Relation:
         return {**annotations, "anyOf": [key, self.by_object]}
 
 
+def key_schema(found: Any, documented: Json) -> Json:
+    """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
+    type takes its own.
+    """
+    if not isinstance(found, serializers.SlugRelatedField):
+        return documented
+    try:
+        column: Any = _model_field(found.get_queryset().model, str(found.slug_field))
+    except Exception:  # no column, or whose rows they are, only a real caller can tell
+        return documented
+    own = _type(column)
+    return documented if own == {"type": "string"} else {**documented, **own}
+
+
 def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
     """The relation behind a serializer's field; None where only the field knows what it takes.
     `by_key` is the schema of its key.
