@@ -26,6 +26,9 @@ _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
     ((models.IntegerField, models.AutoField), {"type": "integer"}),
 )
 
+_slug_field: Any = serializers.SlugRelatedField
+_related_field: Any = serializers.RelatedField
+
 _TEXTS = (models.CharField, models.TextField)
 
 _ANNOTATIONS = ("description", "default")
@@ -77,7 +80,7 @@ def key_schema(found: Any, documented: Json) -> Json:
     """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
     type takes its own.
     """
-    if not isinstance(found, serializers.SlugRelatedField):
+    if not isinstance(found, _slug_field):
         return documented
     try:
         column: Any = _model_field(found.get_queryset().model, str(found.slug_field))
@@ -248,7 +251,7 @@ def _key(
 ) -> Any:
     """The key of the one row that an object names."""
     # For this caller it may be another field, which takes objects of its own.
-    is_relation = isinstance(field, serializers.RelatedField)
+    is_relation = isinstance(field, _related_field)
     if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
         return sent
     if not sent:
