@@ -113,7 +113,7 @@ $(BIN)/python:
 
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Toolbooth and what the demo needs into $(VENV)"
-	@$(INSTALL) -e '.[cli,django]'
+	@$(INSTALL) -e '.[cli,django,examples]'
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python
