@@ -61,7 +61,7 @@ def _path(frames: list[FrameType]) -> JsonPath:
     for frame in frames:
         part: Any = frame.f_locals.get(_PARTS.get(frame.f_code, ""))
         if part is None and frame.f_code is _ROWS:
-            # Before REST framework 3.18: it has no index, but an entry for each row before this one.
+            # Before REST framework 3.18 there is no index, but an entry for each earlier row.
             part = len(frame.f_locals["errors"])
         if part is not None:
             path.append(getattr(part, "field_name", part))
