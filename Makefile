@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers lowest newest rooms trace stale long bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -87,6 +87,12 @@ schemas: $(READY_DEV) ## JSON-Schema-Test-Suite through the boundary; ARGS=--det
 peers: $(READY_DEV) ## the test suites of FastMCP and the SDK on protected servers; part of make long
 	@$(BIN)/python scripts/peers.py $(ARGS)
 
+lowest: $(READY_DEV) ## the tests on the lowest versions that users may have; part of make long
+	@$(BIN)/python scripts/version_ends.py lowest $(ARGS)
+
+newest: $(READY_DEV) ## the tests on the newest versions; part of make long
+	@$(BIN)/python scripts/version_ends.py newest $(ARGS)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -103,7 +109,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .versions build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
