@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers wild rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers lowest newest wild rooms trace stale long bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -90,6 +90,12 @@ peers: $(READY_DEV) ## the test suites of FastMCP and the SDK on protected serve
 wild: $(READY_DEV) ## malformed calls of real clients to five servers, into docs/measured/wild.md
 	@$(BIN)/python wild/play.py $(ARGS)
 
+lowest: $(READY_DEV) ## the tests on the lowest versions that users may have; part of make long
+	@$(BIN)/python scripts/version_ends.py lowest $(ARGS)
+
+newest: $(READY_DEV) ## the tests on the newest versions; part of make long
+	@$(BIN)/python scripts/version_ends.py newest $(ARGS)
+
 rooms: $(READY_DEV) ## print the largest files and functions
 	$(BIN)/python scripts/largest_rooms.py
 
@@ -106,7 +112,7 @@ bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .versions build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts wild examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -116,7 +122,7 @@ $(BIN)/python:
 
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Toolbooth and what the demo needs into $(VENV)"
-	@$(INSTALL) -e '.[cli,django]'
+	@$(INSTALL) -e '.[cli,django,examples]'
 	@touch $@
 
 $(READY_DEV): pyproject.toml constraints.txt | $(BIN)/python

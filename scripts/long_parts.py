@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import joint_install
 import peers
+import version_ends
 from measured import Figures, Part, Step, StepFailed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -201,4 +203,68 @@ the result's `_meta`. A test that differs for any other reason fails the run."""
     at_once=CORES,
 )
 
-PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS)}
+
+# --- versions -----------------------------------------------------------------------------------
+
+
+def suite_table(figures: Mapping[str, Figures]) -> str:
+    rest = dict(figures)
+    versions = rest.pop("versions")["versions"]
+    keys = ("passed", "skipped", "seconds")
+    rows = [(name, *(each[key] for key in keys)) for name, each in rest.items()]
+    listed = ", ".join(f"{name} {number}" for name, number in versions.items())
+    return f"{markdown_table(('tests', *keys), rows)}\nThe versions: {listed}.\n"
+
+
+def _suite(end: str, title: str, about: str) -> Part:
+    return Part(
+        name=end,
+        title=title,
+        about=about,
+        covers=(
+            "src/toolbooth/**/*.py",
+            "tests/**/*.py",
+            "scripts/version_ends.py",
+            "constraints.txt",
+            "pyproject.toml",
+        ),
+        packages=(),
+        steps=partial(version_ends.steps, end),
+        table=suite_table,
+    )
+
+
+LOWEST = _suite(
+    "lowest",
+    "The tests on the lowest versions",
+    """The tests of `make test` with the lowest versions that `pyproject.toml` allows, and all other
+packages as in `constraints.txt`. A test that is skipped needs a part of Django that these versions
+do not have.""",
+)
+NEWEST = _suite(
+    "newest",
+    "The tests on the newest versions",
+    """The tests of `make test` with the newest version of every package, without `constraints.txt`,
+on the newest Python of the machine.""",
+)
+
+
+def joint_table(figures: Mapping[str, Figures]) -> str:
+    names = joint_install.SHOWN
+    rows = [(host, *(each["versions"][name] for name in names)) for host, each in figures.items()]
+    return markdown_table(("project", *names), rows)
+
+
+JOINT = Part(
+    name="joint",
+    title="Installed together with large projects",
+    about="""The versions that pip chooses if a large Django project of others and
+`toolbooth[django]` are installed together, with all their dependencies. The run fails if pip finds
+no versions that suit both.""",
+    covers=("scripts/joint_install.py", "pyproject.toml"),
+    packages=("pip",),
+    steps=joint_install.steps,
+    table=joint_table,
+)
+
+PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, LOWEST, NEWEST, JOINT)}

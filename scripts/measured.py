@@ -224,7 +224,8 @@ def _record(part: Part, folders: Folders, state: State, order: list[str]) -> dic
 
 def page(part: Part, record: Mapping[str, Any]) -> str:
     """The page of a result, from its JSON alone."""
-    packages = ", ".join(f"{name} {number}" for name, number in record["packages"].items())
+    numbers = [f"{name} {number}" for name, number in record["packages"].items()]
+    versions = ", ".join([record["python"], *numbers])
     commit = f"commit `{record['commit'][:10]}`" if record["commit"] else "no commit"
     if record["uncommitted"]:
         commit += f" and changes in {', '.join(f'`{name}`' for name in record['uncommitted'])}"
@@ -235,7 +236,7 @@ def page(part: Part, record: Mapping[str, Any]) -> str:
 {part.about}
 
 {part.table(record["figures"])}
-Measured on {record["date"]} at {commit}, with {record["python"]}, {packages}. It took
+Measured on {record["date"]} at {commit}, with {versions}. It took
 {record["minutes"]} minutes on {record["cores"]} cores, {record["cpu_minutes"]} minutes of CPU time.
 To measure again:
 

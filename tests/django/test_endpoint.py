@@ -4,6 +4,7 @@ touched.
 
 import json
 
+import django
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -290,6 +291,7 @@ def test_rest_answers_as_it_did(ann, rest):
     assert rest.get("/api/").status_code == 200
 
 
+@pytest.mark.skipif(django.VERSION < (5, 1), reason="LoginRequiredMiddleware is new in Django 5.1")
 def test_a_login_that_middleware_requires_is_left_to_the_views(ann, settings_of):
     middleware = ["django.contrib.sessions.middleware.SessionMiddleware"]
     middleware += ["django.contrib.auth.middleware.AuthenticationMiddleware"]

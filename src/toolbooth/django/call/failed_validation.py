@@ -30,10 +30,11 @@ _VALIDATING = frozenset(
     _code(each, "run_validation")
     for each in (fields.Field, serializers.Serializer, serializers.ListSerializer)
 )
+_ROWS = _code(serializers.ListSerializer, "to_internal_value")
 _SAVING = _code(serializers.BaseSerializer, "save")
 _PARTS = {
     _code(serializers.Serializer, "to_internal_value"): "field",
-    _code(serializers.ListSerializer, "to_internal_value"): "index",
+    _ROWS: "index",
     _code(fields.ListField, "run_child_validation"): "idx",
     _code(fields.DictField, "run_child_validation"): "key",
 }
@@ -59,6 +60,9 @@ def _path(frames: list[FrameType]) -> JsonPath:
     path: list[str | int] = []
     for frame in frames:
         part: Any = frame.f_locals.get(_PARTS.get(frame.f_code, ""))
+        if part is None and frame.f_code is _ROWS:
+            # Before REST framework 3.18 there is no index, but an entry for each earlier row.
+            part = len(frame.f_locals["errors"])
         if part is not None:
             path.append(getattr(part, "field_name", part))
     return tuple(path)

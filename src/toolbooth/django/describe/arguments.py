@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from toolbooth.contract import Contract
+from toolbooth.django.call.bodies import is_json
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.field_schemas import trimmed
@@ -197,13 +199,15 @@ def _body(operation: Operation) -> Fields | None:
     if operation.plain is not None:
         fields: dict[str, Json] = schema["properties"]
         return Fields(properties=fields, wide=fields, required=[*schema.get("required", ())])
-    method = operation.action.method
+    read = partial(
+        read_body, method=operation.action.method, is_form=not is_json(operation.media_type)
+    )
     if schema.get("type") == "array":
         inner = {"type": "object", "properties": {WHOLE_BODY: schema}, "required": [WHOLE_BODY]}
-        return read_body(inner, {WHOLE_BODY: operation.serializer}, method)
+        return read(inner, {WHOLE_BODY: operation.serializer})
     if schema.get("type") == "object" and "properties" in schema:
         serializer_fields: Any = getattr(operation.serializer, "fields", {})
-        return read_body(schema, serializer_fields, method)
+        return read(schema, serializer_fields)
     raise Unknowable(messages.BODY_WITHOUT_FIELDS)
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import NOT_PROVIDED
+from django.utils.datastructures import MultiValueDict
 from drf_spectacular.drainage import has_override as untyped_has_override
 from rest_framework import serializers
 from rest_framework.fields import empty
@@ -42,6 +43,10 @@ has_override: Any = untyped_has_override
 MOST_DIGITS = 15
 """Digits that a number of any client keeps."""
 
+_FORMS_KEEP_DICTIONARIES = bool(
+    serializers.DictField().to_internal_value(MultiValueDict({"key": ["value"]}))
+)
+"""Before 3.18, REST framework reads every dictionary in a form as an empty one."""
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
 
 
@@ -74,16 +79,19 @@ class Described(NamedTuple):
     """Where relations are in it."""
 
 
-def read_body(schema: Json, fields: Mapping[str, Any], method: str) -> Fields:
-    """The fields of an object. Raises Unknowable."""
-    return _BodyReader(method).fields(schema, fields, ())
+def read_body(
+    schema: Json, fields: Mapping[str, Any], method: str, *, is_form: bool = False
+) -> Fields:
+    """The fields of an object, which is sent as JSON or as a form. Raises Unknowable."""
+    return _BodyReader(method, is_form=is_form).fields(schema, fields, ())
 
 
 class _BodyReader:
     """Reads the body of one method. `objects`: relations are taken by object too."""
 
-    def __init__(self, method: str, *, objects: bool = True) -> None:
+    def __init__(self, method: str, *, is_form: bool, objects: bool = True) -> None:
         self.method = method
+        self.is_form = is_form
         self.objects = objects
 
     def fields(self, schema: Json, fields: Mapping[str, Any], above: tuple[str, ...]) -> Fields:
@@ -177,7 +185,9 @@ class _BodyReader:
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
     ) -> Described:
         """Values under any name. A relation among them is taken by key only."""
-        reader = _BodyReader(self.method, objects=False)
+        if self.is_form and not _FORMS_KEEP_DICTIONARIES:
+            raise Unknowable(messages.LOST_IN_A_FORM)
+        reader = _BodyReader(self.method, is_form=self.is_form, objects=False)
         value = reader.value(schema["additionalProperties"], found.child, path, body)
         made = self._with_default(trimmed(schema), found)
         return Described(

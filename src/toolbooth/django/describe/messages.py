@@ -18,6 +18,7 @@ CHOSEN_BY_AUTHOR = (IGNORED, EXCLUDED, NO_SCHEMA)
 """Reasons that are an author's own wish."""
 
 TAKES_A_FILE = "takes a file, which is not sent over MCP"
+LOST_IN_A_FORM = "takes a dictionary, which REST framework reads from a form only since 3.18"
 TAKES_JSON_API = (
     "it takes JSON:API documents; describe them with @extend_schema, or let it take plain JSON"
 )

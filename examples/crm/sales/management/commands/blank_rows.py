@@ -141,7 +141,7 @@ def _is_empty(model: type[Model], name: str) -> Q | None:
     if not isinstance(field, models.Field) or field.many_to_many:
         return Q(**{f"{name}__isnull": True})  # rows elsewhere
     column = cast("Any", field)
-    given: Any = column.db_default
+    given: Any = getattr(column, "db_default", NOT_PROVIDED)  # Django 5.0 and newer have it
     values = (
         [column.get_default(), column.get_default()]
         if given is NOT_PROVIDED
