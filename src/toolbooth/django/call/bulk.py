@@ -193,7 +193,7 @@ class BulkCreate:
         return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> Json:
-        who.may_call(self.call.action)  # finds out who calls: once, not row by row
+        self.call.recognise(who, beside)
         with Transaction(connections) as everywhere:
             value = self._by_the_view(who, beside, rows)
             if value is None:

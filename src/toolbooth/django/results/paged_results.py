@@ -212,10 +212,12 @@ class PagedResults:
         ToolInputError.
         """
         self._must_show_rows(asked)
-        position = self._beginning(sent, asked)
-        if position is None or self.numbered is None:
+        if self.numbered is None:
             return None
         window = self.numbered.first(sent, asked, self._most(asked))
+        position = self._beginning(sent, asked)
+        if position is None:
+            return None
         return self._shown(window, position, asked, is_asked=True)
 
     def is_numbered(self, position: Position, asked: Controls) -> bool:

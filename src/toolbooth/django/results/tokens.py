@@ -22,7 +22,8 @@ from django.core.cache import caches
 from django.db.models import Model
 from django.utils.crypto import salted_hmac
 
-from toolbooth.django.call.caller import Caller, Identity
+from toolbooth.django.call.caller import Caller
+from toolbooth.django.call.identities import Identity
 from toolbooth.django.call.invocation import Moved
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
