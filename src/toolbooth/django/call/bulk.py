@@ -190,7 +190,7 @@ class BulkCreate:
         receipt = _receipt(value)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
-        return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
+        return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> Json:
         self.call.recognise(who, beside)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.handlers.base import BaseHandler
@@ -22,6 +22,7 @@ from rest_framework.exceptions import (
 )
 from rest_framework.views import APIView
 
+from toolbooth.django.call.authenticators import answer_alike
 from toolbooth.django.call.identities import Identities, Identity
 from toolbooth.django.call.inner_request import inner_request, is_signed, request_at
 from toolbooth.django.describe.discovery import Action
@@ -32,6 +33,16 @@ _handler = BaseHandler()
 
 REFUSALS = (APIException, Http404, DjangoPermissionDenied)
 """How a view says no."""
+
+
+class _Place(NamedTuple):
+    """One address of an action."""
+
+    action: Action
+    kwargs: Mapping[str, Any]
+    path: str
+    ran: Any = None
+    """The request of the view that has run there."""
 
 
 class Caller:
@@ -53,8 +64,8 @@ class Caller:
         self.sent: Any = None
         """The arguments of the call, as they were sent to the tool or the sub-tool."""
         self._identities = Identities()
-        self._last_run: tuple[Action, Any] | None = None
-        """The action that has run last, and the request of its view."""
+        self._last_place: _Place | None = None
+        """Where a view was last asked, or has last run."""
         self._template: tuple[HttpRequest, HttpRequest] | None = None
         """What the requests of a list are copies of, and the request that it was made from."""
 
@@ -132,6 +143,7 @@ class Caller:
         call can tell.
         """
         view = self.view(action, kwargs, request)
+        self._last_place = _Place(action, view.kwargs, view.request.path_info)
         try:
             _admit(view, partial(self._for_call, action))
             self._must_be_known(action, view)
@@ -189,14 +201,17 @@ class Caller:
         self.login = None
 
     def identity(self, action: Action) -> Identity:
-        """Who calls, as far as the view can tell: the one that has just run, or else one that is
-        asked. Raises APIException for credentials that it does not take.
+        """Who calls, as far as the view can tell where it has just run or was asked. Raises
+        APIException for credentials that it does not take, or not a second time.
         """
+        place = self._last_place
+        if place is None or place.action is not action:
+            place = _Place(action, {}, action.path or self.request.path_info)
         try:
-            if self._last_run is not None and self._last_run[0] is action:
-                ran = self._last_run[1]
+            ran = place.ran
+            if ran is not None and answer_alike(ran.authenticators):
                 return ran.user, ran.auth, ran.successful_authenticator
-            return self._for_call(action, self.view(action))
+            return self._for_call(action, self._view_at(place))
         except APIException:
             raise
         except Exception as error:  # its authenticator needs the URL kwargs of a call
@@ -217,9 +232,8 @@ class Caller:
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
         if context is None:
             return self.may_call(action)
-        path = context["request"].path_info
-        request = inner_request(self.request, action.method, path)
-        return self.objection(action, context["kwargs"], request) is None
+        place = _Place(action, context["kwargs"], context["request"].path_info)
+        return self.objection(action, place.kwargs, self._request_at(place)) is None
 
     def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
         """A view is about to run with this request."""
@@ -228,7 +242,15 @@ class Caller:
     def ran(self, action: Action, response: Any) -> None:
         """A view has run."""
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
-        self._last_run = None if context is None else (action, context["request"])
+        if context is not None:
+            ran = context["request"]
+            self._last_place = _Place(action, context["kwargs"], ran.path_info, ran)
+
+    def _view_at(self, place: _Place) -> Any:
+        return self.view(place.action, place.kwargs, self._request_at(place))
+
+    def _request_at(self, place: _Place) -> HttpRequest:
+        return inner_request(self.request, place.action.method, place.path)
 
     # --- both ---
 

@@ -135,10 +135,11 @@ class PagedResults:
             who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
+        in_path = self.arguments.named("path").values()
         return Position(
             tool=self.tool,
             who=who,
-            arguments=sent if self.is_query else None,
+            arguments=sent if self.is_query else {name: sent[name] for name in in_path},
             filter_keys=asked.filter_keys,
         )
 
