@@ -89,9 +89,9 @@ def _has_own_attributes(authenticator: Any) -> bool:
     return not is_simple_jwt or attributes != {"user_model": get_user_model()}
 
 
-def may_check_csrf(types: Iterable[type]) -> bool:
-    """Whether the answer of listed authenticators may differ between reading and writing."""
-    return any(_listed_path(each).startswith(_MAY_CHECK_CSRF) for each in types)
+def checks_csrf(authenticator: Any) -> bool:
+    """Whether an authenticator that has recognised somebody may have wanted a CSRF token."""
+    return _listed_path(type(authenticator)).startswith(_MAY_CHECK_CSRF)
 
 
 def is_lendable(view: Any, authenticator: Any) -> bool:

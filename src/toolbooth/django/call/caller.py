@@ -145,8 +145,8 @@ class Caller:
         view = self.view(action, kwargs, request)
         self._last_place = _Place(action, view.kwargs, view.request.path_info)
         try:
-            _admit(view, partial(self._for_call, action))
-            self._must_be_known(action, view)
+            _admit(view, partial(self._for_help, action))
+            self._must_be_known(partial(self._for_help, action, view))
         except REFUSALS as error:
             # REST framework marks the transaction that it finds itself in to be rolled back: here
             # one of its own.
@@ -181,19 +181,20 @@ class Caller:
     ) -> bool:
         """Whether a view may run for this caller, if somebody must be known."""
         try:
-            self._must_be_known(action, self.view(action, kwargs, request))
+            view = self.view(action, kwargs, request)
+            self._must_be_known(partial(self._for_call, action, view))
         except NotAuthenticated:
             return False
         return True
 
-    def _must_be_known(self, action: Action, view: Any) -> None:
+    def _must_be_known(self, identify: Callable[[], Identity]) -> None:
         """Raises NotAuthenticated for a caller whom neither the view knows nor any other, if
         somebody must be known.
         """
         if self.login is None:
             return
         try:
-            is_known = self._for_call(action, view)[2] is not None
+            is_known = identify()[2] is not None
         except Exception:  # it does not take these credentials: another view may
             is_known = False
         if not is_known and not self.login():
@@ -219,6 +220,9 @@ class Caller:
 
     def _for_call(self, action: Action, view: Any) -> Identity:
         return self._identities.for_call(self.request, action.callback, view.kwargs, view)
+
+    def _for_help(self, action: Action, view: Any) -> Identity:
+        return self._identities.for_help(self.request, action.callback, view.kwargs, view)
 
     def recognise(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
         """Have a password hashed once, before a view runs many times with the same request but for

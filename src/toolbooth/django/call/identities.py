@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 
-from toolbooth.django.call.authenticators import answer_alike, is_lendable, may_check_csrf
+from toolbooth.django.call.authenticators import answer_alike, checks_csrf, is_lendable
 from toolbooth.django.call.inner_request import Loan, lend, user_before
 
 Identity = tuple[Any, Any, Any]
@@ -51,7 +51,7 @@ class Identities:
         """The first user that an authenticator has recognised."""
         self._by_headers: dict[Any, Identity | APIException] = {}
         """Answers that count for every view: by the outer request, the types of the authenticators,
-        and whether a CSRF token is needed.
+        and whether a session needs a CSRF token.
         """
         self._by_question: dict[Question, tuple[Mapping[str, Any], Identity | APIException]] = {}
         """With the URL kwargs of the question."""
@@ -70,11 +70,27 @@ class Identities:
             found = self._authenticated(request)
             self._share_permissions(found[0])
             return found
-        types = tuple(map(type, request.authenticators))
-        key = (outer, types, may_check_csrf(types) and request.method not in SAFE_METHODS)
+        key = _key(outer, request)
         if key not in self._by_headers:
-            self._by_headers[key] = self._answer(request)
+            answer = self._answer(request)
+            self._by_headers[key] = answer
+            # Without a session, reading and writing are the same.
+            if isinstance(answer, tuple) and not checks_csrf(answer[2]):
+                self._by_headers[*key[:2], not key[2]] = answer
         return _taken(request, self._by_headers[key])
+
+    def for_help(
+        self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
+    ) -> Identity:
+        """Who asks about a view that does not run: as known from a list, or else as for a call.
+        Raises APIException for credentials that the view does not take.
+        """
+        request = view.request
+        if answer_alike(request.authenticators):
+            known = self._by_headers.get(_key(outer, request))
+            if known is not None:
+                return _taken(request, known)
+        return self.for_call(outer, callback, kwargs, view)
 
     def _share_permissions(self, user: Any) -> None:
         """Spare the database the permissions of a user that it has just told for another view: most
@@ -147,6 +163,12 @@ class Identities:
         if self.user is None and found[2] is not None:
             self.user = found[0]
         return found
+
+
+def _key(outer: HttpRequest, request: Any) -> tuple[HttpRequest, tuple[type, ...], bool]:
+    """What the answer of listed authenticators depends on."""
+    needs_csrf_token = request.method not in SAFE_METHODS
+    return outer, tuple(map(type, request.authenticators)), needs_csrf_token
 
 
 def _question(outer: HttpRequest, callback: Any, request: Any) -> Question:
