@@ -23,12 +23,13 @@ from rest_framework.views import APIView
 
 from toolbooth.compile.signature import compile_function
 from toolbooth.contract import Contract
+from toolbooth.django import messages as messages_of_calls
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import BULK, IGNORED, Action
-from toolbooth.errors import ContractError
+from toolbooth.errors import ContractError, ToolError
 from toolbooth.server.dispatch import build as dispatchers
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -270,9 +271,13 @@ def _running(
             returned.append(call(*args, **values))
 
         who = caller()
+        if who.login is not None and not who.may_run(action):
+            raise ToolError(name, messages_of_calls.SEND_CREDENTIALS)
         request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)
         vars(request)["toolbooth_run"] = inside
+        who.starts(action, {}, request)
         response: Any = _handler.make_view_atomic(action.callback)(request)
+        who.ran(action, response)
         if not returned:  # not let in
             value_of(response, name)
         return returned[0]

@@ -192,10 +192,10 @@ class BulkCreate:
         receipt = _receipt(value)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
-        return self.results.first(json_bytes(receipt, self.call.tool), {}, rows=page)
+        return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
     def _made(self, who: Caller, beside: Json, rows: list[Json]) -> Json:
-        who.may_call(self.call.action)  # finds out who calls: once, not row by row
+        self.call.recognise(who, beside)
         with Transaction(connections) as everywhere:
             value = self._by_the_view(who, beside, rows)
             if value is None:

@@ -5,43 +5,44 @@ running them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.handlers.base import BaseHandler
 from django.http import Http404, HttpRequest
-from rest_framework.authentication import (
-    BasicAuthentication,
-    RemoteUserAuthentication,
-    SessionAuthentication,
-    TokenAuthentication,
+from rest_framework.exceptions import (
+    APIException,
+    AuthenticationFailed,
+    NotAuthenticated,
+    PermissionDenied,
 )
-from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
-from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.views import APIView
-from rest_framework.viewsets import ViewSetMixin
 
-from toolbooth.django.call.inner_request import inner_request, is_signed
+from toolbooth.django.call.authenticators import answer_alike
+from toolbooth.django.call.identities import Identities, Identity
+from toolbooth.django.call.inner_request import inner_request, is_signed, request_at
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.view_requests import negotiate
 
 logger = logging.getLogger("toolbooth.django")
 _handler = BaseHandler()
 
-Identity = tuple[Any, Any, Any]
-"""A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
-
-_HEADERS_ONLY = frozenset(
-    (BasicAuthentication, RemoteUserAuthentication, SessionAuthentication, TokenAuthentication)
-)
-"""Authenticators that read headers and the session, never the path, the URL kwargs or the body."""
-
 REFUSALS = (APIException, Http404, DjangoPermissionDenied)
 """How a view says no."""
+
+
+class _Place(NamedTuple):
+    """One address of an action."""
+
+    action: Action
+    kwargs: Mapping[str, Any]
+    path: str
+    ran: Any = None
+    """The request of the view that has run there."""
 
 
 class Caller:
@@ -49,27 +50,34 @@ class Caller:
     its behalf.
 
     A view that is asked is never the one that runs. The one that runs authenticates its own
-    request; nothing that is found out here is handed to it.
+    request. Only a password that it has already hashed, for the same request, is not hashed again.
     """
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
         self.challenge: str | None = None
         """The `WWW-Authenticate` of a view that wants to know first who calls."""
-        self._by_headers: dict[tuple[tuple[type, ...], bool], Identity | APIException] = {}
-        """Results of authenticators that answer every view alike, by their types and whether a CSRF
-        token is needed.
+        self.login: Callable[[], bool] | None = None
+        """Set if a call needs somebody who is known: says whether any view knows the caller. None
+        once that is settled.
         """
-        self._user: Any = None
-        """The first user that an authenticator has recognised."""
+        self.sent: Any = None
+        """The arguments of the call, as they were sent to the tool or the sub-tool."""
+        self._identities = Identities()
+        self._last_place: _Place | None = None
+        """Where a view was last asked, or has last run."""
+        self._template: tuple[HttpRequest, HttpRequest] | None = None
+        """What the requests of a list are copies of, and the request that it was made from."""
+
+    # --- for a list ---
 
     def may_call(self, action: Action) -> bool:
-        """Whether the view lets the caller in. Throttles are not touched; single rows show
-        themselves in the call.
+        """Whether the view lets the caller in, as far as that is known without the arguments of a
+        call. Throttles are not touched; single rows show themselves in the call.
         """
-        view = self.view(action)
+        view = self._view_of_list(action, action.method)
         try:
-            self._admit(view)
+            _admit(view, self._for_list)
         except REFUSALS:
             return False
         except Exception:
@@ -79,58 +87,6 @@ class Caller:
             )
             return self._may_be_known(view)
         return True
-
-    def objection(self, action: Action) -> Any:
-        """What the view answers to a caller that it does not let in; None: it does, or only the
-        call can tell.
-        """
-        view = self.view(action)
-        try:
-            self._admit(view)
-        except REFUSALS as error:
-            # REST framework marks the transaction that it finds itself in to be rolled back: here
-            # one of its own.
-            answer = _handler.make_view_atomic(partial(_answer, view, error))
-            return answer(view.request)
-        except Exception:  # as in `may_call`
-            return None
-        return None
-
-    def admitted_view(
-        self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
-    ) -> Any:
-        """The view of an action, ready to be asked, with the caller let in. Raises what it says to
-        others.
-        """
-        view = self.view(action, kwargs, request)
-        try:
-            self._admit(view)
-        except REFUSALS:
-            raise
-        except Exception:  # as in `may_call`
-            logger.debug(
-                "whether %s may be called cannot be said beforehand", action.path, exc_info=True
-            )
-        return view
-
-    def sign(self) -> None:
-        """Tell the host's middleware who called, where no view did: the call was refused before one
-        ran.
-        """
-        if self._user is not None and not is_signed(self.request):
-            request: Any = self.request
-            request.user = self._user
-
-    def identity(self, action: Action) -> Identity:
-        """Who calls, as far as the view can tell. Raises APIException for credentials that it does
-        not take.
-        """
-        try:
-            return self._identity(self.view(action))
-        except APIException:
-            raise
-        except Exception as error:  # its authenticator needs the URL kwargs of a call
-            raise AuthenticationFailed from error
 
     def is_known(self, actions: Iterable[Action]) -> bool:
         """Whether any of these views knows the caller. Raises AuthenticationFailed for credentials
@@ -149,6 +105,159 @@ class Caller:
             raise failed
         return False
 
+    def _is_known_to(self, action: Action) -> bool:
+        """Whether a view recognises the caller. Raises APIException for wrong credentials."""
+        try:
+            return self._for_list(self._view_of_list(action, action.method))[2] is not None
+        except PermissionDenied:  # a session without its CSRF token may still read
+            return self._for_list(self._view_of_list(action, "GET"))[2] is not None
+
+    def _may_be_known(self, view: Any) -> bool:
+        """Whether a view recognises the caller, or cannot say so before a call."""
+        try:
+            return self._for_list(view)[2] is not None
+        except Exception:  # the authenticator needs the URL kwargs: the call decides
+            return True
+
+    def _for_list(self, view: Any) -> Identity:
+        return self._identities.for_list(self.request, view)
+
+    def _view_of_list(self, action: Action, method: str) -> Any:
+        outer = self.request
+        if self._template is None or self._template[1] is not outer:
+            template = inner_request(outer, "GET", outer.path_info)
+            _ = template.headers  # read once for all copies
+            self._template = (template, outer)
+        path = action.path or outer.path_info
+        return self.view(action, {}, request_at(self._template[0], method, path))
+
+    # --- for one call ---
+
+    def objection(
+        self,
+        action: Action,
+        kwargs: Mapping[str, Any] | None = None,
+        request: HttpRequest | None = None,
+    ) -> Any:
+        """What the view answers to a caller that it does not let in; None: it does, or only the
+        call can tell.
+        """
+        view = self.view(action, kwargs, request)
+        self._last_place = _Place(action, view.kwargs, view.request.path_info)
+        try:
+            _admit(view, partial(self._for_help, action))
+            self._must_be_known(partial(self._for_help, action, view))
+        except REFUSALS as error:
+            # REST framework marks the transaction that it finds itself in to be rolled back: here
+            # one of its own.
+            answer = _handler.make_view_atomic(partial(_answer, view, error))
+            return answer(view.request)
+        except Exception:  # as in `may_call`
+            return None
+        return None
+
+    def admitted_view(
+        self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest | None = None
+    ) -> Any:
+        """The view of an action, ready to be asked, with the caller let in. Raises what it says to
+        others.
+        """
+        view = self.view(action, kwargs, request)
+        try:
+            _admit(view, partial(self._for_call, action))
+        except REFUSALS:
+            raise
+        except Exception:  # as in `may_call`
+            logger.debug(
+                "whether %s may be called cannot be said beforehand", action.path, exc_info=True
+            )
+        return view
+
+    def may_run(
+        self,
+        action: Action,
+        kwargs: Mapping[str, Any] | None = None,
+        request: HttpRequest | None = None,
+    ) -> bool:
+        """Whether a view may run for this caller, if somebody must be known."""
+        try:
+            view = self.view(action, kwargs, request)
+            self._must_be_known(partial(self._for_call, action, view))
+        except NotAuthenticated:
+            return False
+        return True
+
+    def _must_be_known(self, identify: Callable[[], Identity]) -> None:
+        """Raises NotAuthenticated for a caller whom neither the view knows nor any other, if
+        somebody must be known.
+        """
+        if self.login is None:
+            return
+        try:
+            is_known = identify()[2] is not None
+        except Exception:  # it does not take these credentials: another view may
+            is_known = False
+        if not is_known and not self.login():
+            raise NotAuthenticated
+        self.login = None
+
+    def identity(self, action: Action) -> Identity:
+        """Who calls, as far as the view can tell where it has just run or was asked. Raises
+        APIException for credentials that it does not take, or not a second time.
+        """
+        place = self._last_place
+        if place is None or place.action is not action:
+            place = _Place(action, {}, action.path or self.request.path_info)
+        try:
+            ran = place.ran
+            if ran is not None and answer_alike(ran.authenticators):
+                return ran.user, ran.auth, ran.successful_authenticator
+            return self._for_call(action, self._view_at(place))
+        except APIException:
+            raise
+        except Exception as error:  # its authenticator needs the URL kwargs of a call
+            raise AuthenticationFailed from error
+
+    def _for_call(self, action: Action, view: Any) -> Identity:
+        return self._identities.for_call(self.request, action.callback, view.kwargs, view)
+
+    def _for_help(self, action: Action, view: Any) -> Identity:
+        return self._identities.for_help(self.request, action.callback, view.kwargs, view)
+
+    def recognise(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
+        """Have a password hashed once, before a view runs many times with the same request but for
+        its body.
+        """
+        with suppress(Exception):  # each run says so itself
+            self._for_call(action, self.view(action, kwargs, request))
+
+    def lets_in(self, action: Action, response: Any) -> bool:
+        """Whether the view that gave a response lets the caller in."""
+        context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
+        if context is None:
+            return self.may_call(action)
+        place = _Place(action, context["kwargs"], context["request"].path_info)
+        return self.objection(action, place.kwargs, self._request_at(place)) is None
+
+    def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
+        """A view is about to run with this request."""
+        self._identities.lend_to(self.request, action.callback, kwargs, request)
+
+    def ran(self, action: Action, response: Any) -> None:
+        """A view has run."""
+        context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
+        if context is not None:
+            ran = context["request"]
+            self._last_place = _Place(action, context["kwargs"], ran.path_info, ran)
+
+    def _view_at(self, place: _Place) -> Any:
+        return self.view(place.action, place.kwargs, self._request_at(place))
+
+    def _request_at(self, place: _Place) -> HttpRequest:
+        return inner_request(self.request, place.action.method, place.path)
+
+    # --- both ---
+
     def view(
         self,
         action: Action,
@@ -156,11 +265,13 @@ class Caller:
         request: HttpRequest | None = None,
     ) -> Any:
         """A view of the action, as it is before it runs. `request` is the inner request of a call,
-        if there is one.
+        if there is one. A tool without a URL runs at the endpoint's.
         """
         callback: Any = action.callback
         view = callback.cls(**callback.initkwargs)
-        request = request or self._request(action, action.method)
+        if request is None:
+            path = action.path or self.request.path_info
+            request = inner_request(self.request, action.method, path)
         view.args, view.kwargs, view.format_kwarg = (), dict(kwargs or {}), None
         if hasattr(callback, "actions"):
             view.action_map = callback.actions
@@ -168,89 +279,24 @@ class Caller:
         view.request = view.initialize_request(request)
         return view
 
-    def _request(self, action: Action, method: str) -> HttpRequest:
-        """The request of a call whose arguments are not known. A tool without a URL runs at the
-        endpoint's.
+    def sign(self) -> None:
+        """Tell the host's middleware who called, where no view did: the call was refused before one
+        ran.
         """
-        return inner_request(self.request, method, action.path or self.request.path_info)
-
-    def _admit(self, view: Any) -> None:
-        """The checks that a view makes in `initial`, except for throttles."""
-        negotiate(view)
-        self._identity(view)
-        view.check_permissions(view.request)
-
-    def _is_known_to(self, action: Action) -> bool:
-        """Whether a view recognises the caller. Raises APIException for wrong credentials."""
-        try:
-            return self._identity(self.view(action))[2] is not None
-        except PermissionDenied:  # a session without its CSRF token may still read
-            reading = self._request(action, "GET")
-            return self._identity(self.view(action, request=reading))[2] is not None
-
-    def _may_be_known(self, view: Any) -> bool:
-        """Whether a view recognises the caller, or cannot say so before a call."""
-        try:
-            return self._identity(view)[2] is not None
-        except Exception:  # the authenticator needs the URL kwargs: the call decides
-            return True
-
-    def _identity(self, view: Any) -> Identity:
-        """Who calls, by the view's own authenticators on its own request."""
-        request = view.request
-        if not reads_headers_only(request.authenticators):
-            return self._authenticated(request)
-        types = tuple(map(type, request.authenticators))
-        # A session needs a CSRF token for methods that write.
-        key = (types, SessionAuthentication in types and request.method not in SAFE_METHODS)
-        if key not in self._by_headers:
-            try:
-                self._by_headers[key] = self._authenticated(request)
-            except APIException as error:
-                self._by_headers[key] = error
-        found = self._by_headers[key]
-        if isinstance(found, APIException):
-            raise found
-        request.user, request.auth, request._authenticator = found
-        return found
-
-    def _authenticated(self, request: Any) -> Identity:
-        found = (request.user, request.auth, request.successful_authenticator)
-        if self._user is None and found[2] is not None:
-            self._user = found[0]
-        return found
+        user = self._identities.user
+        if user is not None and not is_signed(self.request):
+            request: Any = self.request
+            request.user = user
 
 
-def reads_headers_only(authenticators: Iterable[Any]) -> bool:
-    """Whether these authenticators answer every view alike: REST framework's own classes, without
-    parameters.
-
-    A subclass may look at the path, and an instance may hold a key of its own, so each view asks
-    those itself.
-    """
-    return all(type(each) in _HEADERS_ONLY and not vars(each) for each in authenticators)
-
-
-def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
-    of the others.
-    """
-    alike: dict[tuple[type, ...], Action] = {}
-    alone: list[Action] = []
-    for action in actions:
-        callback: Any = action.callback
-        view = callback.cls(**callback.initkwargs)
-        try:
-            authenticators = view.get_authenticators()
-        except Exception:  # chosen by the request
-            alone.append(action)
-            continue
-        is_stock = action.view.get_authenticators is APIView.get_authenticators
-        if is_stock and reads_headers_only(authenticators):
-            alike.setdefault(tuple(map(type, authenticators)), action)
-        else:
-            alone.append(action)
-    return (*alike.values(), *alone)
+def _admit(view: Any, identify: Callable[[Any], Identity]) -> None:
+    """The checks that a view makes in `initial`, except for throttles."""
+    negotiate(view)
+    if type(view).perform_authentication is APIView.perform_authentication:
+        identify(view)
+    else:
+        view.perform_authentication(view.request)
+    view.check_permissions(view.request)
 
 
 def _answer(view: Any, error: Exception, _: HttpRequest) -> Any:
@@ -276,18 +322,10 @@ caller = _current.get
 """Returns the caller that is being answered."""
 
 
-def is_open(action: Action) -> bool:
-    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks
-    who calls.
+def note_arguments(sent: Any) -> None:
+    """Keep the arguments of a call as they were sent: who may not call with them is not told what
+    is wrong with them.
     """
-    view: Any = action.view
-    initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})
-    classes = initkwargs.get("permission_classes", view.permission_classes)
-    own = (
-        view.check_permissions is APIView.check_permissions
-        and view.get_permissions is APIView.get_permissions
-    )
-    return own and view.initialize_request in _STOCK and all(each is AllowAny for each in classes)
-
-
-_STOCK = (APIView.initialize_request, ViewSetMixin.initialize_request)
+    who = _current.get(None)
+    if who is not None:
+        who.sent = sent

@@ -41,19 +41,23 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
     message = read_message(body)
     # A call is answered by its view, which authenticates the caller itself.
-    login = found.configuration.login_required
-    view_asks = login is not True and message.method == "tools/call"
+    is_call = message.method == "tools/call"
     # The calls of a session may still need their CSRF token.
     shows_all = found.open and not request.COOKIES
 
     with answering(request) as caller:
-        if found.actions and not view_asks and not _is_let_in(caller, found):
+        if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))
+        if found.actions and is_call and found.configuration.login_required:
+            caller.login = lambda: _is_let_in(caller, found)
 
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
         reply = respond_sync(found.registry, message, headers, shows=None if shows_all else shows)
+        # Nothing has run yet if this is still to be settled.
+        if caller.login is not None and not caller.login():
+            return _unauthorized(_challenge(caller, found))
     if caller.challenge is not None:
         return _unauthorized(caller.challenge)
     return _response(reply)

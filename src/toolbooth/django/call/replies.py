@@ -183,7 +183,7 @@ def refusal(
     status: int = response.status_code
     # A view that lets the caller in and then says 401 means what was sent: another password, a
     # token that has expired.
-    if status == 401 and (action is None or not caller().may_call(action)):
+    if status == 401 and (action is None or not caller().lets_in(action, response)):
         caller().challenge = response.get("WWW-Authenticate", "")
     problems = [_with_choices(each, arguments) for each in problems_of(response, arguments, action)]
     if status in (400, 422) and problems:

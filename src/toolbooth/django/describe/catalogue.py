@@ -18,17 +18,18 @@ from django.utils.module_loading import autodiscover_modules
 
 from toolbooth.contract import Contract
 from toolbooth.django import decorators
+from toolbooth.django.call.authenticators import authenticating_actions, is_open
 from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
-from toolbooth.django.call.caller import authenticating_actions, is_open
 from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.inner_middleware import inner_middleware
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.arguments import Arguments, arguments_of
+from toolbooth.django.describe.arguments import WHOLE_BODY, arguments_of
 from toolbooth.django.describe.contracts import (
-    access_check,
+    access_check_of_function,
+    access_check_of_view,
     contract_of,
     description_of,
     hints,
@@ -227,7 +228,7 @@ class _Building:
         if tool.dispatcher is not None:
             self.dispatchers.setdefault(tool.dispatcher, {})[tool.action.name] = name
         self.actions[name] = tool.action
-        hidden = partial(access_check, name, tool.action, Arguments())
+        hidden = partial(access_check_of_function, name, tool.action)
         compiles = partial(contract_of, name, tool.contract.description)
         made = function_tool(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
         clashes = list(made.clashes)
@@ -350,7 +351,7 @@ class _Building:
             compile=compiles,
             most=self.chosen.max_bulk,
             results=results_of(call, self.chosen),
-            access_check=partial(access_check, call.tool, call.action, call.arguments),
+            access_check=partial(access_check_of_view, call),
         )
 
     def _variants(self, bulk: Bulk, *, takes_rows: bool) -> Variant:

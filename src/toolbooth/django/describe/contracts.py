@@ -6,6 +6,7 @@ import inspect
 
 from toolbooth.contract import Contract
 from toolbooth.django.call.caller import caller
+from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.validation import Validation
 from toolbooth.django.describe import messages
@@ -22,10 +23,17 @@ which).
 """
 
 
-def access_check(tool: str, action: Action, arguments: Arguments) -> Exception | None:
+def access_check_of_view(call: SyncInvocation) -> Exception | None:
     """What a caller that the view does not let in is told instead of a refusal."""
+    who = caller()
+    answer = call.objection(who, who.sent)
+    return None if answer is None else refusal(answer, call.tool, call.arguments)
+
+
+def access_check_of_function(tool: str, action: Action) -> Exception | None:
+    """The same for a tool that is written by hand."""
     answer = caller().objection(action)
-    return None if answer is None else refusal(answer, tool, arguments, action)
+    return None if answer is None else refusal(answer, tool)
 
 
 def contract_of(name: str, description: str, arguments: Arguments) -> Contract:

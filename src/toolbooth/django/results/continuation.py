@@ -19,6 +19,7 @@ from toolbooth.django.results.tokens import (
     Position,
     RefusedToken,
     caller_hashes,
+    check_owner,
     digest,
     kept_query,
     kept_result,
@@ -88,15 +89,9 @@ class Continuation:
         """Show what a token stands for."""
         results = self.results
         token = str(results.token)
-        refusal = self.access_check()
-        if refusal is not None:
-            raise _revoked(refusal, token)
         _, asked = split_controls(arguments, results.arguments.controls)
         try:
-            who = caller_hashes(caller(), results.action)
-            age = results.chosen.token_age
-            position = unseal(arguments[token], results.tool, who, age, is_query=results.is_query)
-            position = self._restored(position)
+            position = self._position(arguments[token])
             if results.is_numbered(position, asked):
                 results.source.check(position.arguments or {}, asked.filter_keys, arguments)
                 shown = results.numbered_page(position, asked)
@@ -111,6 +106,30 @@ class Continuation:
         if shown is not None:
             return shown
         return results.whole_with_note(found.text.encode() if found.is_json else found.text)
+
+    def _position(self, token: str) -> Position:
+        """The position of a token that is the caller's own. Raises RefusedToken, or the refusal of
+        a caller who may not call the tool any more.
+        """
+        results, who = self.results, caller()
+        tool, is_query = results.tool, results.is_query
+        try:
+            position = unseal(token, tool, results.chosen.token_age, is_query=is_query)
+            if position.tool == tool:
+                position = self._restored(position)
+        except RefusedToken:
+            self._check_access()
+            raise
+        # The view may know its callers by the path of the call.
+        who.sent = position.arguments
+        self._check_access()
+        check_owner(position, tool, caller_hashes(who, results.action), is_query=is_query)
+        return position
+
+    def _check_access(self) -> None:
+        refusal = self.access_check()
+        if refusal is not None:
+            raise _revoked(refusal, str(self.results.token))
 
     def _restored(self, position: Position) -> Position:
         """The position of a query, with its arguments. Raises RefusedToken."""

@@ -135,10 +135,11 @@ class PagedResults:
             who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
+        in_path = self.arguments.named("path").values()
         return Position(
             tool=self.tool,
             who=who,
-            arguments=sent if self.is_query else None,
+            arguments=sent if self.is_query else {name: sent[name] for name in in_path},
             filter_keys=asked.filter_keys,
         )
 
@@ -212,10 +213,12 @@ class PagedResults:
         ToolInputError.
         """
         self._must_show_rows(asked)
-        position = self._beginning(sent, asked)
-        if position is None or self.numbered is None:
+        if self.numbered is None:
             return None
         window = self.numbered.first(sent, asked, self._most(asked))
+        position = self._beginning(sent, asked)
+        if position is None:
+            return None
         return self._shown(window, position, asked, is_asked=True)
 
     def is_numbered(self, position: Position, asked: Controls) -> bool:

@@ -22,7 +22,8 @@ from django.core.cache import caches
 from django.db.models import Model
 from django.utils.crypto import salted_hmac
 
-from toolbooth.django.call.caller import Caller, Identity
+from toolbooth.django.call.caller import Caller
+from toolbooth.django.call.identities import Identity
 from toolbooth.django.call.invocation import Moved
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
@@ -51,7 +52,9 @@ class Position:
     digest: str = ""
     """Of the whole result, as the caller has seen it."""
     arguments: Json | None = None
-    """Of a query, as the view was sent them."""
+    """Of a query, as the view was sent them; of other calls only those of the path, by which the
+    view may know its callers.
+    """
     filter_keys: tuple[str, ...] | None = None
     kept: str | None = None
     """The key of what is kept: a result that cannot be asked for again, or the arguments of a
@@ -75,8 +78,10 @@ def seal(position: Position) -> str:
     return signing.dumps(astuple(position), salt=_SALT, serializer=_Serializer, compress=True)
 
 
-def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: bool) -> Position:
-    """The position that a token stands for. Raises RefusedToken."""
+def unseal(token: str, tool: str, age: int, *, is_query: bool) -> Position:
+    """The position that a token stands for; whose it is has still to be checked. Raises
+    RefusedToken.
+    """
     instead = messages.instead_of_token(tool, is_query=is_query)
     try:
         found = signing.loads(token, salt=_SALT, serializer=_Serializer, max_age=age)
@@ -85,11 +90,16 @@ def unseal(token: str, tool: str, who: tuple[str, ...], age: int, *, is_query: b
         raise RefusedToken(messages.token_expired(age, instead)) from None
     except (signing.BadSignature, ValueError, TypeError):
         raise RefusedToken(messages.not_a_token(instead, is_query=is_query)) from None
+    return position
+
+
+def check_owner(position: Position, tool: str, who: tuple[str, ...], *, is_query: bool) -> None:
+    """Raises RefusedToken for a token of another caller or another tool."""
     if position.who not in who:
+        instead = messages.instead_of_token(tool, is_query=is_query)
         raise RefusedToken(messages.token_of_another_caller(instead))
     if position.tool != tool:
         raise RefusedToken(messages.token_of_another_tool(position.tool))
-    return position
 
 
 def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:

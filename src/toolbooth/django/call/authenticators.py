@@ -1,0 +1,156 @@
+"""Which authenticators give every view the same answer, so that one answer is enough for a list."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework.authentication import (
+    BasicAuthentication,
+    SessionAuthentication,
+    TokenAuthentication,
+)
+from rest_framework.permissions import AllowAny
+from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
+
+from toolbooth.django.describe.discovery import Action
+
+_REST_FRAMEWORK = "rest_framework.authentication."
+_SIMPLE_JWT = "rest_framework_simplejwt.authentication."
+_OAUTH2 = "oauth2_provider.contrib.rest_framework.authentication.OAuth2Authentication"
+
+LISTED = frozenset(
+    (
+        f"{_REST_FRAMEWORK}BasicAuthentication",
+        f"{_REST_FRAMEWORK}RemoteUserAuthentication",
+        f"{_REST_FRAMEWORK}SessionAuthentication",
+        f"{_REST_FRAMEWORK}TokenAuthentication",
+        f"{_SIMPLE_JWT}JWTAuthentication",
+        f"{_SIMPLE_JWT}JWTStatelessUserAuthentication",
+        "knox.auth.TokenAuthentication",
+        _OAUTH2,
+    )
+)
+"""Authenticators that read headers, cookies and the session, never the path, the URL kwargs or the
+body. By their import paths: a project need not have these packages.
+"""
+
+_MAY_CHECK_CSRF = (f"{_REST_FRAMEWORK}SessionAuthentication", _SIMPLE_JWT)
+"""Those that may want a CSRF token for methods that write."""
+
+_READS_CREDENTIALS_ONLY = frozenset(
+    (BasicAuthentication, SessionAuthentication, TokenAuthentication)
+)
+"""Authenticators that read the `Authorization` header and the user of the session, nothing else."""
+
+_STOCK_METHODS = (
+    "dispatch",
+    "get_authenticators",
+    "initial",
+    "perform_authentication",
+)
+
+
+@lru_cache(1024)
+def _listed_path(cls: type) -> str:
+    """The import path of an authenticator's class, if it is one of the list; else nothing."""
+    path = f"{cls.__module__}.{cls.__qualname__}"
+    # A class can give itself any name: it must be the one that is found there.
+    is_real = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+    if path not in LISTED or not is_real or (path == _OAUTH2 and _binds_tokens_to_urls()):
+        return ""
+    return path
+
+
+def _binds_tokens_to_urls() -> bool:
+    """Whether this version of oauth2_provider takes some tokens only at some URLs (RFC 8707)."""
+    chosen: Any = sys.modules.get("oauth2_provider.settings")
+    return "RESOURCE_SERVER_TOKEN_RESOURCE_VALIDATOR" in getattr(chosen, "DEFAULTS", {})
+
+
+def answer_alike(authenticators: Iterable[Any]) -> bool:
+    """Whether these authenticators give every view the same answer: by their exact classes, and
+    without attributes of their own. A subclass may look at the path, and an instance may hold a
+    key, so each view asks those itself.
+    """
+    return all(
+        _listed_path(type(each)) and not _has_own_attributes(each) for each in authenticators
+    )
+
+
+def _has_own_attributes(authenticator: Any) -> bool:
+    attributes = vars(authenticator)
+    if not attributes:
+        return False
+    # All instances of simplejwt's classes have this one.
+    is_simple_jwt = _listed_path(type(authenticator)).startswith(_SIMPLE_JWT)
+    return not is_simple_jwt or attributes != {"user_model": get_user_model()}
+
+
+def checks_csrf(authenticator: Any) -> bool:
+    """Whether an authenticator that has recognised somebody may have wanted a CSRF token."""
+    return _listed_path(type(authenticator)).startswith(_MAY_CHECK_CSRF)
+
+
+def is_lendable(view: Any, authenticator: Any) -> bool:
+    """Whether the user that a view has recognised by a password is the one that it would recognise
+    if it asked again: the request is the same, and all of this is REST framework's own code.
+    """
+    if type(authenticator) is not BasicAuthentication:
+        return False
+    cls: Any = type(view)
+    is_stock = all(getattr(cls, name) is getattr(APIView, name) for name in _STOCK_METHODS)
+    authenticators = view.request.authenticators
+    return (
+        is_stock
+        and cls.initialize_request in STOCK_REQUESTS
+        and all(type(each) in _READS_CREDENTIALS_ONLY and not vars(each) for each in authenticators)
+    )
+
+
+STOCK_REQUESTS = (APIView.initialize_request, ViewSetMixin.initialize_request)
+"""How REST framework's own views make their requests."""
+
+
+def authenticating_actions(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
+    of the others.
+    """
+    alike: dict[tuple[type, ...], Action] = {}
+    alone: list[Action] = []
+    for action in actions:
+        callback: Any = action.callback
+        view = callback.cls(**callback.initkwargs)
+        try:
+            authenticators = view.get_authenticators()
+        except Exception:  # chosen by the request
+            alone.append(action)
+            continue
+        is_stock = action.view.get_authenticators is APIView.get_authenticators
+        if is_stock and answer_alike(authenticators):
+            alike.setdefault(tuple(map(type, authenticators)), action)
+        else:
+            alone.append(action)
+    return (*alike.values(), *alone)
+
+
+def is_open(action: Action) -> bool:
+    """Whether an action lets everybody in: by REST framework's own permissions, none of which asks
+    who calls.
+    """
+    view: Any = action.view
+    initkwargs: Mapping[str, Any] = getattr(action.callback, "initkwargs", {})
+    classes = initkwargs.get("permission_classes", view.permission_classes)
+    own = (
+        view.check_permissions is APIView.check_permissions
+        and view.get_permissions is APIView.get_permissions
+    )
+    return (
+        own
+        and view.initialize_request in STOCK_REQUESTS
+        and all(each is AllowAny for each in classes)
+    )

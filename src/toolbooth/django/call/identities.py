@@ -1,0 +1,189 @@
+"""Who calls, as views have said that were asked while one message is answered.
+
+A view that runs authenticates its own request. Other views are asked beforehand: all of them for a
+list, one for the help or the relations of a call. Their answers are kept here, and nothing is kept
+beyond the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from django.db.models import Model
+from django.http import HttpRequest
+from rest_framework.exceptions import APIException
+from rest_framework.permissions import SAFE_METHODS
+
+from toolbooth.django.call.authenticators import answer_alike, checks_csrf, is_lendable
+from toolbooth.django.call.inner_request import Loan, lend, user_before
+
+Identity = tuple[Any, Any, Any]
+"""A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
+
+_OF_THE_BODY = frozenset(("CONTENT_LENGTH", "CONTENT_TYPE"))
+
+_READ_BY_BACKEND = ("_perm_cache", "_user_perm_cache", "_group_perm_cache")
+"""Where Django's `ModelBackend` keeps the permissions of a user that it has read."""
+
+
+class Question(NamedTuple):
+    """A view that is asked for one call: by its callback, which has the class and the `initkwargs`,
+    and by the whole request but for its body.
+    """
+
+    outer: HttpRequest
+    """Middleware may have changed it in the meantime: what was said before does not count then."""
+    callback: Any
+    path: str
+    method: str
+    headers: frozenset[tuple[str, str]]
+    """With the query."""
+
+
+class Identities:
+    """The answers of the views that were asked about one message."""
+
+    def __init__(self) -> None:
+        self.user: Any = None
+        """The first user that an authenticator has recognised."""
+        self._by_headers: dict[Any, Identity | APIException] = {}
+        """Answers that count for every view: by the outer request, the types of the authenticators,
+        and whether a session needs a CSRF token.
+        """
+        self._by_question: dict[Question, tuple[Mapping[str, Any], Identity | APIException]] = {}
+        """With the URL kwargs of the question."""
+        self._loans: dict[Any, tuple[Mapping[str, Any], Loan]] = {}
+        self._known: tuple[type, dict[str, Any], Any] | None = None
+        """The last user that was recognised for a list: as first read, and with permissions."""
+
+    # --- for a list ---
+
+    def for_list(self, outer: HttpRequest, view: Any) -> Identity:
+        """Who calls a view, as far as a list has to know. Raises APIException for credentials that
+        the view does not take.
+        """
+        request = view.request
+        if not answer_alike(request.authenticators):
+            found = self._authenticated(request)
+            self._share_permissions(found[0])
+            return found
+        key = _key(outer, request)
+        if key not in self._by_headers:
+            answer = self._answer(request)
+            self._by_headers[key] = answer
+            # Without a session, reading and writing are the same.
+            if isinstance(answer, tuple) and not checks_csrf(answer[2]):
+                self._by_headers[*key[:2], not key[2]] = answer
+        return _taken(request, self._by_headers[key])
+
+    def for_help(
+        self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
+    ) -> Identity:
+        """Who asks about a view that does not run: as known from a list, or else as for a call.
+        Raises APIException for credentials that the view does not take.
+        """
+        request = view.request
+        if answer_alike(request.authenticators):
+            known = self._by_headers.get(_key(outer, request))
+            if known is not None:
+                return _taken(request, known)
+        return self.for_call(outer, callback, kwargs, view)
+
+    def _share_permissions(self, user: Any) -> None:
+        """Spare the database the permissions of a user that it has just told for another view: most
+        authenticators read the user anew each time.
+        """
+        if not isinstance(user, Model):
+            return
+        fields = {**vars(user), "_state": user._state.db}
+        before, self._known = self._known, (type(user), fields, user)
+        if before is None or before[:2] != (type(user), fields):
+            return
+        known = vars(before[2])
+        for name in _READ_BY_BACKEND:
+            if name in known:
+                setattr(user, name, known[name])
+
+    # --- for one call ---
+
+    def for_call(
+        self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
+    ) -> Identity:
+        """Who calls a view, by its own authenticators on a request with the path, the method and
+        the URL kwargs of the call. Raises APIException for credentials that it does not take.
+        """
+        request = view.request
+        question = _question(outer, callback, request)
+        kept = self._by_question.get(question)
+        if kept is not None and kept[0] == kwargs:
+            return _taken(request, kept[1])
+        answer = self._answer(request)
+        self._by_question[question] = (kwargs, answer)
+        if not isinstance(answer, APIException) and is_lendable(view, answer[2]):
+            self._keep_loan(question, kwargs, request, answer)
+        return _taken(request, answer)
+
+    def _keep_loan(
+        self, question: Question, kwargs: Mapping[str, Any], request: Any, identity: Identity
+    ) -> None:
+        user, auth, authenticator = identity
+        loan = Loan(
+            authorization=request.META.get("HTTP_AUTHORIZATION"),
+            session_user=user_before(question.outer),
+            # As it was recognised, without anything that permissions will note on it.
+            identity=(copy(user), auth, authenticator),
+        )
+        self._loans[question[:4]] = (kwargs, loan)
+
+    def lend_to(
+        self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], request: HttpRequest
+    ) -> None:
+        """Spare a view that runs the hashing of a password that it has just hashed for the same
+        question.
+        """
+        key = (outer, callback, request.path, request.method)
+        kept = self._loans.get(key)
+        if kept is not None and kept[0] == kwargs:
+            user, *others = kept[1].identity
+            lend(request, replace(kept[1], identity=(copy(user), *others)))
+
+    # --- both ---
+
+    def _answer(self, request: Any) -> Identity | APIException:
+        try:
+            return self._authenticated(request)
+        except APIException as error:
+            return error
+
+    def _authenticated(self, request: Any) -> Identity:
+        found = (request.user, request.auth, request.successful_authenticator)
+        if self.user is None and found[2] is not None:
+            self.user = found[0]
+        return found
+
+
+def _key(outer: HttpRequest, request: Any) -> tuple[HttpRequest, tuple[type, ...], bool]:
+    """What the answer of listed authenticators depends on."""
+    needs_csrf_token = request.method not in SAFE_METHODS
+    return outer, tuple(map(type, request.authenticators)), needs_csrf_token
+
+
+def _question(outer: HttpRequest, callback: Any, request: Any) -> Question:
+    meta: Mapping[str, Any] = request.META
+    headers = frozenset(
+        (name, each)
+        for name, each in meta.items()
+        if isinstance(each, str) and name not in _OF_THE_BODY
+    )
+    return Question(outer, callback, request.path, request.method, headers)
+
+
+def _taken(request: Any, answer: Identity | APIException) -> Identity:
+    """An answer, and the request as if it had been found out there. Raises APIException."""
+    if isinstance(answer, APIException):
+        raise answer
+    request.user, request.auth, request._authenticator = answer
+    return answer
