@@ -30,6 +30,7 @@ from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
+from toolbooth.django.describe.view_requests import plausible_kwargs
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, is_array, is_object
 

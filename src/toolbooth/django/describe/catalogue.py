@@ -26,7 +26,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.arguments import WHOLE_BODY, arguments_of
+from toolbooth.django.describe.arguments import arguments_of
 from toolbooth.django.describe.contracts import (
     access_check_of_function,
     access_check_of_view,
