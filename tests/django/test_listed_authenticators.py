@@ -186,9 +186,7 @@ class Csrf(SessionAuthentication):
 
 @pytest.mark.parametrize("cls", [SessionAuthentication, Csrf])
 @pytest.mark.parametrize("has_token", [True, False])
-def test_a_session_without_its_csrf_token_is_shown_what_reads(
-    settings_of, listed, cls, has_token
-):
+def test_a_session_without_its_csrf_token_is_shown_what_reads(settings_of, listed, cls, has_token):
     listed(cls, permission=permissions.IsAuthenticatedOrReadOnly)
     client = Client(enforce_csrf_checks=True)
     client.force_login(User.objects.get(username="ann"))

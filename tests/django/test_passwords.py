@@ -180,9 +180,7 @@ def test_a_call_through_a_dispatcher_hashes_the_password_once(settings_of, rows,
         assert hashed() == 1, sent
 
 
-def test_a_tool_that_is_written_by_hand_hashes_the_password_once(
-    settings_of, hashed, monkeypatch
-):
+def test_a_tool_that_is_written_by_hand_hashes_the_password_once(settings_of, hashed, monkeypatch):
     monkeypatch.setattr(decorators, "declared", {})
 
     @mcp_tool

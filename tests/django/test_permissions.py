@@ -148,9 +148,7 @@ def checked(settings_of, monkeypatch):
         (True, {"label": "x", "site": {"slug": "s"}}, 1),
     ],
 )
-def test_a_password_is_checked_once_per_call(
-    mcp, settings_of, checked, login, sent, times
-):
+def test_a_password_is_checked_once_per_call(mcp, settings_of, checked, login, sent, times):
     Site.objects.create(slug="s", name="S")
     settings_of(TOOLBOOTH={"LOGIN_REQUIRED": login, "INCLUDE": ["counted__*"]})
     assert mcp("counted__create", sent)["isError"] is ("labl" in sent)
