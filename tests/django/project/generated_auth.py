@@ -27,7 +27,7 @@ class Rule:
     otherwise: str = "pass"
     """pass: it does not know the caller; fail: these credentials are wrong; deny: forbidden."""
     strict: bool = False
-    """It raises KeyError if the URL kwarg that it looks at is not there."""
+    """It fails if it is asked without the URL kwargs of a call."""
     has_header: bool = True
     """It has a `WWW-Authenticate` header, so that REST framework answers 401."""
 
@@ -69,17 +69,19 @@ class Generated(BaseAuthentication):
 
     def _seen(self, request):
         kwargs = request.parser_context["kwargs"]
+        if self.rule.strict and "{" in request.path:
+            raise KeyError(request.path)
         match self.rule.by:
             case "path":
                 return request.path.rstrip("/").rpartition("/")[2]
             case "kwarg":
-                return kwargs["area"] if self.rule.strict else kwargs.get("area")
+                return kwargs.get("area")
             case "method":
                 return request.method
             case "header":
                 return request.headers.get("X-Scope")
             case "object":
-                return chosen.owners.get(kwargs["pk"] if self.rule.strict else kwargs.get("pk"))
+                return chosen.owners.get(kwargs.get("pk"))
             case _:
                 return "parameter"
 

@@ -77,26 +77,28 @@ def answer_alike(authenticators: Iterable[Any]) -> bool:
     without attributes of their own. A subclass may look at the path, and an instance may hold a
     key, so each view asks those itself.
     """
-    return all(
-        _listed_path(type(each)) and not _has_own_attributes(each) for each in authenticators
-    )
+    return all(map(_answers_alike, authenticators))
 
 
-def _has_own_attributes(authenticator: Any) -> bool:
+def _answers_alike(authenticator: object) -> bool:
+    path = _path_of(authenticator)
     attributes = vars(authenticator)
-    if not attributes:
-        return False
+    if not path or not attributes:
+        return bool(path)
     # All instances of simplejwt's classes have this one.
-    is_simple_jwt = _listed_path(type(authenticator)).startswith(_SIMPLE_JWT)
-    return not is_simple_jwt or attributes != {"user_model": get_user_model()}
+    return path.startswith(_SIMPLE_JWT) and attributes == {"user_model": get_user_model()}
+
+
+def _path_of(authenticator: object) -> str:
+    return _listed_path(type(authenticator))
 
 
 def checks_csrf(authenticator: Any) -> bool:
     """Whether an authenticator that has recognised somebody may have wanted a CSRF token."""
-    return _listed_path(type(authenticator)).startswith(_MAY_CHECK_CSRF)
+    return _path_of(authenticator).startswith(_MAY_CHECK_CSRF)
 
 
-def is_lendable(view: Any, authenticator: Any) -> bool:
+def is_lendable(view: APIView, authenticator: Any) -> bool:
     """Whether the user that a view has recognised by a password is the one that it would recognise
     if it asked again: the request is the same, and all of this is REST framework's own code.
     """
@@ -104,7 +106,7 @@ def is_lendable(view: Any, authenticator: Any) -> bool:
         return False
     cls: Any = type(view)
     is_stock = all(getattr(cls, name) is getattr(APIView, name) for name in _STOCK_METHODS)
-    authenticators = view.request.authenticators
+    authenticators: Iterable[object] = view.request.authenticators or ()
     return (
         is_stock
         and cls.initialize_request in STOCK_REQUESTS

@@ -289,10 +289,11 @@ class Caller:
             request.user = user
 
 
-def _admit(view: Any, identify: Callable[[Any], Identity]) -> None:
+def _admit(view: APIView, identify: Callable[[Any], Identity]) -> None:
     """The checks that a view makes in `initial`, except for throttles."""
     negotiate(view)
-    if type(view).perform_authentication is APIView.perform_authentication:
+    cls: Any = type(view)
+    if cls.perform_authentication is APIView.perform_authentication:
         identify(view)
     else:
         view.perform_authentication(view.request)

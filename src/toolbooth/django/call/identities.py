@@ -102,7 +102,7 @@ class Identities:
         before, self._known = self._known, (type(user), fields, user)
         if before is None or before[:2] != (type(user), fields):
             return
-        known = vars(before[2])
+        known: dict[str, Any] = before[2].__dict__
         for name in _READ_BY_BACKEND:
             if name in known:
                 setattr(user, name, known[name])

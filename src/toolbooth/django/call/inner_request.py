@@ -68,7 +68,7 @@ def request_at(template: HttpRequest, method: str, path: str) -> HttpRequest:
     a list asks a thousand views.
     """
     made: Any = type(template).__new__(type(template))
-    attributes = vars(made)
+    attributes: dict[str, Any] = made.__dict__
     attributes.update(vars(template))
     meta = {**template.META, "REQUEST_METHOD": method, "PATH_INFO": path}
     script: str = template.META.get("SCRIPT_NAME", "")

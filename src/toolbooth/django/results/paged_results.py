@@ -135,11 +135,12 @@ class PagedResults:
             who = caller_hashes(caller(), self.action)[0]
         except APIException:
             return None
-        in_path = self.arguments.named("path").values()
+        if not self.is_query:
+            sent = {name: sent[name] for name in self.arguments.named("path").values()}
         return Position(
             tool=self.tool,
             who=who,
-            arguments=sent if self.is_query else {name: sent[name] for name in in_path},
+            arguments=sent,
             filter_keys=asked.filter_keys,
         )
 
