@@ -1,5 +1,6 @@
 """A package that is not installed is reported in one sentence that names the extra to install."""
 
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,56 @@ ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path
 COMMAND = "from toolbooth.cli.entry import main; main()"
 SETUP = "import django; from django.conf import settings; "
 SETUP += "settings.configure(INSTALLED_APPS=['toolbooth.django']); django.setup()"
+
+USERS_API = """
+import json
+import django
+from django.conf import settings
+
+settings.configure(
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "toolbooth.django"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+    ROOT_URLCONF="users_api",
+    SECRET_KEY="x" * 50,
+    ALLOWED_HOSTS=["*"],
+    USE_TZ=True,
+)
+django.setup()
+
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.urls import include, path
+from rest_framework import filters, pagination, routers, serializers, viewsets
+from toolbooth.django.testing import acting_as
+
+class UserSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = User
+        fields = ["username"]
+
+class Pages(pagination.PageNumberPagination):
+    page_size = 5
+
+class Users(viewsets.ModelViewSet):
+    queryset = User.objects.order_by("id")
+    serializer_class = UserSerializer
+    pagination_class = Pages
+    filter_backends = [filters.SearchFilter, filters.OrderingFilter]
+    search_fields = ["username"]
+
+router = routers.SimpleRouter()
+router.register("users", Users, "users")
+urlpatterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+
+def main():
+    call_command("migrate", verbosity=0)
+    User.objects.create_user("ann")
+    User.objects.create_user("bob")
+    agent = acting_as(None)
+    print(json.dumps([*agent.tools()["users__list"]["inputSchema"]["properties"]]))
+    print(json.dumps(agent.call("users__list", search="bo").value))
+"""
+"""A project with REST framework's own filters."""
 
 IMPORTS = {
     "fastmcp": (
@@ -122,10 +173,13 @@ def test_pytest_runs_without_hypothesis_until_a_server_is_named(tmp_path: Path):
     )
 
 
-def test_the_gateway_starts_without_django_filter():
-    program = SETUP.replace("['toolbooth.django']", "['rest_framework', 'toolbooth.django']")
-    ran = run_without(["django_filters"], program)
+def test_the_gateway_lists_filters_and_calls_without_django_filter(tmp_path: Path):
+    tmp_path.joinpath("users_api.py").write_text(USERS_API)
+    ran = run_without(["django_filters"], "import users_api; users_api.main()", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
+    listed, called = map(json.loads, ran.stdout.splitlines())
+    assert {"search", "ordering", "page"} <= set(listed)
+    assert called == {"count": 1, "next": None, "previous": None, "results": [{"username": "bob"}]}
 
 
 def test_the_error_names_the_missing_module(monkeypatch: pytest.MonkeyPatch):

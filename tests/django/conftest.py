@@ -40,7 +40,7 @@ _KEPT = ("auth.Permission", "contenttypes.ContentType")
 def _database() -> Iterator[None]:
     """Tables in memory, for all threads of this process."""
     creation = connections["default"].creation
-    creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    creation.create_test_db(verbosity=0, autoclobber=True)
     yield
     connections.close_all()
 

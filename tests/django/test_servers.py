@@ -6,49 +6,15 @@ import asyncio
 import contextlib
 import http.client
 import json
-import os
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import mcp
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
-PROGRAM = Path(__file__).parent / "project" / "bare_server.py"
+from real_server import BASIC, call, post, served
+
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28", "2026-07-28": "2026-07-28"}
-BASIC = {"Authorization": "Basic YW5uOnB3"}
-
-
-@contextlib.contextmanager
-def served(server: str, folder: Path, root: str = "") -> Iterator[int]:
-    """The port of a server in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "CRM_DATABASE": str(folder / "crm.sqlite3"), "CRM_DEBUG": "0"}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
-    command = [sys.executable, str(PROGRAM), server, str(port), root]
-    process = subprocess.Popen(
-        command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-    try:
-        while process.poll() is None:
-            with (
-                contextlib.suppress(OSError),
-                socket.create_connection(("127.0.0.1", port), timeout=1),
-            ):
-                break
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=0.1)
-        assert process.poll() is None, f"the server ended with {process.returncode}"
-        yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 @pytest.fixture(scope="module", params=["gunicorn", "uvicorn"])
@@ -79,25 +45,6 @@ def test_the_official_client_lists_and_calls(port, mode):
     assert "contacts__create" in {tool.name for tool in tools}
     assert (made.is_error, refused.is_error) == (False, True)
     assert [each["name"] for each in found.structured_content["results"]] == [f"Acme {mode}"]
-
-
-def post(port: int, message: dict, headers: dict | None = None, path: str = "/mcp/"):
-    sent = {"Content-Type": "application/json", **(BASIC if headers is None else headers)}
-    with contextlib.closing(
-        http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    ) as connection:
-        connection.request("POST", path, json.dumps(message), sent)
-        reply = connection.getresponse()
-        return reply.status, reply.headers, reply.read()
-
-
-def call(tool, **arguments):
-    return {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
 
 
 def test_nobody_in_particular_is_asked_who_they_are(port):

@@ -16,7 +16,7 @@ def prepare() -> None:
     from django.core.management import call_command  # noqa: PLC0415
 
     django.setup()
-    call_command("migrate", verbosity=0)
+    call_command("migrate", run_syncdb=True, verbosity=0)
     from django.contrib.auth.models import User  # noqa: PLC0415
 
     User.objects.create_user("ann", password="pw")

@@ -2,13 +2,21 @@
 
 from contextvars import ContextVar
 
-from asgiref.sync import markcoroutinefunction
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
 from django.db.models.signals import post_save
-from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import (
+    HttpResponse,
+    HttpResponseForbidden,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+    HttpResponseServerError,
+    JsonResponse,
+)
 from django.urls import resolve
 from django.utils import timezone, translation
+from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from odd.models import Log
@@ -80,7 +88,8 @@ class Scoped:
         self.get_response = get_response
 
     def __call__(self, request):
-        request.site_pk = resolve(request.path_info).kwargs.get("site_pk")
+        match = resolve(request.path_info, getattr(request, "urlconf", None))
+        request.site_pk = match.kwargs.get("site_pk")
         token = scope.set(request.site_pk)
         try:
             return self.get_response(request)
@@ -100,6 +109,23 @@ class AsyncOnly:
         response = await self.get_response(request)
         seen.append(("async out", response.status_code))
         return response
+
+
+@sync_and_async_middleware
+def both_ways(get_response):
+    """Runs without a thread of its own on either kind of server."""
+    if iscoroutinefunction(get_response):
+
+        async def middleware(request):
+            seen.append(("both in", request.path))
+            return await get_response(request)
+    else:
+
+        def middleware(request):
+            seen.append(("both in", request.path))
+            return get_response(request)
+
+    return middleware
 
 
 class Foreign:
@@ -142,6 +168,30 @@ forbidding = answering(lambda request: HttpResponse("<html>no</html>", status=40
 refusing = answering(lambda request: JsonResponse({"name": ["is taken"]}, status=400))
 denying = answering(_denied)
 breaking = answering(_broken)
+
+
+ANSWERS = {
+    "redirect": lambda request: HttpResponseRedirect("/login/?next=/"),
+    "login page": lambda request: HttpResponse("<html><b>Log in</b></html>"),
+    "forbidden": lambda request: HttpResponseForbidden("<html>no</html>"),
+    "not allowed": lambda request: HttpResponseNotAllowed(["GET"], "<html>no</html>"),
+    "error page": lambda request: HttpResponseServerError("<html>internal</html>"),
+    "field errors": lambda request: JsonResponse({"name": ["is taken"]}, status=400),
+    "denies": _denied,
+    "breaks": _broken,
+}
+
+
+def by_header(get_response):
+    """Answers itself, with what a header asks for; not for the endpoint itself."""
+
+    def middleware(request):
+        kind = request.headers.get("X-Answer")
+        if kind is None or request.path == "/mcp/":
+            return get_response(request)
+        return ANSWERS[kind](request)
+
+    return middleware
 
 
 def replacing(get_response):

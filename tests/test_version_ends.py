@@ -1,0 +1,46 @@
+"""`make lowest` takes its versions from pyproject.toml alone."""
+
+import tomllib
+from pathlib import Path
+
+import version_ends
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PROJECT = {
+    "dependencies": ["pydantic>=2.14,<3", "jsonschema-rs>=0.52"],
+    "optional-dependencies": {
+        "django": ["Django>=4.2", "djangorestframework>=3.15.2"],
+        "cli": ["click>=8.2"],
+        "examples": ["django-filter>=23.5"],
+        "dev": ["ruff>=0.17"],
+    },
+}
+
+
+def test_the_floors_of_what_users_install_replace_the_pinned_versions():
+    pinned = "click==8.5.1\nDjango==5.2.19\njsonschema_rs==0.60.3\npydantic==2.14.3\n"
+    pinned += "pydantic_core==2.50.4\nruff==0.17.4\n"
+    assert version_ends.lowest_constraints(PROJECT, pinned) == [
+        "click==8.2",
+        "django-filter==23.5",
+        "django==4.2",
+        "djangorestframework==3.15.2",
+        "jsonschema-rs==0.52",
+        "pydantic==2.14",
+        "ruff==0.17.4",
+    ]
+
+
+def test_every_package_that_users_install_has_a_floor():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"]]
+    named += [each for name in version_ends.LOWEST_EXTRAS for each in extras[name]]
+    assert len(version_ends.floors(project)) == len(named)
+
+
+def test_every_folder_of_tests_is_a_step():
+    steps = version_ends.steps("lowest")
+    assert list(steps)[:2] == ["versions", "tests/*.py"]
+    assert {"tests/django", "tests/boundary", "tests/server"} < steps.keys()
