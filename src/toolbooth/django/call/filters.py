@@ -70,7 +70,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     if asked.filter_keys is None:
         return
     try:
-        fields: Json = getattr(call.view(who, sent).get_serializer(), "fields", {})
+        fields: Json = call.ask_view(who, sent, _fields)
     except REFUSALS:
         return  # the view says so itself
     shown = tuple(name for name, field in fields.items() if not field.write_only)
@@ -90,6 +90,10 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
         fields_shown = Declared(types=dict.fromkeys(shown, messages.FIELD_OF_THE_RESULT))
         declared: dict[JsonPath, Declared] = {(name,): fields_shown}
         raise ToolInputError(problems, tool=call.tool, declared=declared, corrected=corrected)
+
+
+def _fields(view: Any) -> Json:
+    return getattr(view.get_serializer(), "fields", {})
 
 
 _LONGEST = 128

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, g
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
+from toolbooth.django.call.asked_view import ask
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.failed_validation import failed_validation
@@ -33,6 +35,8 @@ from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import is_array, is_object
 
 Value = TypeVar("Value")
+
+logger = logging.getLogger("toolbooth.django")
 
 _handler = BaseHandler()
 
@@ -121,11 +125,15 @@ class SyncInvocation:
             return call.value
         raise ToolError(self.tool, messages.middleware_answered(response.status_code))
 
-    def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
-        """The action's view before it runs, with the caller let in. Raises its refusal."""
+    def ask_view(
+        self, who: Caller, arguments: Mapping[str, Any], question: Callable[[Any], Value]
+    ) -> Value:
+        """What the action's view says before it runs, with the caller let in. Raises its
+        refusal.
+        """
         parts = self._parts(arguments)
         request = self._request(who, parts, None, run=False)
-        return who.admitted_view(self.action, parts.match.kwargs, request)
+        return ask(who, self.action, parts.match.kwargs, request, question)
 
     def body_for_view(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
@@ -243,13 +251,17 @@ class SyncInvocation:
         has_rows = bool(relations) and names_rows(body, relations)
         if not body or not (self.body_serializer.dynamic or has_rows):
             return body
-        request = self._request(who, parts, body, run=False)
         try:
-            serializer = self.body_serializer.of(
-                who.admitted_view(self.action, parts.match.kwargs, request)
-            )
+            serializer = self._serializer(who, parts)
         except REFUSALS:
             return body  # the view says so itself
+        except Exception:
+            if has_rows:
+                raise
+            logger.debug(
+                "%s: the serializer of its body is not known", self.tool, exc_info=True
+            )
+            return body
         if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
@@ -262,6 +274,20 @@ class SyncInvocation:
         if problems:
             raise ToolInputError(problems, tool=self.tool)
         return keyed_body
+
+    def _serializer(self, who: Caller, parts: _RequestParts) -> Any:
+        """The serializer of the body for this caller. Raises a refusal of the view."""
+        request = self._request(who, parts, parts.body, run=False)
+        view_asked = partial(ask, who, self.action, parts.match.kwargs, request)
+        try:
+            return view_asked(self.body_serializer.of)
+        except REFUSALS:
+            raise
+        except Exception:
+            if self.action.method not in ("PUT", "PATCH"):
+                raise
+        # An update makes its serializer with the row, which may be needed for its fields.
+        return view_asked(lambda view: self.body_serializer.of(view, view.get_object()))
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
         """Raises ToolInputError for fields that the serializer of this caller does not have: it may

@@ -51,11 +51,11 @@ class BodySerializer:
     dynamic: bool = False
     """Its fields may be others for another caller."""
 
-    def of(self, view: Any) -> Any:
+    def of(self, view: Any, *row: Any) -> Any:
         """The serializer, as the view would make it for its request."""
         if self.declared is None:
-            return view.get_serializer()
-        return self.declared(context=plumbing.build_serializer_context(view))
+            return view.get_serializer(*row)
+        return self.declared(*row, context=plumbing.build_serializer_context(view))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
