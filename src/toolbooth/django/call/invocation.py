@@ -18,12 +18,13 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, g
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
-from toolbooth.django.call.asked_view import ask
+from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request
+from toolbooth.django.call.own_fields import own_fields, schema_for, unread
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import Arguments
@@ -32,11 +33,11 @@ from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.django.describe.view_requests import plausible_kwargs
 from toolbooth.errors import Problem, ToolError, ToolInputError
-from toolbooth.jsonvalue import is_array, is_object
-
-Value = TypeVar("Value")
+from toolbooth.jsonvalue import Json, is_array, is_object
 
 logger = logging.getLogger("toolbooth.django")
+
+Value = TypeVar("Value")
 
 _handler = BaseHandler()
 
@@ -125,15 +126,11 @@ class SyncInvocation:
             return call.value
         raise ToolError(self.tool, messages.middleware_answered(response.status_code))
 
-    def ask_view(
-        self, who: Caller, arguments: Mapping[str, Any], question: Callable[[Any], Value]
-    ) -> Value:
-        """What the action's view says before it runs, with the caller let in. Raises its
-        refusal.
-        """
+    def view(self, who: Caller, arguments: Mapping[str, Any]) -> Any:
+        """The action's view before it runs, with the caller let in. Raises its refusal."""
         parts = self._parts(arguments)
         request = self._request(who, parts, None, run=False)
-        return ask(who, self.action, parts.match.kwargs, request, question)
+        return who.admitted_view(self.action, parts.match.kwargs, request)
 
     def body_for_view(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a call, as it is sent to the view. Raises ToolInputError."""
@@ -251,17 +248,14 @@ class SyncInvocation:
         has_rows = bool(relations) and names_rows(body, relations)
         if not body or not (self.body_serializer.dynamic or has_rows):
             return body
+        request = self._request(who, parts, body, run=False)
         try:
-            serializer = self._serializer(who, parts)
+            view = who.admitted_view(self.action, parts.match.kwargs, request)
+            serializer = asked_serializer(view, self.body_serializer.of)
         except REFUSALS:
             return body  # the view says so itself
-        except Exception:
-            if has_rows:
-                raise
-            logger.debug(
-                "%s: the serializer of its body is not known", self.tool, exc_info=True
-            )
-            return body
+        if serializer is None:
+            return body  # only the view can read it
         if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
@@ -275,37 +269,38 @@ class SyncInvocation:
             raise ToolInputError(problems, tool=self.tool)
         return keyed_body
 
-    def _serializer(self, who: Caller, parts: _RequestParts) -> Any:
-        """The serializer of the body for this caller. Raises a refusal of the view."""
-        request = self._request(who, parts, parts.body, run=False)
-        view_asked = partial(ask, who, self.action, parts.match.kwargs, request)
-        try:
-            return view_asked(self.body_serializer.of)
-        except REFUSALS:
-            raise
-        except Exception:
-            if self.action.method not in ("PUT", "PATCH"):
-                raise
-        # An update makes its serializer with the row, which may be needed for its fields.
-        return view_asked(lambda view: self.body_serializer.of(view, view.get_object()))
-
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
         """Raises ToolInputError for fields that the serializer of this caller does not have: it may
         have fewer than the one that was published.
         """
-        fields: dict[str, Any] | None = getattr(serializer, "fields", None)
-        if fields is None or self.arguments.whole:
+        if not hasattr(serializer, "fields"):
             return
-        taken = tuple(name for name, each in fields.items() if not each.read_only)
+        if self.arguments.whole:
+            paths = [(name, *each) for name in body for each in unread(serializer, body[name])]
+        else:
+            paths = list(unread(serializer, body))
         problems = [
-            Problem(code="unknown-key", path=(name,), message=messages.NOT_YOURS_TO_SEND)
-            for name in body
-            if name not in taken
+            Problem(code="unknown-key", path=path, message=messages.NOT_YOURS_TO_SEND)
+            for path in paths
         ]
         if problems:
             path = self.arguments.named("path").values()
-            declared = declared_arguments(self.arguments, (*path, *taken))
+            declared = declared_arguments(self.arguments, (*path, *own_fields(serializer)))
             raise ToolInputError(problems, tool=self.tool, declared={(): declared})
+
+    def schema_for(self, who: Caller) -> Json | None:
+        """The input schema with the fields that this caller may send; None if only a call can tell
+        which these are.
+        """
+        kwargs = plausible_kwargs(self.action.path, self.action.regex)
+        try:
+            view = who.admitted_view(self.action, kwargs)
+            serializer = asked_serializer(view, self.body_serializer.of)
+            is_partial = self.action.method == "PATCH"
+            return schema_for(serializer, self.arguments, is_partial=is_partial)
+        except Exception:  # it needs the row, or what middleware finds by the path
+            logger.debug("the fields of %s cannot be said", self.tool, exc_info=True)
+            return None
 
     def _query(self, values: Mapping[str, Any], moved: Moved) -> str:
         pairs: list[tuple[str, str]] = []

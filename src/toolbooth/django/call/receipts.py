@@ -174,7 +174,7 @@ class _Reader:
         if self.before is not None:
             return self.before.serializer
         try:
-            return self.call.ask_view(self.who, self.sent, self.call.body_serializer.of)
+            return self.call.body_serializer.of(self.call.view(self.who, self.sent))
         except Exception:
             logger.debug(
                 "%s: the serializer of its body is not known", self.call.tool, exc_info=True
@@ -228,19 +228,16 @@ class _Before:
     def of(cls, call: SyncInvocation, who: Caller, sent: Json) -> _Before | None:
         """None where the row cannot be read: the view says why, or answers without a comparison."""
         try:
-            return call.ask_view(who, sent, partial(cls._read, call, sent))
+            view = call.view(who, sent)
+            row: Any = view.get_object()
+            serializer: Any = call.body_serializer.of(view)
+            _keep_only(serializer, row, sent)
+            return cls(serializer, _representation(serializer, row))
         except REFUSALS:
             return None
         except Exception:
             logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
             return None
-
-    @classmethod
-    def _read(cls, call: SyncInvocation, sent: Json, view: Any) -> _Before:
-        row: Any = view.get_object()
-        serializer: Any = call.body_serializer.of(view)
-        _keep_only(serializer, row, sent)
-        return cls(serializer, _representation(serializer, row))
 
     def comparison(self, row: StoredRow) -> tuple[list[str], Json]:
         """The fields that were sent and are the same as before; and the others that have changed,
