@@ -214,7 +214,13 @@ def _must_be_known(schema: Any) -> None:
 
 def _key(view: Any) -> str:
     model = plumbing.get_view_model(view, emit_warnings=False)
-    return model._meta.pk.name if model is not None else "id"
+    if model is None:
+        return "id"
+    key = model._meta.pk
+    # The key of a child's row is that of its parent: `place_ptr` is a name for nobody.
+    while key.remote_field is not None and key.remote_field.parent_link:
+        key = key.remote_field.model._meta.pk
+    return key.name
 
 
 def _assigns_key(view: Any) -> bool:
