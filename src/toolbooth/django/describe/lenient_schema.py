@@ -8,6 +8,7 @@ serializer decides when it is called.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -107,6 +108,18 @@ def filters_by_name(view: Any) -> list[Json]:
 
 def _filter_name(field: str, lookup: str) -> str:
     return field if lookup == "exact" else f"{field}__{lookup}"
+
+
+def give_model(view: Any) -> None:
+    """Give a view the rows of its serializer's model if only a call can tell which rows it has:
+    without a model, its filters and its URL would not be described.
+    """
+    if plumbing.get_view_model(view, emit_warnings=False) is not None:
+        return
+    options: Any = getattr(_class_of_view(view), "Meta", None)
+    manager: Any = getattr(getattr(options, "model", None), "_default_manager", None)
+    with suppress(Exception):  # rows that are read in a scope
+        view.queryset = manager.none()
 
 
 def bare_of_view(view: Any) -> Any:

@@ -30,7 +30,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema
+from toolbooth.django.describe.lenient_schema import LenientSchema, give_model
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.django.describe.two_users import anonymous_user
@@ -111,6 +111,7 @@ def schema_of(
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
+    give_model(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
