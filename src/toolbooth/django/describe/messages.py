@@ -57,7 +57,9 @@ def described_as_anything(name: str, error: Exception) -> str:
 
 def filters_by_name(backend: str, error: Exception) -> str:
     """Filters that cannot be made without a real request."""
-    return f"the filters of {backend} take any value, because describing them failed: {_reason(error)}"
+    return (
+        f"the filters of {backend} take any value, because describing them failed: {_reason(error)}"
+    )
 
 
 def _reason(error: Exception) -> str:
