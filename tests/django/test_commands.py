@@ -516,6 +516,14 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
             },
             "error  an agent does not reach /mcp/: something before it answers HTTP 302\n           -> look through",
         ),
+        "a pattern before it": (
+            {
+                "ROOT_URLCONF": urls(
+                    path("<slug:any>/", APIView.as_view()), companies=CompanyViewSet
+                )
+            },
+            "error  an agent does not reach /mcp/: the pattern '<slug:any>/' comes first, and matches",
+        ),
         "a URLconf that fails": (
             {"ROOT_URLCONF": "nowhere.urls"},
             "error  this could not be looked at: ModuleNotF",
@@ -527,6 +535,7 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
         "none included",
         "no hosts",
         "something before it",
+        "a pattern before it",
         "a URLconf that fails",
     ],
 )

@@ -20,6 +20,11 @@ LONGER_THAN_DJANGO_TAKES = "the request is longer than DATA_UPLOAD_MAX_MEMORY_SI
 SEND_CREDENTIALS = "who calls? send credentials as for the REST API"
 
 
+def of_another_kind(kind: str) -> str:
+    """A field that rows of another kind have."""
+    return f"{kind!r} has no such field"
+
+
 def longest_request(most: int) -> str:
     """A request has too many bytes."""
     return f"a request may have {most:,} bytes"

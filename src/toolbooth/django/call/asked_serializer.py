@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,8 @@ from toolbooth.django.call.transactions import Transaction
 
 logger = logging.getLogger("toolbooth.django")
 
-Make = Callable[[Any], Any]
-"""Makes the serializer of a view."""
+Make = Callable[..., Any]
+"""Makes the serializer of a view, and of a row if there is one."""
 
 
 def asked_serializer(view: Any, make: Make) -> Any:
@@ -25,15 +26,19 @@ def asked_serializer(view: Any, make: Make) -> Any:
         return _with_fields(view, make)
     except REFUSALS:
         raise
-    except Exception:  # it may need what the view finds in `initial`
+    except Exception:  # it may need what the view does before it makes one
         logger.debug("%s: its serializer cannot be made yet", view.__class__, exc_info=True)
-    try:
-        return _after_initial(view, make)
-    except REFUSALS:
-        raise
-    except Exception:
-        logger.debug("%s: its serializer is not known", view.__class__, exc_info=True)
-        return None
+    makers = [make]
+    if view.request.method in ("PUT", "PATCH"):
+        makers.append(lambda running: make(running, running.get_object()))
+    for each in makers:
+        try:
+            return _inside_dispatch(view, each)
+        except REFUSALS:
+            raise
+        except Exception:
+            logger.debug("%s: its serializer is not known", view.__class__, exc_info=True)
+    return None
 
 
 def _with_fields(view: Any, make: Make) -> Any:
@@ -43,13 +48,36 @@ def _with_fields(view: Any, make: Make) -> Any:
     return made
 
 
-def _after_initial(view: Any, make: Make) -> Any:
-    """The serializer once `initial` has run, without throttles. What that writes is rolled back: it
-    runs again in the call.
+class _Made(Exception):
+    """Ends the dispatch in which a serializer was made, so that nothing else of it runs."""
+
+    def __init__(self, serializer: Any) -> None:
+        self.serializer = serializer
+
+
+def _inside_dispatch(view: Any, make: Make) -> Any:
+    """The serializer, made where the handler of the view would run: after `initial`, and inside
+    whatever the project's `dispatch` opens. Throttles do not count it, and what is written is
+    rolled back: all of it runs again in the call.
     """
+
+    def handler(*_: Any, **__: Any) -> Any:
+        raise _Made(_with_fields(view, make))
+
+    request = view.request
+    setattr(view, request.method.lower(), handler)
+    view.get_throttles = list
+    view.handle_exception = _raise
     with Transaction(connections) as part:
-        view.get_throttles = list
-        view.initial(view.request, *view.args, **view.kwargs)
-        made = _with_fields(view, make)
-        part.undo()
-        return made
+        try:
+            response = view.dispatch(request._request, *view.args, **view.kwargs)
+        except _Made as found:
+            part.undo()
+            return found.serializer
+        if inspect.iscoroutine(response):
+            response.close()
+        raise RuntimeError("its handler did not run")
+
+
+def _raise(error: Exception) -> Any:
+    raise error

@@ -245,6 +245,7 @@ class SyncInvocation:
         caller would drop.
         """
         body = parts.body
+        self._must_be_of_its_kind(body)
         relations = self.arguments.relations
         has_rows = bool(relations) and names_rows(body, relations)
         if not body or not (self.body_serializer.dynamic or has_rows):
@@ -269,6 +270,21 @@ class SyncInvocation:
         if problems:
             raise ToolInputError(problems, tool=self.tool)
         return keyed_body
+
+    def _must_be_of_its_kind(self, body: Mapping[str, Any]) -> None:
+        """Raises ToolInputError for fields of another kind than the one that was sent."""
+        kinds = self.arguments.kinds
+        kind = None if kinds is None else body.get(kinds.field)
+        if kinds is None or kind is None:
+            return
+        problems = [
+            Problem(code="unknown-key", path=(name,), message=messages.of_another_kind(kind))
+            for name in kinds.unread(body, kind)
+        ]
+        if problems:
+            path = self.arguments.named("path").values()
+            declared = declared_arguments(self.arguments, (*path, *sorted(kinds.names[kind])))
+            raise ToolInputError(problems, tool=self.tool, declared={(): declared})
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
         """Raises ToolInputError for fields that the serializer of this caller does not have: it may

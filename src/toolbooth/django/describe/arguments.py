@@ -15,6 +15,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.field_schemas import trimmed
 from toolbooth.django.describe.fields import Fields, read_body
+from toolbooth.django.describe.kinds import Kinds
 from toolbooth.django.describe.openapi import Unknowable, as_plain
 from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.paging import Bound
@@ -64,6 +65,8 @@ class Arguments(Fields):
     """The body is one argument."""
     plain: Contract | None = None
     """Validates the body, if no serializer does."""
+    kinds: Kinds | None = None
+    """If the body is of several kinds: the fields of each."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
     """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
 
@@ -95,7 +98,9 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
     """The arguments of an operation. `for_superuser` is the same operation with other fields in its
     body. Raises Unknowable.
     """
-    made = Arguments(definitions=operation.definitions, plain=operation.plain)
+    made = Arguments(
+        definitions=operation.definitions, plain=operation.plain, kinds=operation.kinds
+    )
     body = _body(operation)
     if for_superuser is not None and body is not None:
         body = _with_fields_of(for_superuser, body)

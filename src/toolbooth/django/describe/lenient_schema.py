@@ -7,6 +7,8 @@ serializer decides when it is called.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +23,8 @@ from toolbooth.jsonvalue import Json
 plumbing: Any = untyped_plumbing
 warn: Any = untyped_warn
 UntypedSchema: Any = AutoSchema
+
+_SCALAR: Json = {"type": ["string", "number", "boolean"]}
 
 _ORIGINAL = "toolbooth_original"
 """The attribute of a class made by `bare`: the project's own."""
@@ -41,6 +45,23 @@ class LenientSchema(UntypedSchema):
             return True
         is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
         return is_list and serializer is None and self.get_response_serializers() is None
+
+    def _get_filter_parameters(self) -> list[Json]:
+        found: list[Json] = []
+        for backend in self.get_filter_backends():
+            try:
+                found += self._parameters_of(backend)
+            except Exception as error:
+                warn(messages.filters_by_name(backend.__name__, error))
+                found += filters_by_name(self.view)
+        return found
+
+    def _parameters_of(self, backend: Any) -> list[Json]:
+        self.get_filter_backends = lambda: [backend]
+        try:
+            return UntypedSchema._get_filter_parameters(self)
+        finally:
+            del self.get_filter_backends
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         serializer = plumbing.force_instance(serializer)
@@ -68,6 +89,37 @@ class LenientSchema(UntypedSchema):
 def _any_value(field: Any, error: Exception) -> Json | None:
     warn(messages.described_as_anything(str(field.field_name), error))
     return None if field.read_only else {}
+
+
+def filters_by_name(view: Any) -> list[Json]:
+    """The filters of a view that only a call can make, as far as its class names them: such as
+    those of a model that is read in a scope. Which values they take is left to them.
+    """
+    declared: Any = getattr(view, "filterset_class", None)
+    fields: Any = getattr(view, "filterset_fields", None) or ()
+    if declared is not None:
+        names = [*getattr(declared, "base_filters", ())]
+    elif isinstance(fields, Mapping):
+        names = [_filter_name(name, each) for name, lookups in fields.items() for each in lookups]
+    else:
+        names = [] if isinstance(fields, str) else [*fields]
+    return [{"in": "query", "name": name, "schema": dict(_SCALAR)} for name in names]
+
+
+def _filter_name(field: str, lookup: str) -> str:
+    return field if lookup == "exact" else f"{field}__{lookup}"
+
+
+def give_model(view: Any) -> None:
+    """Give a view the rows of its serializer's model if only a call can tell which rows it has:
+    without a model, its filters and its URL would not be described.
+    """
+    if plumbing.get_view_model(view, emit_warnings=False) is not None:
+        return
+    options: Any = getattr(_class_of_view(view), "Meta", None)
+    manager: Any = getattr(getattr(options, "model", None), "_default_manager", None)
+    with suppress(Exception):  # rows that are read in a scope
+        view.queryset = manager.none()
 
 
 def bare_of_view(view: Any) -> Any:

@@ -56,6 +56,13 @@ def described_as_anything(name: str, error: Exception) -> str:
     return f"the field {name!r} takes any value, because describing it failed: {_reason(error)}"
 
 
+def filters_by_name(backend: str, error: Exception) -> str:
+    """Filters that cannot be made without a real request."""
+    return (
+        f"the filters of {backend} take any value, because describing them failed: {_reason(error)}"
+    )
+
+
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 

@@ -21,6 +21,7 @@ from toolbooth.django.describe.declared_bodies import (
 )
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
+from toolbooth.django.describe.kinds import Kinds, flat_body
 from toolbooth.django.describe.lenient_schema import (
     bare_of_view,
     is_bare,
@@ -61,11 +62,11 @@ class BodySerializer:
     dynamic: bool = False
     """Its fields may be others for another caller."""
 
-    def of(self, view: Any) -> Any:
+    def of(self, view: Any, *row: Any) -> Any:
         """The serializer, as the view would make it for its request."""
         if self.declared is None:
-            return view.get_serializer()
-        return self.declared(context=plumbing.build_serializer_context(view))
+            return view.get_serializer(*row)
+        return self.declared(*row, context=plumbing.build_serializer_context(view))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,8 @@ class Operation:
     media_type: str
     serializer: BaseSerializer[Any] | None
     """What reads the body."""
+    kinds: Kinds | None
+    """If the body is of several kinds: the fields of each."""
     plain: Contract | None
     """Validates the body instead of a serializer: the view gets plain data."""
     body_serializer: BodySerializer
@@ -130,6 +133,7 @@ def operation(
     references = References(registry.build({}).get("schemas", {}))
     parameters = [references.inlined(each) for each in raw.get("parameters", ())]
     body, media_type = body_in(raw, references)
+    body, kinds = flat_body(body, references)
     if body is None and action.method in _METHODS_WITH_BODY:
         _must_be_known(schema)
     plain = _plain(schema, declared, media_type) if body is not None else None
@@ -157,7 +161,8 @@ def operation(
         media_type=media_type,
         serializer=serializer,
         plain=plain,
-        body_serializer=_body_serializer(view, serializer),
+        kinds=kinds,
+        body_serializer=_body_serializer(view, serializer, kinds),
         description=raw.get("description") or raw.get("summary") or "",
         lists=is_query and bool(schema._is_list_view()),
         shows=_shows(view, action),
@@ -219,7 +224,13 @@ def _must_be_known(schema: Any) -> None:
 
 def _key(view: Any) -> str:
     model = plumbing.get_view_model(view, emit_warnings=False)
-    return model._meta.pk.name if model is not None else "id"
+    if model is None:
+        return "id"
+    key = model._meta.pk
+    # The key of a child's row is that of its parent: `place_ptr` is a name for nobody.
+    while key.remote_field is not None and key.remote_field.parent_link:
+        key = key.remote_field.model._meta.pk
+    return key.name
 
 
 def _assigns_key(view: Any) -> bool:
@@ -262,11 +273,13 @@ def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
 
 
-def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
+def _body_serializer(view: Any, serializer: Any, kinds: Kinds | None) -> BodySerializer:
     item: Any = getattr(serializer, "child", serializer)
     if item is None:
         return BodySerializer()
     declared = original_class(item)
+    if kinds is not None:  # it has no fields itself: those of each kind have them
+        return BodySerializer(cls=declared)
     changes = is_bare(item) or chooses_fields(item)
     if not is_same_class(_serializer_class(view), declared):
         return BodySerializer(cls=declared, declared=declared, dynamic=changes)

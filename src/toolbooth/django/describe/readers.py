@@ -2,8 +2,8 @@
 
 The standard actions of REST framework read their body with the serializer of their view. An action
 beside them may do anything with its body, so the view's serializer says nothing about it. It has a
-serializer of its own if `@action(serializer_class=...)` names one, or if `get_serializer_class`
-returns another class for it than for all other actions.
+serializer of its own if `@action(serializer_class=...)` names one, if `get_serializer_class`
+returns another class for it than for all other actions, or if its view has no other action.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def own_reader(view: Any, method: str) -> Reader | None:
     if not isinstance(view, ViewSetMixin):
         return None if _is_beside_standard_actions(view, method) else _OF_THE_VIEW
     action: str | None = getattr(view, "action", None)
-    if action in STANDARD_ACTIONS:
+    if action in STANDARD_ACTIONS or _is_only_action(view, action):
         return _OF_THE_VIEW
     chosen = _chosen(view, action)
     others = [_chosen(view, each) for each in (*STANDARD_ACTIONS, _NO_ACTION)]
@@ -68,6 +68,12 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
         return False
     is_standard = any(hasattr(view, name) for name in ACTIONS[method])
     return not is_standard and any(hasattr(view, name) for name in STANDARD_ACTIONS)
+
+
+def _is_only_action(view: Any, action: str | None) -> bool:
+    """Whether a view set has one action and no other: its serializer can only be for that one."""
+    extra = {each.__name__ for each in view.get_extra_actions()}
+    return extra <= {action} and not any(hasattr(view, name) for name in STANDARD_ACTIONS)
 
 
 def _chosen(view: Any, action: str | None) -> Any:

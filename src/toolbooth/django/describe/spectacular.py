@@ -30,7 +30,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema
+from toolbooth.django.describe.lenient_schema import LenientSchema, give_model
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.django.describe.two_users import anonymous_user
@@ -66,8 +66,24 @@ def describing() -> Generator[None]:
         stack.enter_context(spectacular.patched_settings(_SETTINGS))
         stack.enter_context(GENERATOR_STATS.silence())
         for each in connections.all():
-            stack.enter_context(each.execute_wrapper(_refuse_query))
+            stack.enter_context(_without_queries(each))
         yield
+
+
+@contextmanager
+def _without_queries(connection: Any) -> Generator[None]:
+    """Refuse queries, and refuse to connect: what a project does with a new connection needs
+    queries, and a connection without it would stay open.
+    """
+    with connection.execute_wrapper(_refuse_query):
+        if connection.connection is not None:
+            yield
+            return
+        connection.connect = _refuse_query
+        try:
+            yield
+        finally:
+            del connection.connect
 
 
 def _refuse_query(*_: Any) -> Any:
@@ -95,6 +111,7 @@ def schema_of(
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
+    give_model(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
@@ -172,15 +189,16 @@ class RequestSchema(UntypedSchema):
     def get_auth(self) -> list[Json]:
         return []
 
-    def _get_request_body(self, direction: Any = "request") -> Any:
+    # What overrides a private method of drf-spectacular may take fewer arguments than it does now.
+    def _get_request_body(self, *given: Any) -> Any:
         if self.method != "DELETE":
-            return self._next_class()._get_request_body(direction)
+            return self._next_class()._get_request_body(*given)
         self.declared_request = self.get_request_serializer()
         if self.declared_request is None:
             return None
         self.method = "POST"  # drf-spectacular knows of no body for a DELETE
         try:
-            return self._next_class()._get_request_body(direction)
+            return self._next_class()._get_request_body(*given)
         finally:
             self.method = "DELETE"
 
@@ -210,11 +228,9 @@ class RequestSchema(UntypedSchema):
         made._context = context
         return made
 
-    def _get_serializer_name(
-        self, serializer: Any, direction: Any, bypass_extensions: bool = False
-    ) -> str:
+    def _get_serializer_name(self, serializer: Any, *given: Any, **named: Any) -> str:
         """Two serializers of one name, one perhaps within the other, are two."""
-        name = self._next_class()._get_serializer_name(serializer, direction, bypass_extensions)
+        name = self._next_class()._get_serializer_name(serializer, *given, **named)
         classes: dict[Any, str] = self.__dict__.setdefault("classes", {})
         return name + classes.setdefault(serializer.__class__, str(len(classes) or ""))
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import connections
 from django.test import RequestFactory
+from django.urls import resolve
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
@@ -71,6 +72,10 @@ def _endpoint() -> Iterator[Finding]:
     except LookupError as error:
         what, _, remedy = str(error).partition("; ")
         yield Finding("error", what, remedy)
+        return
+    match = resolve(path)
+    if match.view_name != "toolbooth:mcp":
+        yield Finding("error", messages.shadowed(path, match.route), messages.MOVE_ENDPOINT_UP)
         return
     with unlogged():
         reply = acting_as(None).call("toolbooth_doctor")

@@ -12,6 +12,7 @@ NO_HOSTS = "no request is answered: ALLOWED_HOSTS is empty"
 NAME_YOUR_HOSTS = "name the hosts that you serve"
 NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
 LOOK_INTO_MIDDLEWARE = "look through MIDDLEWARE for what answers, and have it let this path pass"
+MOVE_ENDPOINT_UP = 'write path("mcp/", …) before that pattern in the URLconf'
 WIDEN_INCLUDE = "widen TOOLBOOTH['INCLUDE']"
 ADD_VIEWS = "add REST framework views to the URLconf, as a router does"
 USE_DISPATCHERS = (
@@ -33,6 +34,11 @@ SHARE_A_CACHE = "with several workers, name a cache that they share: TOOLBOOTH['
 def not_reached(path: str, status: int | None) -> str:
     """An endpoint that requests do not get to."""
     return f"an agent does not reach {path}: something before it answers HTTP {status}"
+
+
+def shadowed(path: str, route: str) -> str:
+    """An endpoint at a path that an earlier pattern of the URLconf matches."""
+    return f"an agent does not reach {path}: the pattern {route!r} comes first, and matches it"
 
 
 def list_names(kind: str) -> str:

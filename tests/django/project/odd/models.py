@@ -46,6 +46,12 @@ class Site(models.Model):
     )
 
 
+class Depot(Site):
+    """A child of another model: its key is that of its site."""
+
+    doors = models.IntegerField()
+
+
 class Part(models.Model):
     number = models.CharField(max_length=10, primary_key=True)
     token = models.CharField(max_length=10, unique=True)
