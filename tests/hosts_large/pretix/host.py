@@ -77,7 +77,7 @@ LEFT_OUT: dict[str, str] = {}
 UNLIKE: dict[str, str] = {}
 COST = [
     ("retrieve", ("item__retrieve", {"organizer": "acme", "event": "conf", "id": 1})),
-    ("list", ("order__list", {"organizer": "acme", "event": "conf"})),
+    ("list", ("pretixapi__order__list", {"organizer": "acme", "event": "conf"})),
 ]
 
 _AT = {"organizer": "acme", "event": "conf"}
