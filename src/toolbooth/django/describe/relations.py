@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import without_least_length
+from toolbooth.django.describe.readers import has_own_code
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name
@@ -24,6 +25,10 @@ _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
     ((models.BooleanField,), {"type": "boolean"}),
     ((models.IntegerField, models.AutoField), {"type": "integer"}),
 )
+
+_link_field: Any = serializers.HyperlinkedRelatedField
+_slug_field: Any = serializers.SlugRelatedField
+_related_field: Any = serializers.RelatedField
 
 _TEXTS = (models.CharField, models.TextField)
 
@@ -70,6 +75,27 @@ class Relation:
         annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
         key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
         return {**annotations, "anyOf": [key, self.by_object]}
+
+
+def key_schema(found: Any, documented: Json) -> Json:
+    """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
+    type takes its own. Authors document the whole row, where only its key is taken.
+    """
+    is_slug = isinstance(found, _slug_field)
+    is_row = "properties" in documented or documented.get("type") == "object"
+    if not is_slug and not is_row:
+        return documented
+    kept = {key: documented[key] for key in _ANNOTATIONS if key in documented}
+    if isinstance(found, _link_field):
+        return {**kept, "type": "string", "format": "uri"}
+    try:
+        name = str(found.slug_field) if is_slug else "pk"
+        own = _type(_model_field(found.get_queryset().model, name))
+    except Exception:  # no column, or whose rows they are, only a real caller can tell
+        return kept if is_row else documented
+    if is_row:
+        return {**kept, **own}
+    return documented if own == {"type": "string"} else {**documented, **own}
 
 
 def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
@@ -232,6 +258,10 @@ def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
     """The key of the one row that an object names."""
+    # For this caller it may be another field, which takes objects of its own.
+    is_relation = isinstance(field, _related_field)
+    if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
+        return sent
     if not sent:
         message = messages.names_no_row(tuple(relation.lookups))
         problems.append(Problem(code="invalid", path=path, message=message))
