@@ -8,6 +8,7 @@ in its `host.py`:
 - `PATHS`: values for the kwargs of URLs, by `(path, kwarg)` or by kwarg
 - `WRITES`: `(tool, arguments)`, or `(tool, arguments, RestCall)` where the REST call is not the
   obvious one
+- `PACKAGES`: the packages of the project
 - `RANDOM`: columns and keys whose values are random
 - `LEFT_OUT`: tools that are not called here, with the reason
 - `UNLIKE`: tools whose answers cannot be equal, with the reason; their rows are compared
@@ -22,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import host
@@ -36,6 +38,7 @@ from toolbooth.django.messages import NOT_IN_AN_ADDRESS
 from toolbooth.lint.check import lint
 
 Figures = dict[str, Any]
+PACKAGES = ("django", "djangorestframework", "django-filter", "drf-spectacular")
 
 
 def progress(at: int, every: int, what: str) -> None:
@@ -112,7 +115,6 @@ def actions() -> Figures:
         for each in lint(list(tools().values())).at_least("error")
         if each.rule not in of_the_host
     ]
-    left_out = [f"{method} {path}: {why}" for (method, path), why in sorted(reasons.items())]
     return {
         "endpoints": len(endpoints),
         "tools": len(found.actions),
@@ -126,9 +128,9 @@ def actions() -> Figures:
         "bodies named in the settings": len(found.configuration.bodies),
         "bytes of tools/list": len(json.dumps(list(tools().values()))),
         "catalogue, CPU seconds": round(seconds, 2),
-        "reasons": dict(Counter(re.sub(r"\(.*", "(…)", why) for why in reasons.values())),
+        "reasons": dict(Counter(reasons[each] for each in endpoints & set(reasons))),
+        "versions": {name: version(name) for name in (*host.PACKAGES, *PACKAGES)},
         "details": [*untold, *unreachable, *names, *findings],
-        "left out": left_out,
     }
 
 

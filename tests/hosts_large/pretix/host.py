@@ -8,6 +8,7 @@ __all__ = [
     "CHANGED_TABLES",
     "COST",
     "LEFT_OUT",
+    "PACKAGES",
     "PATHS",
     "RANDOM",
     "RANDOM_TEXTS",
@@ -15,6 +16,8 @@ __all__ = [
     "WRITES",
     "seed",
 ]
+
+PACKAGES = ("pretix",)
 
 USERS: dict[str, dict[str, str]] = {
     **{name: {"Authorization": f"Token {token}"} for name, token in TOKENS.items()},
