@@ -1,5 +1,5 @@
-"""A large project behind the gateway, compared with its REST API: the comparisons, by kind. run.py
-runs one of them in the project's own environment.
+"""A large project behind the gateway, compared with its REST API: the comparisons of calls, by
+kind. run.py runs one of them in the project's own environment; endpoints.py has one more.
 
 Each returns figures, with every call that is not equal under "details". What a project provides is
 in its `host.py`:
@@ -8,6 +8,7 @@ in its `host.py`:
 - `PATHS`: values for the kwargs of URLs, by `(path, kwarg)` or by kwarg
 - `WRITES`: `(tool, arguments)`, or `(tool, arguments, RestCall)` where the REST call is not the
   obvious one
+- if needed `READS`: further `(tool, arguments)` that read
 - `PACKAGES`: the packages of the project
 - `RANDOM`: columns and keys whose values are random
 - `LEFT_OUT`: tools that are not called here, with the reason
@@ -23,22 +24,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import host
 import twins
-from django.urls import get_urlconf, set_urlconf
-from rest_framework.schemas.generators import EndpointEnumerator
+from django.urls import set_urlconf
 
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.django.describe.discovery import METHODS, discover
-from toolbooth.django.describe.names import named
-from toolbooth.django.messages import NOT_IN_AN_ADDRESS
-from toolbooth.lint.check import lint
 
 Figures = dict[str, Any]
-PACKAGES = ("django", "djangorestframework", "django-filter", "drf-spectacular")
 
 
 def progress(at: int, every: int, what: str) -> None:
@@ -84,82 +78,6 @@ def address(tool: str) -> dict[str, Any]:
         name: host.PATHS.get((path, kwarg), host.PATHS.get(kwarg, 1))
         for name, kwarg in zip(required(tool), kwargs(tool), strict=False)
     }
-
-
-# --- actions --------------------------------------------------------------------------------------
-
-
-def actions() -> Figures:
-    """Every REST endpoint has a tool or a reason; every tool can be called; names and lint."""
-
-    started = time.process_time()
-    found = project()
-    seconds = time.process_time() - started
-    endpoints, reasons = _endpoints(), _reasons()
-    called = {(each.method, each.path) for each in found.actions.values()}
-    untold = sorted(" ".join(each) for each in endpoints - called - set(reasons))
-    unreachable: list[str] = []
-    owner = host.USERS["owner"]
-    for at, tool in enumerate(found.actions):
-        progress(at, len(found.actions), "tools reached")
-        if len(required(tool)) < len(kwargs(tool)):
-            unreachable.append(f"{tool}: {required(tool)} for {found.actions[tool].path}")
-        elif tool not in host.LEFT_OUT:
-            answer = twins.over_mcp(owner, tool, address(tool), with_rows=False).answer
-            if NOT_IN_AN_ADDRESS in str(answer):
-                unreachable.append(f"{tool}: {answer}")
-    names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,64}", name)]
-    of_the_host = {"many-tools", "empty-object", "string-format", *getattr(host, "OF_THE_HOST", ())}
-    findings = [
-        str(each)
-        for each in lint(list(tools().values())).at_least("error")
-        if each.rule not in of_the_host
-    ]
-    return {
-        "endpoints": len(endpoints),
-        "tools": len(found.actions),
-        "endpoints with a tool": len(endpoints & called),
-        "left out with a reason": len(endpoints & set(reasons)),
-        "untold": len(untold),
-        "uncallable": len(unreachable),
-        "bad names": len(names),
-        "errors of lint": len(findings),
-        "actions without a declared body": len(found.undeclared_bodies),
-        "bodies named in the settings": len(found.configuration.bodies),
-        "bytes of tools/list": len(json.dumps(list(tools().values()))),
-        "catalogue, CPU seconds": round(seconds, 2),
-        "reasons": dict(Counter(reasons[each] for each in endpoints & set(reasons))),
-        "versions": {name: version(name) for name in (*host.PACKAGES, *PACKAGES)},
-        "details": [*untold, *unreachable, *names, *findings],
-    }
-
-
-def _endpoints() -> set[tuple[str, str]]:
-    """REST framework's own list of endpoints."""
-
-    project()
-    found = EndpointEnumerator(urlconf=get_urlconf()).get_api_endpoints()
-    return {
-        (method, path)
-        for path, method, _ in found
-        if method != "HEAD" and not path.rstrip("/").endswith("{format}")
-    }
-
-
-def _reasons() -> dict[tuple[str, str], str]:
-    """What the doctor says of endpoints that are left out whole."""
-
-    names = {name.tool: (each.method, each.path) for name, each in named(discover().actions)}
-    found: dict[tuple[str, str], str] = {}
-    for each in project().left_out:
-        if each.what in names and each.what not in project().actions:
-            found[names[each.what]] = each.why
-        elif " /" in each.what:
-            method, path = each.what.split(" ", 1)
-            found[method, path] = each.why
-        elif each.what.startswith("/"):
-            found |= {(method, each.what): each.why for method in METHODS}
-    return found
 
 
 # --- one call, twice ------------------------------------------------------------------------------
@@ -216,6 +134,8 @@ def is_equal_answer(rest: Any, mcp: Any) -> bool:
         return isinstance(mcp, dict) and set(mcp) <= {"status", "location", "content_type"}
     if isinstance(rest, list) and isinstance(mcp, dict):
         mcp = {name: each for name, each in mcp.items() if name != "headers"}  # of the pagination
+    if isinstance(mcp, dict) and {"status", "content_type", "text"} <= set(mcp):
+        mcp = answered(mcp["text"])  # of a file, which is JSON here
     return mcp == answered(rest)
 
 
@@ -279,6 +199,7 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
             yield tool, address(tool)
             if "page" in properties(tool) and "page" not in _controls(tool):
                 yield tool, {**address(tool), "page": 1}
+    yield from getattr(host, "READS", ())
 
 
 def _controls(tool: str) -> Any:
@@ -374,8 +295,10 @@ def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any,
     yield "all wrapped", {"request": arguments}, False
     if not body:
         return
-    yield "wrapped", {**flat, "data": body}, False
-    yield "wrapped as JSON text", {**flat, "data": json.dumps(body)}, False
+    # A document of any content may be called "data": then a wrapper has another name.
+    wrapper = "data" if "data" not in properties(tool) else "payload"
+    yield "wrapped", {**flat, wrapper: body}, False
+    yield "wrapped as JSON text", {**flat, wrapper: json.dumps(body)}, False
     first = next(iter(body))
     kept = {name: each for name, each in arguments.items() if name != first}
     yield "misspelt", {**kept, f"{first}{first[-1]}x": body[first]}, False
@@ -440,7 +363,6 @@ def _cost(tool: str, arguments: dict[str, Any]) -> Figures:
 
 
 KINDS: dict[str, Callable[[], Figures]] = {
-    "actions": actions,
     "reads": reads,
     "writes": writes,
     "malformed": malformed,
