@@ -65,8 +65,15 @@ class BodySerializer:
     def of(self, view: Any, *row: Any) -> Any:
         """The serializer, as the view would make it for its request."""
         if self.declared is None:
-            return view.get_serializer(*row)
+            return _made_by(view, *row)
         return self.declared(*row, context=plumbing.build_serializer_context(view))
+
+
+def _made_by(view: Any, *row: Any) -> Any:
+    try:
+        return view.get_serializer(*row)
+    except TypeError:  # its `__init__` asks for an instance; None is what a create gives it
+        return view.get_serializer(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema, give_model
+from toolbooth.django.describe.lenient_schema import LenientSchema, give_model, makeable
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.django.describe.two_users import anonymous_user
@@ -49,6 +49,8 @@ _SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
+    # The manager that every model has, and that needs neither a query nor a scope of the project.
+    "DEFAULT_QUERY_MANAGER": "_base_manager",
 }
 _ANY_OBJECT: Json = {"type": "object"}
 """In the place of a body that drf-spectacular does not need to know."""
@@ -224,7 +226,7 @@ class RequestSchema(UntypedSchema):
         try:
             made: Any = found(context=context) if is_class else deepcopy(found)
         except Exception:  # it needs more than describing has
-            return found
+            return makeable(found)
         made._context = context
         return made
 

@@ -1,0 +1,214 @@
+"""Large projects that nobody here wrote, behind the gateway: pretix, label-studio and nautobot,
+compared with their REST APIs.
+
+Each is installed with its own pins into an environment of its own in `.hosts/large-<host>`, with
+Toolbooth beside it. There tests/hosts_large/compare.py makes every comparison. A step is one
+comparison of one host; `make hosts-large` goes on where it stopped, since it is a part of
+`make long`. `python scripts/hosts_large.py pretix reads` runs one step and prints its figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from measured import Figures, Step, StepFailed
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / ".hosts"
+TESTS = ROOT / "tests" / "hosts_large"
+
+HOSTS: Mapping[str, tuple[str, ...]] = {
+    "pretix": ("pretix==2026.8.0",),
+}
+"""What each is installed from, with its own pins."""
+
+BESIDE = ("pydantic", "jiter", "orjson", "jsonschema-rs", "drf-spectacular", "django-filter")
+"""What Toolbooth needs. Toolbooth itself is this working tree."""
+
+KINDS = ("actions", "reads", "writes", "malformed", "cost")
+
+BARS = ("untold", "uncallable", "bad names", "errors of lint", "different", "REST ok, MCP refused")
+"""Figures that must be 0."""
+
+
+def steps() -> dict[str, Step]:
+    """Every comparison of every host."""
+    return {f"{host}: {kind}": partial(step, host, kind) for host in HOSTS for kind in KINDS}
+
+
+def step(host: str, kind: str) -> Figures:
+    """One comparison of one host. Raises StepFailed if REST and MCP differ in it."""
+    figures = compare(host, kind)
+    if any(figures.get(bar) for bar in BARS):
+        raise StepFailed(json.dumps(figures, indent=2, ensure_ascii=False))
+    return figures
+
+
+def compare(host: str, kind: str) -> Figures:
+    """The figures of one comparison. Raises StepFailed if it does not end."""
+    set_up(host)
+    prepare(host)
+    return json.loads(run(host, str(TESTS / "run.py"), kind).splitlines()[-1])
+
+
+def set_up(host: str) -> None:
+    """Make the environment, once; if what is wanted has changed, or an install broke off, make it
+    again.
+    """
+    home = HOME / f"large-{host}"
+    wanted = "\n".join((*HOSTS[host], *BESIDE))
+    ready = home / "ready"
+    if ready.exists() and ready.read_text() == wanted:
+        return
+    print(f"Installing {host} into .hosts (some minutes, once)", flush=True)
+    shutil.rmtree(home, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", python(host), "install"]
+    options = ["-qq", "--disable-pip-version-check", "--no-compile"]
+    subprocess.run([*pip, *options, *HOSTS[host], *BESIDE], check=True)
+    (home / "state").mkdir()
+    ready.write_text(wanted)
+
+
+def prepare(host: str) -> None:
+    """Make the tables and rows, once for each version of the files that say which."""
+    files = sorted((TESTS / host).glob("*.py"))
+    wanted = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    ready = HOME / f"large-{host}" / "state" / "prepared"
+    if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
+        return
+    print(f"Preparing the database of {host}", flush=True)
+    run(host, str(TESTS / host / "prepare.py"))
+    ready.write_text(wanted, encoding="utf-8")
+
+
+def python(host: str) -> Path:
+    return HOME / f"large-{host}" / "bin" / "python"
+
+
+def environment(host: str) -> dict[str, str]:
+    """What a program needs to be this project."""
+    paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "src")))
+    state = str(HOME / f"large-{host}" / "state")
+    return {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": f"{host}_settings",
+        "PYTHONPATH": paths,
+        "HOST_STATE": state,
+    }
+
+
+def run(host: str, *words: str) -> str:
+    """What a program prints in a project. Its progress is shown; StepFailed if it fails."""
+    command = [python(host), *words]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(host), stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        raise StepFailed(f"{host}: {' '.join(words)} ended with {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+ACTIONS = (
+    "endpoints",
+    "endpoints with a tool",
+    "left out with a reason",
+    "untold",
+    "uncallable",
+    "errors of lint",
+    "actions without a declared body",
+    "bodies named in the settings",
+    "bytes of tools/list",
+    "catalogue, CPU seconds",
+)
+CALLS = (
+    "compared",
+    "equal",
+    "both refused",
+    "both failed",
+    "not JSON over REST",
+    "REST failed, MCP refused",
+    "REST ok, MCP refused",
+    "left out",
+    "different",
+)
+MALFORMED = (
+    "compared",
+    "refused, no row changed",
+    "the same as the right call",
+    "text in a field of any type, as over REST",
+    "different",
+)
+COST = ("REST, CPU ms", "MCP, CPU ms", "MCP ÷ REST", "MCP ÷ (REST + empty)")
+
+Table = tuple[tuple[str, ...], list[list[object]]]
+
+
+def tables(figures: Mapping[str, Figures]) -> list[Table]:
+    """The tables of the page, each with its heads and its rows."""
+    by_host = {host: _of(host, figures) for host in HOSTS}
+    hosts = {host: found for host, found in by_host.items() if found}
+    calls = [
+        [f"{host}, {kind}", *(found[kind].get(key, 0) for key in CALLS)]
+        for host, found in hosts.items()
+        for kind in ("reads", "writes")
+    ]
+    costs = [
+        [f"{host}, {kind}", *(each[key] for key in COST)]
+        for host, found in hosts.items()
+        for kind, each in found["cost"].items()
+        if isinstance(each, dict)
+    ]
+    return [
+        (("endpoints", *hosts), _turned(hosts, "actions", ACTIONS)),
+        (("calls", *CALLS), calls),
+        (("malformed writes", *hosts), _turned(hosts, "malformed", MALFORMED)),
+        (("cost", *COST), costs),
+    ]
+
+
+def _of(host: str, figures: Mapping[str, Figures]) -> dict[str, Figures]:
+    return {kind: figures[f"{host}: {kind}"] for kind in KINDS if f"{host}: {kind}" in figures}
+
+
+def _turned(
+    hosts: Mapping[str, dict[str, Figures]], kind: str, keys: tuple[str, ...]
+) -> list[list[object]]:
+    """One row for each figure, one column for each host."""
+    return [[key, *(found[kind][key] for found in hosts.values())] for key in keys]
+
+
+def notes(figures: Mapping[str, Figures]) -> list[str]:
+    """The versions of each host, and why endpoints of it are left out."""
+    lines: list[str] = []
+    for host in HOSTS:
+        found = figures.get(f"{host}: actions")
+        if found is not None:
+            versions = ", ".join(f"{name} {each}" for name, each in found["versions"].items())
+            lines.append(f"{host}: {versions}.")
+            reasons = found["reasons"].items()
+            lines += [f"{host}, {count} endpoints left out: {why}." for why, count in reasons]
+    return lines
+
+
+def main(words: list[str]) -> int:
+    hosts = [word for word in words if word in HOSTS] or list(HOSTS)
+    kinds = [word for word in words if word in KINDS] or KINDS
+    for host in hosts:
+        for kind in kinds:
+            print(f"{host}: {kind}", flush=True)
+            print(json.dumps(compare(host, kind), indent=2, ensure_ascii=False), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

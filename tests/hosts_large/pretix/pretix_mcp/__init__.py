@@ -1,0 +1,1 @@
+"""The MCP endpoint in pretix: see pretix_settings.py."""

@@ -1,0 +1,309 @@
+"""One call made twice in a large project, over REST and over MCP, with the same headers: what came
+of each. Every call is rolled back.
+
+Which argument goes where in the REST call is decided here from what is published, not asked of the
+gateway.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import host
+from django.core.cache import caches
+from django.db import DatabaseError, connection, connections, transaction
+from django.test import Client
+
+from toolbooth.django.testing import endpoint_path
+
+Headers = Mapping[str, str]
+Rows = dict[str, list[str]]
+"""Every row of every table, as text in which what differs each time has been replaced."""
+
+ENDPOINT = endpoint_path()
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
+_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.I)
+_DATABASES: tuple[str, ...] = getattr(host, "DATABASES", ("default",))
+_CHANGED = frozenset(getattr(host, "CHANGED_TABLES", ()))
+"""Tables that every request may write to: sessions, the last use of a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestCall:
+    """What is sent over REST."""
+
+    method: str
+    path: str
+    body: Any = None
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: 2, 4 or 5 for its status, what it answered, and the rows after it."""
+
+    kind: int
+    answer: Any
+    rows: Rows = field(default_factory=dict)
+    is_json: bool = True
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """A transaction that is rolled back at the end, with the sequences of PostgreSQL."""
+    before = _sequences()
+    with ExitStack() as open_transactions:
+        for alias in _DATABASES:
+            whole: Any = transaction.atomic(using=alias)
+            whole._from_testcase = True  # as Django's own tests, for views that are durable
+            open_transactions.enter_context(whole)
+        try:
+            yield
+        finally:
+            for alias in _DATABASES:
+                transaction.set_rollback(True, using=alias)
+    _restore(before)
+
+
+def _sequences() -> dict[str, int | None]:
+    if connection.vendor != "postgresql":
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT format('%I.%I', schemaname, sequencename), last_value FROM pg_sequences"
+        )
+        return dict(cursor.fetchall())
+
+
+def _restore(before: dict[str, int | None]) -> None:
+    """Have the next keys be the same again: a rollback does not give keys back."""
+    for name, value in _sequences().items():
+        if before.get(name) != value:
+            kept = before.get(name)
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT setval(%s, %s, %s)", [name, kept or 1, kept is not None])
+
+
+def rows(sent: Any = None) -> Rows:
+    """Everything in the database, but for the tables that every request may write to."""
+    found: Rows = {}
+    try:
+        with connection.cursor() as cursor:
+            for table in _tables():
+                cursor.execute(f'SELECT * FROM "{table}"')
+                names = [column[0] for column in cursor.description]
+                found[table] = sorted(_row(names, each, sent) for each in cursor.fetchall())
+    except DatabaseError:  # the call broke its transaction: nothing of it could be kept
+        return {}
+    return found
+
+
+_known_tables: list[str] = []
+
+
+def _tables() -> list[str]:
+    if not _known_tables:
+        with connection.cursor() as cursor:
+            every = connection.introspection.table_names(cursor)
+        _known_tables.extend(sorted(set(every) - _CHANGED))
+    return _known_tables
+
+
+def _row(names: list[str], values: tuple[Any, ...], sent: Any) -> str:
+    return repr({name: plain(value, name, sent) for name, value in zip(names, values, strict=True)})
+
+
+def changes(found: Rows, base: Rows) -> dict[str, dict[str, list[str]]]:
+    """The tables that are not as they were, with the rows that came and went."""
+    changed: dict[str, dict[str, list[str]]] = {}
+    for table in sorted({*found, *base}):
+        now, then = found.get(table, []), base.get(table, [])
+        if now != then:
+            came = [row for row in now if row not in set(then)]
+            went = [row for row in then if row not in set(now)]
+            changed[table] = {"came": came, "went": went}
+    return changed
+
+
+# --- values that differ each time -----------------------------------------------------------------
+
+
+known_uuids: set[str] = set()
+"""The UUIDs of the rows as prepared, which are compared as they are."""
+
+
+def learn_uuids() -> None:
+    """Remember the UUIDs of the rows as prepared."""
+    with connection.cursor() as cursor:
+        for table in _tables():
+            cursor.execute(f'SELECT * FROM "{table}"')
+            for row in cursor.fetchall():
+                known_uuids.update(_uuid(each) for each in _UUID.findall(" ".join(map(str, row))))
+
+
+def _uuid(text: str) -> str:
+    return text.replace("-", "").lower()
+
+
+def plain(value: Any, name: str = "", sent: Any = None) -> Any:
+    """A value as JSON, with "now" for the time of the call, "uuid" for a new one and "random" for
+    what the host makes at random, unless it was sent.
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(each, str(key), sent) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each, name, sent) for each in value]
+    if name in host.RANDOM and value and str(value) not in str(sent):
+        return "random"
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, memoryview | bytes):
+        return plain(bytes(value).decode(errors="replace"), name, sent)
+    return _plain_text(str(value), name, sent)
+
+
+def _plain_text(text: str, name: str, sent: Any) -> Any:
+    if text[:1] in ("{", "["):
+        try:
+            return plain(json.loads(text), name, sent)
+        except ValueError:
+            pass
+    text = _STAMP.sub(lambda each: each[0] if each[0] in str(sent) else _stamp(each[0]), text)
+    text = _UUID.sub(lambda each: each[0] if _is_known(each[0], sent) else "uuid", text)
+    for pattern in getattr(host, "RANDOM_TEXTS", ()):
+        text = re.sub(pattern, "random", text)
+    return text
+
+
+def _stamp(text: str) -> str:
+    """ "now" for a time within an hour of the call, and for one with microseconds: only a clock, and
+    what is reckoned from it, has them.
+    """
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return text
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    is_now = abs((datetime.now(UTC) - moment).total_seconds()) < 3600
+    return "now" if is_now or moment.microsecond else text
+
+
+def _is_known(text: str, sent: Any) -> bool:
+    return _uuid(text) in known_uuids or text in str(sent)
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+def client(headers: Headers) -> Client:
+    return Client(headers=dict(headers), raise_request_exception=False, SERVER_NAME=_SERVER)
+
+
+_SERVER: str = getattr(host, "SERVER_NAME", "testserver")
+
+
+def _forget_caches() -> None:
+    for cache in caches.all():
+        cache.clear()
+
+
+def message(method: str, params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+
+def posted(headers: Headers, method: str, params: Any) -> Any:
+    return client(headers).post(ENDPOINT, message(method, params), content_type="application/json")
+
+
+def listed(headers: Headers) -> dict[str, Any]:
+    """The tools that are published to a caller, by name."""
+    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
+    while True:
+        reply = posted(headers, "tools/list", params)
+        result = reply.json()["result"] if reply.status_code == 200 else {"tools": []}
+        found |= {tool["name"]: tool for tool in result["tools"]}
+        if "nextCursor" not in result:
+            return found
+        params = {"cursor": result["nextCursor"]}
+
+
+def over_mcp(
+    headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True, sent: Any = None
+) -> Outcome:
+    """Call a tool. `sent` is what may be in the rows because it was sent; by default the arguments."""
+    sent = arguments if sent is None else sent
+    _forget_caches()
+    with undone():
+        reply = posted(headers, "tools/call", {"name": tool, "arguments": arguments})
+        found = rows(sent) if with_rows else {}
+    if reply.status_code != 200:
+        return Outcome(reply.status_code // 100, reply.content.decode(), found)
+    answer = reply.json()
+    if "error" in answer:
+        return Outcome(4, answer["error"]["message"], found)
+    result = answer["result"]
+    text = result["content"][0]["text"]
+    if result.get("isError"):
+        return Outcome(5 if text.endswith("failed unexpectedly.") else 4, text, found)
+    return Outcome(2, plain(result["structuredContent"], sent=sent), found)
+
+
+def over_rest(headers: Headers, call: RestCall, sent: Any, *, with_rows: bool = True) -> Outcome:
+    _forget_caches()
+    with undone():
+        has_body = call.body is not None
+        is_text = call.content_type == "application/json"
+        body = json.dumps(call.body) if is_text and has_body else call.body or ""
+        kind = call.content_type if has_body else ""
+        reply = client(headers).generic(call.method, call.path, body, content_type=kind)
+        content = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        found = rows(sent) if with_rows else {}
+    kind_of_status = {3: 2}.get(reply.status_code // 100, reply.status_code // 100)
+    is_json = "json" in reply.headers.get("Content-Type", "") or not content
+    answer = json.loads(content) if is_json and content else None
+    return Outcome(kind_of_status, plain(answer, sent=sent), found, is_json)
+
+
+def rest_call(
+    method: str, path: str, arguments: Mapping[str, Any], required: list[str], whole: str | None
+) -> RestCall:
+    """The REST call that a tool's arguments stand for: those of the path are required, and come
+    first. `whole` is the argument that is the body itself.
+    """
+    rest = dict(arguments)
+    for kwarg, name in zip(re.findall(r"{(\w+)}", path), required, strict=False):
+        path = path.replace(f"{{{kwarg}}}", quote(_text(rest.pop(name)), safe=""))
+    if method == "GET":
+        return RestCall(method, f"{path}?{urlencode(list(_pairs(rest)))}" if rest else path)
+    if whole is not None and whole in rest:
+        return RestCall(method, path, rest[whole])
+    return RestCall(method, path, None if method == "DELETE" and not rest else rest)
+
+
+def _pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    joined = getattr(host, "JOINED", ())
+    for name, value in query.items():
+        if isinstance(value, list) and name not in joined:
+            yield from ((name, _text(each)) for each in value)
+        else:
+            yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def databases() -> list[str]:
+    """The kinds of databases that are compared."""
+    return [connections[alias].vendor for alias in _DATABASES]
