@@ -8,6 +8,7 @@ in its `host.py`:
 - `PATHS`: values for the kwargs of URLs, by `(path, kwarg)` or by kwarg
 - `WRITES`: `(tool, arguments)`, or `(tool, arguments, RestCall)` where the REST call is not the
   obvious one
+- if needed `READS`: further `(tool, arguments)` that read
 - `RANDOM`: columns and keys whose values are random
 - `LEFT_OUT`: tools that are not called here, with the reason
 - `UNLIKE`: tools whose answers cannot be equal, with the reason; their rows are compared
@@ -275,6 +276,7 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
             yield tool, address(tool)
             if "page" in properties(tool):
                 yield tool, {**address(tool), "page": 1}
+    yield from getattr(host, "READS", ())
 
 
 def _prepare() -> None:
