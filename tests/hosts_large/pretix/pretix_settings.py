@@ -33,3 +33,45 @@ MIGRATION_MODULES = NoMigrations()
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOGGING = {**LOGGING, "loggers": {}, "root": {"level": "CRITICAL", "handlers": []}}
+
+# Views of pretix whose bodies REST framework cannot know, because they use a serializer of their
+# own inside the handler, or none. Without this, Toolbooth leaves views without a serializer out, or
+# calls an action without a body.
+_ORDERS = "pretix.api.serializers.order"
+
+
+def _object(required: list[str], **properties: object) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+_BOOLEAN = {"type": "boolean"}
+_TEXT = {"type": "string"}
+
+TOOLBOOTH = {
+    "BODIES": {
+        # Five of the custom actions that declare no body.
+        "orderpayment__confirm": _object([], send_email=_BOOLEAN, force=_BOOLEAN),
+        "orderposition__add_block": f"{_ORDERS}.BlockNameSerializer",
+        "giftcard__transact": _object(["value"], value=_TEXT, text=_TEXT),
+        "order__extend": _object(["expires"], expires=_TEXT, force=_BOOLEAN),
+        "order__mark_canceled": _object(
+            [], send_email=_BOOLEAN, cancellation_fee=_TEXT, comment=_TEXT
+        ),
+        # Creates that read their body with another serializer than their view's.
+        "order__create": f"{_ORDERS}.OrderCreateSerializer",
+        "orderpayment__create": f"{_ORDERS}.OrderPaymentCreateSerializer",
+        "orderrefund__create": f"{_ORDERS}.OrderRefundCreateSerializer",
+        "orderposition__create": (
+            "pretix.api.serializers.orderchange.OrderPositionCreateForExistingOrderSerializer"
+        ),
+        # Views that have no serializer.
+        "checkinrpc_redeem__post": (
+            "pretix.api.serializers.checkin.CheckinRPCRedeemInputSerializer"
+        ),
+        "checkinrpc_annul__post": "pretix.api.serializers.checkin.CheckinRPCAnnulInputSerializer",
+        "device_initialize__post": "pretix.api.views.device.InitializationRequestSerializer",
+        "device_update__post": "pretix.api.views.device.UpdateRequestSerializer",
+        "device_roll__post": None,
+        "device_revoke__post": None,
+    }
+}

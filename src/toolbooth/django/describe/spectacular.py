@@ -44,6 +44,8 @@ _SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
+    # The manager that every model has, and that needs neither a query nor a scope of the project.
+    "DEFAULT_QUERY_MANAGER": "_base_manager",
 }
 _ANY_OBJECT: Json = {"type": "object"}
 """In the place of a body that drf-spectacular does not need to know."""
