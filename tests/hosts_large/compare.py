@@ -215,6 +215,8 @@ def is_equal_answer(rest: Any, mcp: Any) -> bool:
         return isinstance(mcp, dict) and set(mcp) <= {"status", "location", "content_type"}
     if isinstance(rest, list) and isinstance(mcp, dict):
         mcp = {name: each for name, each in mcp.items() if name != "headers"}  # of the pagination
+    if isinstance(mcp, dict) and {"status", "content_type", "text"} <= set(mcp):
+        mcp = answered(mcp["text"])  # of a file, which is JSON here
     return mcp == answered(rest)
 
 
@@ -274,9 +276,16 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
     for tool, action in project().actions.items():
         if action.method == "GET":
             yield tool, address(tool)
-            if "page" in properties(tool):
+            if "page" in properties(tool) and "page" not in _protocol(tool):
                 yield tool, {**address(tool), "page": 1}
     yield from getattr(host, "READS", ())
+
+
+def _protocol(tool: str) -> list[str]:
+    """The arguments of a tool that REST does not have, by what its help says."""
+
+    answer = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
+    return answer["protocol"] if isinstance(answer, dict) else ["page"]
 
 
 def _prepare() -> None:
@@ -353,8 +362,10 @@ def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any,
     yield "all wrapped", {"request": arguments}, False
     if not body:
         return
-    yield "wrapped", {**flat, "data": body}, False
-    yield "wrapped as JSON text", {**flat, "data": json.dumps(body)}, False
+    # A document of any content may be called "data": then a wrapper has another name.
+    wrapper = "data" if "data" not in properties(tool) else "payload"
+    yield "wrapped", {**flat, wrapper: body}, False
+    yield "wrapped as JSON text", {**flat, wrapper: json.dumps(body)}, False
     first = next(iter(body))
     kept = {name: each for name, each in arguments.items() if name != first}
     yield "misspelt", {**kept, f"{first}{first[-1]}x": body[first]}, False

@@ -39,9 +39,16 @@ for _kind in ("azure", "gcs", "localfiles", "redis"):
     for _end in ("", "/sync", "/form"):
         PATHS[f"/api/storages/export/{_kind}/{{pk}}{_end}", "pk"] = 2
 
-RANDOM = {"token", "key", "password", "unique_id", "invite_url", "access", "refresh", "exp", "jti"}
-RANDOM_TEXTS = (r"\b[0-9a-f]{8}-(?=(one|two)\.json)", r"project-1-at-[-0-9a-f]+")
+RANDOM = {
+    *("token", "key", "password", "unique_id", "invite_url", "access", "refresh", "exp", "jti"),
+    *("duration", "expires_at"),
+    # Every POST is activity, and so is a message to the endpoint, also one that only reads.
+    "last_activity",
+}
+RANDOM_TEXTS = (r"\b[0-9a-f]{8}-(?=(one|two)\.json)", r"project-1-at-[-0-9a-f]+(_\w{7})?")
 CHANGED_TABLES = ("django_session",)
+
+OF_THE_HOST = ("number-enum", "parameter-name")  # enum: [false]; organization-only
 
 LEFT_OUT: dict[str, str] = {}
 UNLIKE: dict[str, str] = {}

@@ -124,6 +124,8 @@ def _row_key(operation: Operation, body: Fields | None) -> str | None:
     is_by_key = operation.assigns_key and "pk" in operation.path and lookup in ("pk", key)
     if body is None or not is_by_key or key not in body.properties:
         return None
+    if operation.serializer is None and operation.plain is None:  # its author describes the body
+        return key if operation.action.name in ("update", "partial_update") else None
     fields: Any = getattr(operation.serializer, "fields", {})
     return key if getattr(fields.get(key), "source", None) in ("pk", key) else None
 

@@ -158,16 +158,26 @@ def _must_be_known(schema: Any) -> None:
 
 
 def _key(view: Any) -> str:
-    model = plumbing.get_view_model(view, emit_warnings=False)
-    return model._meta.pk.name if model is not None else "id"
+    key = _key_field(view)
+    return "id" if key is None else key.name
 
 
 def _assigns_key(view: Any) -> bool:
-    model = plumbing.get_view_model(view, emit_warnings=False)
-    if model is None:
-        return False
-    key = model._meta.pk
-    return isinstance(key, AutoField) or key.has_default()
+    key = _key_field(view)
+    return key is not None and (isinstance(key, AutoField) or key.has_default())
+
+
+def _key_field(view: Any) -> Any:
+    """The key of the view's model; None if there is no model. A model that inherits from another
+    one has its key, not the `parent_ptr` that leads there.
+    """
+    model: Any = plumbing.get_view_model(view, emit_warnings=False)
+    if model is None:  # its rows depend on the caller
+        model = getattr(getattr(_serializer_class(view), "Meta", None), "model", None)
+    key: Any = None if model is None else model._meta.pk
+    while key is not None and getattr(key.remote_field, "parent_link", False):
+        key = key.target_field
+    return key
 
 
 # --- the reader of the body ---

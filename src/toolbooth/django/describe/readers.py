@@ -49,6 +49,13 @@ def own_reader(view: Any, method: str) -> Reader | None:
     return None if declared is None else Reader(declared)
 
 
+def has_serializer(view: Any) -> bool:
+    """Whether a view has a serializer, or code that chooses one."""
+    if getattr(view, "serializer_class", None) is not None:
+        return True
+    return has_own_code(view.__class__, "get_serializer", "get_serializer_class")
+
+
 @contextmanager
 def without_action(view: Any) -> Generator[None]:
     """While this is open, a view set runs an action that it does not have."""

@@ -29,7 +29,12 @@ from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, Declared
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.lenient_schema import LenientSchema
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
-from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
+from toolbooth.django.describe.readers import (
+    has_serializer,
+    is_same_class,
+    own_reader,
+    without_action,
+)
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
@@ -149,7 +154,8 @@ class RequestSchema(UntypedSchema):
 
     def _get_pagination_parameters(self) -> list[Json]:
         paginator = self._get_paginator()
-        if is_off(paginator):
+        is_create = getattr(self.view, "action", None) == "create"  # of many rows, perhaps
+        if is_create or is_off(paginator):
             return []
         found: list[Json] = self._next_class()._get_pagination_parameters()
         self.paging = {each["name"]: ANYTHING for each in found}
@@ -202,7 +208,8 @@ class UndeclaredRequest(UntypedSchema):
         is_read = self.method not in ("DELETE", "OPTIONS")
         if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
-        reader = own_reader(self.view, self.method) if is_read else None
+        has_reader = is_read and has_serializer(self.view)
+        reader = own_reader(self.view, self.method) if has_reader else None
         if reader is None:
             self.leaves_body_open = True
             return None
