@@ -11,10 +11,11 @@ from rest_framework import serializers, viewsets
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.versioning import AcceptHeaderVersioning
 
-from odd.models import Site
+from odd.models import Annex, Site
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.lint.check import lint
 
@@ -56,6 +57,12 @@ class SiteSerializer(serializers.ModelSerializer):
     class Meta:
         model = Site
         fields = ("id", "name")
+
+
+class AnnexSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Annex
+        fields = ("id", "name", "floor")
 
 
 class Sites(viewsets.ModelViewSet):
@@ -274,3 +281,60 @@ def test_describing_makes_no_query(serve, django_queries):
     assert found.left_out == ()
     assert "name" in properties(found, "sites__create")
     assert django_queries == []
+
+
+class Annexes(Sites):
+    queryset = Annex.objects.all()
+    serializer_class = AnnexSerializer
+
+
+def test_a_row_of_a_derived_model_has_the_key_of_its_first_model(serve, mcp, db):
+    found = serve(annexes=Annexes)
+    names = ["annexes__retrieve", "annexes__update", "annexes__destroy"]
+    assert [found.registry.tools[name].contract.schema["required"][0] for name in names] == ["id"] * 3
+    annex = Annex.objects.create(name="old", slug="old", floor=1)
+    assert mcp("annexes__partial_update", {"id": annex.pk, "floor": 2})["isError"] is False
+    assert Annex.objects.get().floor == 2
+
+
+class DocumentedSites(Sites):
+    """Its rows depend on the caller, and its author describes the body by hand."""
+
+    def get_queryset(self):
+        return Site.objects.filter(pk__lt=self.request.user.pk + 1000)
+
+    @extend_schema(
+        request={
+            "application/json": {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+            }
+        }
+    )
+    def partial_update(self, request, *args, **kwargs):
+        return super().partial_update(request, *args, **kwargs)
+
+
+def test_a_documented_key_is_the_one_in_the_path(serve, mcp, db):
+    found = serve(sites=DocumentedSites)
+    schema = found.registry.tools["sites__partial_update"].contract.schema
+    assert (schema["required"], "id_in_path" in schema["properties"]) == (["id"], False)
+    site = Site.objects.create(name="old", slug="old")
+    assert mcp("sites__partial_update", {"id": site.pk, "name": "new"})["isError"] is False
+    assert Site.objects.get().name == "new"
+
+
+class ManySites(Sites):
+    pagination_class = PageNumberPagination
+
+    @extend_schema(request=SiteSerializer(many=True), responses=SiteSerializer(many=True))
+    def create(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data, many=True)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+
+def test_a_create_of_many_rows_has_no_pages(serve):
+    found = serve(sites=ManySites)
+    assert "page" not in properties(found, "sites__create")
+    assert "page" in properties(found, "sites__list")

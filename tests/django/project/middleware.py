@@ -6,6 +6,7 @@ from asgiref.sync import markcoroutinefunction
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.middleware.common import CommonMiddleware
 from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
@@ -61,6 +62,13 @@ class AsyncOnly:
         response = await self.get_response(request)
         seen.append(("async out", response.status_code))
         return response
+
+
+class Common(CommonMiddleware):
+    """Derived from Django's common middleware only to have hooks, as label-studio's are."""
+
+    def process_request(self, request):
+        seen.append(("common", request.method, request.path))
 
 
 class Foreign:

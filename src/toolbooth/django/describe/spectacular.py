@@ -30,7 +30,7 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.lenient_schema import LenientSchema
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import (
-    has_serializer,
+    has_reader,
     is_same_class,
     own_reader,
     without_action,
@@ -208,8 +208,8 @@ class UndeclaredRequest(UntypedSchema):
         is_read = self.method not in ("DELETE", "OPTIONS")
         if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
-        has_reader = is_read and has_serializer(self.view)
-        reader = own_reader(self.view, self.method) if has_reader else None
+        may_have_reader = is_read and has_reader(self.view, self.method)
+        reader = own_reader(self.view, self.method) if may_have_reader else None
         if reader is None:
             self.leaves_body_open = True
             return None

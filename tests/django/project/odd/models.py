@@ -46,6 +46,12 @@ class Site(models.Model):
     )
 
 
+class Annex(Site):
+    """A site with a table of its own beside the one of sites."""
+
+    floor = models.IntegerField()
+
+
 class Part(models.Model):
     number = models.CharField(max_length=10, primary_key=True)
     token = models.CharField(max_length=10, unique=True)
