@@ -23,7 +23,8 @@ from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.argument_shape import declared_arguments
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
+from toolbooth.django.describe.arguments import Arguments, Slot
+from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Declared, Problem, ToolInputError
@@ -160,7 +161,8 @@ def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -
     required = [name for name in single.required if name in names]
     row = {
         "type": "object",
-        "properties": {name: properties[name] for name in names},
+        # Some fields are taken, and not published: not all callers have them.
+        "properties": {name: properties[name] for name in names if name in properties},
         "required": required,
         "additionalProperties": False,
     }
@@ -250,9 +252,9 @@ class BulkCreate:
         declared: dict[JsonPath, Declared] = {}
         if missing and not arguments.whole:
             row = missing[0].path[1]
-            declared[self.key, row] = declared_arguments(
-                arguments, arguments.named("body").values()
-            )
+            body = arguments.named("body").values()
+            names = [name for name in arguments.published if name in body]
+            declared[self.key, row] = declared_arguments(arguments, names)
         return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 

@@ -33,8 +33,14 @@ class LenientSchema(UntypedSchema):
         found = UntypedSchema._get_serializer(self)
         if found is not None:
             return found
-        cls = _class_of_view(self.view)
-        return None if cls is None else _bare_class(cls)()
+        return bare_of_view(self.view)
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """A list of which no serializer is known is a list too."""
+        if UntypedSchema._is_list_view(self, serializer):
+            return True
+        is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
+        return is_list and serializer is None and self.get_response_serializers() is None
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         serializer = plumbing.force_instance(serializer)
@@ -62,6 +68,12 @@ class LenientSchema(UntypedSchema):
 def _any_value(field: Any, error: Exception) -> Json | None:
     warn(messages.described_as_anything(str(field.field_name), error))
     return None if field.read_only else {}
+
+
+def bare_of_view(view: Any) -> Any:
+    """A bare serializer of a view; None if its class is not known."""
+    cls = _class_of_view(view)
+    return None if cls is None else _bare_class(cls)()
 
 
 def _class_of_view(view: Any) -> Any:
