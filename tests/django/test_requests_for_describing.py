@@ -6,6 +6,7 @@ from django.urls import include, path
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, viewsets
 from rest_framework.filters import OrderingFilter, SearchFilter
@@ -63,6 +64,10 @@ class AnnexSerializer(serializers.ModelSerializer):
     class Meta:
         model = Annex
         fields = ("id", "name", "floor")
+
+
+class NoModelSerializer(serializers.Serializer):
+    name = serializers.CharField()
 
 
 class Sites(viewsets.ModelViewSet):
@@ -338,3 +343,41 @@ def test_a_create_of_many_rows_has_no_pages(serve):
     found = serve(sites=ManySites)
     assert "page" not in properties(found, "sites__create")
     assert "page" in properties(found, "sites__list")
+
+
+class SitesOfCaller(Sites):
+    """Its rows are found by an attribute that an anonymous user does not have."""
+
+    queryset = None
+    filter_backends = (DjangoFilterBackend, OrderingFilter)
+    filterset_fields = ("name",)
+    ordering_fields = "__all__"
+
+    def get_queryset(self):
+        return Site.objects.filter(owner=self.request.user.only_real_users_have_this)
+
+
+class SitesOfSuperusers(SitesOfCaller):
+    def get_queryset(self):
+        assert self.request.user.is_superuser
+        return Site.objects.all()
+
+
+class NoSites(SitesOfCaller):
+    serializer_class = NoModelSerializer
+
+
+@pytest.mark.parametrize("view", [SitesOfCaller, SitesOfSuperusers])
+def test_a_list_keeps_its_filters_if_its_rows_need_a_real_caller(serve, view):
+    found = serve(sites=view)
+    listed = properties(found, "sites__list")
+    assert listed["name"] == {"type": "string"}
+    assert listed["ordering"]["enum"][:2] == ["id", "-id"]
+    assert properties(found, "sites__retrieve")["id"] == {"type": "integer"}
+    assert found.faults == ()
+
+
+def test_a_list_of_no_known_model_has_no_filters(serve):
+    found = serve(sites=NoSites)
+    assert "name" not in properties(found, "sites__list")
+    assert "sites__list" in {each.what for each in found.faults}

@@ -72,11 +72,11 @@ def _any_value(field: Any, error: Exception) -> Json | None:
 
 def bare_of_view(view: Any) -> Any:
     """A bare serializer of a view; None if its class is not known."""
-    cls = _class_of_view(view)
+    cls = class_of_view(view)
     return None if cls is None else _bare_class(cls)()
 
 
-def _class_of_view(view: Any) -> Any:
+def class_of_view(view: Any) -> Any:
     """The serializer class of a view; None if it has none."""
     found: Any
     try:

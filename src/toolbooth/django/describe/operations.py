@@ -232,8 +232,6 @@ def _key_field(view: Any) -> Any:
     one has its key, not the `parent_ptr` that leads there.
     """
     model: Any = plumbing.get_view_model(view, emit_warnings=False)
-    if model is None:  # its rows depend on the caller
-        model = getattr(getattr(_serializer_class(view), "Meta", None), "model", None)
     key: Any = None if model is None else model._meta.pk
     while key is not None and getattr(key.remote_field, "parent_link", False):
         key = key.target_field

@@ -39,6 +39,7 @@ from toolbooth.django.describe.readers import (
     without_action,
 )
 from toolbooth.django.describe.two_users import anonymous_user
+from toolbooth.django.describe.view_models import provide_queryset
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
@@ -102,6 +103,7 @@ def schema_of(
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
+    provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
