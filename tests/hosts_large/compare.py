@@ -1,5 +1,5 @@
-"""A large project behind the gateway, compared with its REST API: the comparisons, by kind. run.py
-runs one of them in the project's own environment.
+"""A large project behind the gateway, compared with its REST API: the comparisons of calls, by
+kind. run.py runs one of them in the project's own environment; endpoints.py has one more.
 
 Each returns figures, with every call that is not equal under "details". What a project provides is
 in its `host.py`:
@@ -9,6 +9,7 @@ in its `host.py`:
 - `WRITES`: `(tool, arguments)`, or `(tool, arguments, RestCall)` where the REST call is not the
   obvious one
 - if needed `READS`: further `(tool, arguments)` that read
+- `PACKAGES`: the packages of the project
 - `RANDOM`: columns and keys whose values are random
 - `LEFT_OUT`: tools that are not called here, with the reason
 - `UNLIKE`: tools whose answers cannot be equal, with the reason; their rows are compared
@@ -27,14 +28,9 @@ from typing import Any
 
 import host
 import twins
-from django.urls import get_urlconf, set_urlconf
-from rest_framework.schemas.generators import EndpointEnumerator
+from django.urls import set_urlconf
 
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
-from toolbooth.django.describe.discovery import METHODS, discover
-from toolbooth.django.describe.names import named
-from toolbooth.django.messages import NOT_IN_AN_ADDRESS
-from toolbooth.lint.check import lint
 
 Figures = dict[str, Any]
 
@@ -82,83 +78,6 @@ def address(tool: str) -> dict[str, Any]:
         name: host.PATHS.get((path, kwarg), host.PATHS.get(kwarg, 1))
         for name, kwarg in zip(required(tool), kwargs(tool), strict=False)
     }
-
-
-# --- actions --------------------------------------------------------------------------------------
-
-
-def actions() -> Figures:
-    """Every REST endpoint has a tool or a reason; every tool can be called; names and lint."""
-
-    started = time.process_time()
-    found = project()
-    seconds = time.process_time() - started
-    endpoints, reasons = _endpoints(), _reasons()
-    called = {(each.method, each.path) for each in found.actions.values()}
-    untold = sorted(" ".join(each) for each in endpoints - called - set(reasons))
-    unreachable: list[str] = []
-    owner = host.USERS["owner"]
-    for at, tool in enumerate(found.actions):
-        progress(at, len(found.actions), "tools reached")
-        if len(required(tool)) < len(kwargs(tool)):
-            unreachable.append(f"{tool}: {required(tool)} for {found.actions[tool].path}")
-        elif tool not in host.LEFT_OUT:
-            answer = twins.over_mcp(owner, tool, address(tool), with_rows=False).answer
-            if NOT_IN_AN_ADDRESS in str(answer):
-                unreachable.append(f"{tool}: {answer}")
-    names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,64}", name)]
-    of_the_host = {"many-tools", "empty-object", "string-format", *getattr(host, "OF_THE_HOST", ())}
-    findings = [
-        str(each)
-        for each in lint(list(tools().values())).at_least("error")
-        if each.rule not in of_the_host
-    ]
-    left_out = [f"{method} {path}: {why}" for (method, path), why in sorted(reasons.items())]
-    return {
-        "endpoints": len(endpoints),
-        "tools": len(found.actions),
-        "endpoints with a tool": len(endpoints & called),
-        "left out with a reason": len(endpoints & set(reasons)),
-        "untold": len(untold),
-        "uncallable": len(unreachable),
-        "bad names": len(names),
-        "errors of lint": len(findings),
-        "actions without a declared body": len(found.undeclared_bodies),
-        "bodies named in the settings": len(found.configuration.bodies),
-        "bytes of tools/list": len(json.dumps(list(tools().values()))),
-        "catalogue, CPU seconds": round(seconds, 2),
-        "reasons": dict(Counter(re.sub(r"\(.*", "(…)", why) for why in reasons.values())),
-        "details": [*untold, *unreachable, *names, *findings],
-        "left out": left_out,
-    }
-
-
-def _endpoints() -> set[tuple[str, str]]:
-    """REST framework's own list of endpoints."""
-
-    project()
-    found = EndpointEnumerator(urlconf=get_urlconf()).get_api_endpoints()
-    return {
-        (method, path)
-        for path, method, _ in found
-        if method != "HEAD" and not path.rstrip("/").endswith("{format}")
-    }
-
-
-def _reasons() -> dict[tuple[str, str], str]:
-    """What the doctor says of endpoints that are left out whole."""
-
-    names = {name.tool: (each.method, each.path) for name, each in named(discover().actions)}
-    found: dict[tuple[str, str], str] = {}
-    for each in project().left_out:
-        if each.what in names and each.what not in project().actions:
-            found[names[each.what]] = each.why
-        elif " /" in each.what:
-            method, path = each.what.split(" ", 1)
-            found[method, path] = each.why
-        elif each.what.startswith("/"):
-            found |= {(method, each.what): each.why for method in METHODS}
-    return found
 
 
 # --- one call, twice ------------------------------------------------------------------------------
@@ -224,8 +143,6 @@ def difference(rest: Any, mcp: Any) -> str:
     """Where two outcomes differ, in few words."""
 
     words = [f"REST {rest.kind}, MCP {mcp.kind}"]
-    if rest.rows != mcp.rows:
-        words.append(f"rows (came: MCP, went: REST): {twins.changes(mcp.rows, rest.rows)}")
     if rest.kind != mcp.kind or not is_equal_answer(rest.answer, mcp.answer):
         one, two = json.dumps(rest.answer, sort_keys=True), json.dumps(mcp.answer, sort_keys=True)
         at = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
@@ -233,6 +150,8 @@ def difference(rest: Any, mcp: Any) -> str:
         words.append(
             f"answers from {start}: REST {one[start : at + 200]} MCP {two[start : at + 200]}"
         )
+    if rest.rows != mcp.rows:
+        words.append(f"rows (came: MCP, went: REST): {twins.changes(mcp.rows, rest.rows)}")
     return "; ".join(words)
 
 
@@ -243,17 +162,19 @@ def compared(
     if tool in host.LEFT_OUT:
         tally.add("left out", f"{tool}: {host.LEFT_OUT[tool]}")
         return
-    action = project().actions[tool]
     arguments: dict[str, Any] = write[0]
-    call = write[1] if len(write) > 1 else None
-    if call is None:
-        whole = "objects" if "objects" in properties(tool) else None
-        call = twins.rest_call(action.method, action.path, arguments, required(tool), whole)
+    call = write[1] if len(write) > 1 else _rest_call(tool, arguments)
     rest = twins.over_rest(host.USERS[user], call, arguments, with_rows=with_rows)
     more = {"verify": True} if "verify" in properties(tool) and "verify" not in arguments else {}
     mcp = twins.over_mcp(host.USERS[user], tool, {**arguments, **more}, with_rows=with_rows)
     found = verdict(tool, rest, mcp)
     tally.add(found, f"{tool} {json.dumps(arguments)[:300]} as {user}: {difference(rest, mcp)}")
+
+
+def _rest_call(tool: str, arguments: dict[str, Any]) -> twins.RestCall:
+    action = project().actions[tool]
+    whole = "objects" if "objects" in properties(tool) else None
+    return twins.rest_call(action.method, action.path, arguments, required(tool), whole)
 
 
 # --- reads ----------------------------------------------------------------------------------------
@@ -276,16 +197,15 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
     for tool, action in project().actions.items():
         if action.method == "GET":
             yield tool, address(tool)
-            if "page" in properties(tool) and "page" not in _protocol(tool):
+            if "page" in properties(tool) and "page" not in _controls(tool):
                 yield tool, {**address(tool), "page": 1}
     yield from getattr(host, "READS", ())
 
 
-def _protocol(tool: str) -> list[str]:
+def _controls(tool: str) -> Any:
     """The arguments of a tool that REST does not have, by what its help says."""
-
-    answer = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
-    return answer["protocol"] if isinstance(answer, dict) else ["page"]
+    told = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
+    return told.get("protocol", ()) if isinstance(told, dict) else ()
 
 
 def _prepare() -> None:
@@ -329,28 +249,41 @@ def malformed() -> Figures:
     owner = host.USERS["owner"]
     counts: Counter[str] = Counter()
     details: list[str] = []
-    with twins.undone():
-        base = twins.rows()
     for at, (tool, arguments, *_) in enumerate(host.WRITES):
         progress(at, len(host.WRITES), "writes malformed")
         if tool in host.LEFT_OUT or tool not in project().actions:
             continue
+        base = twins.rows(arguments)
         right = twins.over_mcp(owner, tool, arguments)
         for name, wrong, may_pass in _malformed(tool, arguments):
-            found = twins.over_mcp(owner, tool, wrong)
+            found = twins.over_mcp(owner, tool, wrong, sent=arguments)
             if found.rows in (base, {}) and found.kind == 4:
                 counts["refused, no row changed"] += 1
             elif may_pass and (found.kind, found.rows) == (right.kind, right.rows):
                 counts["the same as the right call"] += 1
+            elif may_pass and _is_as_rest(tool, wrong, found):
+                counts["text in a field of any type, as over REST"] += 1
             else:
                 counts["different"] += 1
                 changed = twins.changes(found.rows, base)
                 details.append(
                     f"{tool}, {name}: {found.kind} {str(found.answer)[:300]} {changed}"[:1500]
                 )
-    names = ("refused, no row changed", "the same as the right call", "different")
+    names = (
+        "refused, no row changed",
+        "the same as the right call",
+        "text in a field of any type, as over REST",
+        "different",
+    )
     figures = {name: counts[name] for name in names}
     return {"compared": sum(counts.values()), **figures, "details": details}
+
+
+def _is_as_rest(tool: str, arguments: Any, found: twins.Outcome) -> bool:
+    if not isinstance(arguments, dict):
+        return False
+    rest = twins.over_rest(host.USERS["owner"], _rest_call(tool, arguments), arguments)
+    return (rest.kind, rest.rows) == (found.kind, found.rows)
 
 
 def _malformed(tool: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any, bool]]:
@@ -406,8 +339,7 @@ def _typical() -> Iterator[tuple[str, tuple[str, dict[str, Any]]]]:
 
 def _cost(tool: str, arguments: dict[str, Any]) -> Figures:
 
-    action = project().actions[tool]
-    call = twins.rest_call(action.method, action.path, arguments, required(tool), None)
+    call = _rest_call(tool, arguments)
     browser = twins.client(host.USERS["owner"])
     text = twins.message("tools/call", {"name": tool, "arguments": arguments})
     ways: dict[str, Callable[[], Any]] = {
@@ -431,7 +363,6 @@ def _cost(tool: str, arguments: dict[str, Any]) -> Figures:
 
 
 KINDS: dict[str, Callable[[], Figures]] = {
-    "actions": actions,
     "reads": reads,
     "writes": writes,
     "malformed": malformed,

@@ -13,6 +13,8 @@ if __name__ == "__main__":
     # A result of any length comes whole, as over REST.
     settings.TOOLBOOTH = {**getattr(settings, "TOOLBOOTH", {}), "MAX_RESULT": 100_000_000}
 
-    from compare import KINDS  # needs a project that is set up
+    # They need a project that is set up.
+    from compare import KINDS
+    from endpoints import actions
 
-    print(json.dumps(KINDS[sys.argv[1]]()), flush=True)
+    print(json.dumps({"actions": actions, **KINDS}[sys.argv[1]]()), flush=True)

@@ -26,7 +26,6 @@ Rows = dict[str, list[str]]
 """Every row of every table, as text in which what differs each time has been replaced."""
 
 ENDPOINT = endpoint_path()
-START = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.I)
 _DATABASES: tuple[str, ...] = getattr(host, "DATABASES", ("default",))
@@ -177,7 +176,7 @@ def _plain_text(text: str, name: str, sent: Any) -> Any:
             return plain(json.loads(text), name, sent)
         except ValueError:
             pass
-    text = _STAMP.sub(lambda each: _stamp(each[0]), text)
+    text = _STAMP.sub(lambda each: each[0] if each[0] in str(sent) else _stamp(each[0]), text)
     text = _UUID.sub(lambda each: each[0] if _is_known(each[0], sent) else "uuid", text)
     for pattern in getattr(host, "RANDOM_TEXTS", ()):
         text = re.sub(pattern, "random", text)
@@ -185,16 +184,16 @@ def _plain_text(text: str, name: str, sent: Any) -> Any:
 
 
 def _stamp(text: str) -> str:
-    """A time in UTC or near it: hosts write times in several zones, and nothing here is prepared
-    within a day of its call but by the clock.
+    """ "now" for a time within an hour of the call, and for one with microseconds: only a clock, and
+    what is reckoned from it, has them.
     """
     try:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         return text
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    now = datetime.now(UTC)
-    return "now" if abs((now - moment).total_seconds()) < 3600 else text
+    is_now = abs((datetime.now(UTC) - moment).total_seconds()) < 3600
+    return "now" if is_now or moment.microsecond else text
 
 
 def _is_known(text: str, sent: Any) -> bool:
@@ -237,11 +236,15 @@ def listed(headers: Headers) -> dict[str, Any]:
         params = {"cursor": result["nextCursor"]}
 
 
-def over_mcp(headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True) -> Outcome:
+def over_mcp(
+    headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True, sent: Any = None
+) -> Outcome:
+    """Call a tool. `sent` is what may be in the rows because it was sent; by default the arguments."""
+    sent = arguments if sent is None else sent
     _forget_caches()
     with undone():
         reply = posted(headers, "tools/call", {"name": tool, "arguments": arguments})
-        found = rows(arguments) if with_rows else {}
+        found = rows(sent) if with_rows else {}
     if reply.status_code != 200:
         return Outcome(reply.status_code // 100, reply.content.decode(), found)
     answer = reply.json()
@@ -251,7 +254,7 @@ def over_mcp(headers: Headers, tool: str, arguments: Any, *, with_rows: bool = T
     text = result["content"][0]["text"]
     if result.get("isError"):
         return Outcome(5 if text.endswith("failed unexpectedly.") else 4, text, found)
-    return Outcome(2, plain(result["structuredContent"], sent=arguments), found)
+    return Outcome(2, plain(result["structuredContent"], sent=sent), found)
 
 
 def over_rest(headers: Headers, call: RestCall, sent: Any, *, with_rows: bool = True) -> Outcome:
