@@ -395,7 +395,9 @@ class Annexes(Sites):
 def test_a_row_of_a_derived_model_has_the_key_of_its_first_model(serve, mcp, db):
     found = serve(annexes=Annexes)
     names = ["annexes__retrieve", "annexes__update", "annexes__destroy"]
-    assert [found.registry.tools[name].contract.schema["required"][0] for name in names] == ["id"] * 3
+    assert [found.registry.tools[name].contract.schema["required"][0] for name in names] == [
+        "id"
+    ] * 3
     annex = Annex.objects.create(name="old", slug="old", floor=1)
     assert mcp("annexes__partial_update", {"id": annex.pk, "floor": 2})["isError"] is False
     assert Annex.objects.get().floor == 2

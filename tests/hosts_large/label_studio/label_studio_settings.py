@@ -25,7 +25,8 @@ os.environ |= {
 }
 # Its packages import each other as `core`, `users`, ..., as its manage.py does.
 spec = find_spec("label_studio")
-assert spec is not None and spec.origin is not None
+assert spec is not None
+assert spec.origin is not None
 sys.path.insert(0, str(Path(spec.origin).parent))
 
 # Its settings read themselves while they are being imported, and find what is here by then.

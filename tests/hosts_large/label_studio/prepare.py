@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.management import call_command
 from django.db import connection, models
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils.module_loading import import_string
 
 CONFIG = """<View><Text name="text" value="$text"/><Choices name="kind" toName="text">
 <Choice value="good"/><Choice value="bad"/></Choices></View>"""
@@ -42,8 +44,7 @@ def main() -> None:
 
 
 def seed() -> None:
-    from organizations.functions import create_organization
-
+    create_organization = import_string("organizations.functions.create_organization")
     owner, colleague, stranger = (_user(name) for name in TOKENS)
     mine = create_organization("Mine", owner, legacy_api_tokens_enabled=True)
     theirs = create_organization("Theirs", stranger, legacy_api_tokens_enabled=True)
@@ -208,7 +209,8 @@ def _labels(owner: Any, organization: Any) -> None:
 
 def date_back() -> None:
     """Give all rows an old date, so that a new one is seen."""
-    for model in apps.get_models():
+    migrations: Any = MigrationRecorder(connection).Migration
+    for model in (*apps.get_models(), migrations):
         dates = {
             field.name: LONG_AGO
             for field in model._meta.local_fields
