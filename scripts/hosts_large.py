@@ -26,6 +26,7 @@ TESTS = ROOT / "tests" / "hosts_large"
 
 HOSTS: Mapping[str, tuple[str, ...]] = {
     "pretix": ("pretix==2026.8.0",),
+    "label_studio": ("label-studio==1.23.2",),
 }
 """What each is installed from, with its own pins."""
 

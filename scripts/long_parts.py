@@ -304,6 +304,5 @@ and MCP refuses.""",
 )
 
 PARTS = {
-    part.name: part
-    for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, LOWEST, NEWEST, JOINT, HOSTS)
+    part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, LOWEST, NEWEST, JOINT, HOSTS)
 }

@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from actions_api import ReasonSerializer, Rows, RowSerializer, fields_of, kept, lines
 from odd.models import Log
+from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import acting_as
 
 DECLARED = ["own", "described", "several_put", "several_patch", "ownmapped_post"]
@@ -294,9 +295,10 @@ def test_the_serializer_of_a_view_with_its_own_handlers_alone_is_their_declarati
     assert fields_of(agent, tool) == (["reason", "notify", "help"], ["reason"])
 
 
-def test_a_view_without_a_serializer_is_left_out_unless_the_settings_have_its_body(serve):
+def test_a_view_without_a_serializer_takes_no_body_unless_the_settings_have_one(serve):
     agent = serve(*PLAIN)
-    assert not {"unknown__post", "function__post"} & set(agent.tools())
+    assert catalogue().undeclared_bodies == ("function__post", "unknown__post", "withpost__post")
+    assert fields_of(agent, "unknown__post") == (["help"], [])
     bodies = {"unknown__post": ReasonSerializer, "function__post": None}
     agent = serve(*PLAIN, toolbooth={"BODIES": bodies})
     assert fields_of(agent, "unknown__post") == (["reason", "notify", "help"], ["reason"])

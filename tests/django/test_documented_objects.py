@@ -171,6 +171,13 @@ DOCUMENT = {
             "type": "array",
             "items": {"type": "object", "properties": {"a": {"type": "string"}}},
         },
+        "choice": {
+            "oneOf": [
+                {"type": "object", "properties": {"value": {"type": "object"}}},
+                {"type": "array", "items": {"type": "object"}},
+            ]
+        },
+        "plain": {"type": "object"},
     },
 }
 
@@ -320,6 +327,16 @@ def test_what_a_serializer_would_drop_is_refused(served, mcp, sent):
 def test_a_documented_object_without_a_serializer_is_open(served, mcp, rest, sent):
     answer = over_rest(rest, sent, "/documented/")
     assert mcp("documented__post", sent)["structuredContent"] == answer.json() == {"read": sent}
+
+
+@pytest.mark.parametrize("value", [1, "text", True, [1], {"a": 1}], ids=json.dumps)
+def test_an_inner_value_that_is_documented_as_any_object_has_any_type(served, mcp, rest, value):
+    """As in label-studio's filters: `"value": 1`."""
+    for sent in ({"choice": {"value": value}}, {"choice": [value]}):
+        answer = over_rest(rest, sent, "/documented/")
+        assert mcp("documented__post", sent)["structuredContent"] == answer.json()
+    is_object = isinstance(value, dict)
+    assert mcp("documented__post", {"plain": value})["isError"] is not is_object
 
 
 def test_an_object_that_is_documented_as_closed_is_closed(served, mcp):

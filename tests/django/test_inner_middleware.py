@@ -165,6 +165,13 @@ def test_what_middleware_does_by_the_path_is_there_for_every_kind_of_call(serve,
     assert middleware.scope.get() is None
 
 
+def test_middleware_that_keeps_the_request_keeps_the_one_of_the_call(serve, mcp):
+    serve("Common")
+    site = Site.objects.create(**ROW)
+    assert mcp("plain__destroy", {"id": site.pk})["isError"] is False
+    assert middleware.seen[-1] == ("common", "DELETE", f"/plain/{site.pk}/")
+
+
 def test_many_rows_pass_the_middleware_once(serve, mcp):
     serve("Counting")
     rows = [{"name": each, "slug": each} for each in "abc"]
@@ -232,8 +239,9 @@ def test_middleware_sees_the_exception_of_a_view(serve, mcp):
 def test_django_and_packages_about_the_message_do_not_run_twice(settings_of):
     every = ["django.middleware.common.CommonMiddleware", "corsheaders.middleware.CorsMiddleware"]
     every += ["middleware.OwnSessions", "middleware.Old", "middleware.Counting", "middleware.page"]
+    every += ["middleware.Common"]
     settings_of(MIDDLEWARE=every)
-    left = ("middleware.Old", "middleware.Counting", "middleware.page")
+    left = ("middleware.Old", "middleware.Counting", "middleware.page", "middleware.Common")
     assert inner_middleware("auto") == left
     assert inner_middleware("none") == ()
     assert inner_middleware(("a.B",)) == ("a.B",)

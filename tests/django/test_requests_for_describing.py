@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.versioning import AcceptHeaderVersioning
 
-from odd.models import Site
+from odd.models import Annex, Site
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.lint.check import lint
 
@@ -59,6 +59,16 @@ class SiteSerializer(serializers.ModelSerializer):
     class Meta:
         model = Site
         fields = ("id", "name")
+
+
+class AnnexSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Annex
+        fields = ("id", "name", "floor")
+
+
+class NoModelSerializer(serializers.Serializer):
+    name = serializers.CharField()
 
 
 class Sites(viewsets.ModelViewSet):
@@ -375,3 +385,100 @@ def test_describing_makes_no_query(serve, django_queries):
     assert found.left_out == ()
     assert "name" in properties(found, "sites__create")
     assert django_queries == []
+
+
+class Annexes(Sites):
+    queryset = Annex.objects.all()
+    serializer_class = AnnexSerializer
+
+
+def test_a_row_of_a_derived_model_has_the_key_of_its_first_model(serve, mcp, db):
+    found = serve(annexes=Annexes)
+    names = ["annexes__retrieve", "annexes__update", "annexes__destroy"]
+    assert [found.registry.tools[name].contract.schema["required"][0] for name in names] == [
+        "id"
+    ] * 3
+    annex = Annex.objects.create(name="old", slug="old", floor=1)
+    assert mcp("annexes__partial_update", {"id": annex.pk, "floor": 2})["isError"] is False
+    assert Annex.objects.get().floor == 2
+
+
+class DocumentedSites(Sites):
+    """Its rows depend on the caller, and its author describes the body by hand."""
+
+    def get_queryset(self):
+        return Site.objects.filter(pk__lt=self.request.user.pk + 1000)
+
+    @extend_schema(
+        request={
+            "application/json": {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, "name": {"type": "string"}},
+            }
+        }
+    )
+    def partial_update(self, request, *args, **kwargs):
+        return super().partial_update(request, *args, **kwargs)
+
+
+def test_a_documented_key_is_the_one_in_the_path(serve, mcp, db):
+    found = serve(sites=DocumentedSites)
+    schema = found.registry.tools["sites__partial_update"].contract.schema
+    assert (schema["required"], "id_in_path" in schema["properties"]) == (["id"], False)
+    site = Site.objects.create(name="old", slug="old")
+    assert mcp("sites__partial_update", {"id": site.pk, "name": "new"})["isError"] is False
+    assert Site.objects.get().name == "new"
+
+
+class ManySites(Sites):
+    pagination_class = PageNumberPagination
+
+    @extend_schema(request=SiteSerializer(many=True), responses=SiteSerializer(many=True))
+    def create(self, request, *args, **kwargs):
+        serializer = self.get_serializer(data=request.data, many=True)
+        serializer.is_valid(raise_exception=True)
+        return Response(serializer.data)
+
+
+def test_a_create_of_many_rows_has_no_pages(serve):
+    found = serve(sites=ManySites)
+    assert "page" not in properties(found, "sites__create")
+    assert "page" in properties(found, "sites__list")
+
+
+class SitesOfCaller(Sites):
+    """Its rows are found by an attribute that an anonymous user does not have."""
+
+    queryset = None
+    filter_backends = (DjangoFilterBackend, OrderingFilter)
+    filterset_fields = ("name",)
+    ordering_fields = "__all__"
+
+    def get_queryset(self):
+        return Site.objects.filter(owner=self.request.user.only_real_users_have_this)
+
+
+class SitesOfSuperusers(SitesOfCaller):
+    def get_queryset(self):
+        assert self.request.user.is_superuser
+        return Site.objects.all()
+
+
+class NoSites(SitesOfCaller):
+    serializer_class = NoModelSerializer
+
+
+@pytest.mark.parametrize("view", [SitesOfCaller, SitesOfSuperusers])
+def test_a_list_keeps_its_filters_if_its_rows_need_a_real_caller(serve, view):
+    found = serve(sites=view)
+    listed = properties(found, "sites__list")
+    assert listed["name"] == {"type": "string"}
+    assert listed["ordering"]["enum"][:2] == ["id", "-id"]
+    assert properties(found, "sites__retrieve")["id"] == {"type": "integer"}
+    assert found.faults == ()
+
+
+def test_a_list_of_no_known_model_has_no_filters(serve):
+    found = serve(sites=NoSites)
+    assert "name" not in properties(found, "sites__list")
+    assert "sites__list" in {each.what for each in found.faults}

@@ -18,6 +18,7 @@ import host
 from django.core.cache import caches
 from django.db import DatabaseError, connection, connections, transaction
 from django.test import Client
+from rest_call import RestCall
 
 from toolbooth.django.testing import endpoint_path
 
@@ -31,16 +32,6 @@ _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f
 _DATABASES: tuple[str, ...] = getattr(host, "DATABASES", ("default",))
 _CHANGED = frozenset(getattr(host, "CHANGED_TABLES", ()))
 """Tables that every request may write to: sessions, the last use of a token."""
-
-
-@dataclass(frozen=True, slots=True)
-class RestCall:
-    """What is sent over REST."""
-
-    method: str
-    path: str
-    body: Any = None
-    content_type: str = "application/json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from django.http import (
     HttpResponseServerError,
     JsonResponse,
 )
+from django.middleware.common import CommonMiddleware
 from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.decorators import sync_and_async_middleware
@@ -126,6 +127,13 @@ def both_ways(get_response):
             return get_response(request)
 
     return middleware
+
+
+class Common(CommonMiddleware):
+    """Derived from Django's common middleware only to have hooks, as label-studio's are."""
+
+    def process_request(self, request):
+        seen.append(("common", request.method, request.path))
 
 
 class Foreign:

@@ -26,6 +26,7 @@ from django.core.handlers.base import BaseHandler
 from django.core.handlers.exception import response_for_exception
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseServerError
 from django.http.multipartparser import MultiPartParserError
+from django.middleware.common import CommonMiddleware
 from django.urls import ResolverMatch, get_urlconf, set_urlconf
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
@@ -35,8 +36,8 @@ from toolbooth.django import messages
 
 sync: Any = untyped_sync
 
-_MIXIN: Any = MiddlewareMixin
-"""What middleware of every kind is derived from; it does nothing itself."""
+_BASES: tuple[Any, ...] = (MiddlewareMixin, CommonMiddleware)
+"""What middleware of every kind is derived from. What they do themselves can be done twice."""
 
 InnerMiddleware = Literal["auto", "none"] | tuple[str, ...]
 """The setting: by our list, none, or these classes by their import paths."""
@@ -46,6 +47,7 @@ OUTER_ONLY = (
     "axes.",
     "compression_middleware.",
     "corsheaders.",
+    "csp.",
     "debug_toolbar.",
     "defender.",
     "django.",
@@ -101,7 +103,7 @@ def _is_outer_only(path: str) -> bool:
     if path.startswith(OUTER_ONLY):
         return True
     bases: tuple[type, ...] = getattr(import_string(path), "__mro__", ())
-    return any(each.__module__.startswith(OUTER_ONLY) and each is not _MIXIN for each in bases)
+    return any(each.__module__.startswith(OUTER_ONLY) and each not in _BASES for each in bases)
 
 
 @dataclass(slots=True)

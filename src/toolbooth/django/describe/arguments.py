@@ -142,6 +142,8 @@ def _row_key(
     is_by_key = operation.assigns_key and "pk" in operation.path and lookup in ("pk", key)
     if body is None or not is_by_key or key not in body.wide:
         return None
+    if operation.serializer is None and operation.plain is None:  # its author describes the body
+        return key if operation.action.name in ("update", "partial_update") else None
     described = [operation] if for_superuser is None else [operation, for_superuser]
     fields: list[Any] = [getattr(each.serializer, "fields", {}).get(key) for each in described]
     sources = {each.source for each in fields if each is not None}

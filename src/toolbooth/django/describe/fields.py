@@ -34,6 +34,7 @@ from toolbooth.django.describe.taken_values import (
     item_of,
     opened,
     reads_by_own_code,
+    taken_as_documented,
     taken_by,
     taken_by_own_serializer,
 )
@@ -126,7 +127,8 @@ class _BodyReader:
         if takes_null:
             return _with_null(self.value(branch, found, path, body))
         if found is None:
-            return _as_published(opened(trimmed(schema)))
+            documented = opened(trimmed(schema))
+            return Described(documented, taken_as_documented(documented))
         if has_override(found, "field"):
             return Described(opened(trimmed(schema)), taken_by(found, schema))
         if _has_own_code(found):

@@ -8,7 +8,6 @@ serializer decides when it is called.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -110,25 +109,13 @@ def _filter_name(field: str, lookup: str) -> str:
     return field if lookup == "exact" else f"{field}__{lookup}"
 
 
-def give_model(view: Any) -> None:
-    """Give a view the rows of its serializer's model if only a call can tell which rows it has:
-    without a model, its filters and its URL would not be described.
-    """
-    if plumbing.get_view_model(view, emit_warnings=False) is not None:
-        return
-    options: Any = getattr(_class_of_view(view), "Meta", None)
-    manager: Any = getattr(getattr(options, "model", None), "_default_manager", None)
-    with suppress(Exception):  # rows that are read in a scope
-        view.queryset = manager.none()
-
-
 def bare_of_view(view: Any) -> Any:
     """A bare serializer of a view; None if its class is not known."""
-    cls = _class_of_view(view)
+    cls = class_of_view(view)
     return None if cls is None else _bare_class(cls)()
 
 
-def _class_of_view(view: Any) -> Any:
+def class_of_view(view: Any) -> Any:
     """The serializer class of a view; None if it has none."""
     found: Any
     try:

@@ -230,22 +230,24 @@ def _must_be_known(schema: Any) -> None:
 
 
 def _key(view: Any) -> str:
-    model = plumbing.get_view_model(view, emit_warnings=False)
-    if model is None:
-        return "id"
-    key = model._meta.pk
-    # The key of a child's row is that of its parent: `place_ptr` is a name for nobody.
-    while key.remote_field is not None and key.remote_field.parent_link:
-        key = key.remote_field.model._meta.pk
-    return key.name
+    key = _key_field(view)
+    return "id" if key is None else key.name
 
 
 def _assigns_key(view: Any) -> bool:
-    model = plumbing.get_view_model(view, emit_warnings=False)
-    if model is None:
-        return False
-    key = model._meta.pk
-    return isinstance(key, AutoField) or key.has_default()
+    key = _key_field(view)
+    return key is not None and (isinstance(key, AutoField) or key.has_default())
+
+
+def _key_field(view: Any) -> Any:
+    """The key of the view's model; None if there is no model. A model that inherits from another
+    one has its key, not the `parent_ptr` that leads there.
+    """
+    model: Any = plumbing.get_view_model(view, emit_warnings=False)
+    key: Any = None if model is None else model._meta.pk
+    while key is not None and getattr(key.remote_field, "parent_link", False):
+        key = key.target_field
+    return key
 
 
 # --- the reader of the body ---

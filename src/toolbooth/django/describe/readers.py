@@ -49,6 +49,16 @@ def own_reader(view: Any, method: str) -> Reader | None:
     return None if declared is None else Reader(declared)
 
 
+def has_reader(view: Any, method: str) -> bool:
+    """Whether a view has a serializer, or code that chooses one, or a standard action, which needs
+    one.
+    """
+    if getattr(view, "serializer_class", None) is not None:
+        return True
+    chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
+    return chooses or _is_standard(view, method)
+
+
 @contextmanager
 def without_action(view: Any) -> Generator[None]:
     """While this is open, a view set runs an action that it does not have."""
@@ -64,10 +74,18 @@ def _is_beside_standard_actions(view: Any, method: str) -> bool:
     """Whether a generic view has standard actions, but its handler of this method is not one of
     them.
     """
+    if not issubclass(view.__class__, GenericAPIView) or _is_standard(view, method):
+        return False
+    return any(hasattr(view, name) for name in STANDARD_ACTIONS)
+
+
+def _is_standard(view: Any, method: str) -> bool:
+    """Whether the handler of a method is a standard action of a generic view."""
     if not issubclass(view.__class__, GenericAPIView):
         return False
-    is_standard = any(hasattr(view, name) for name in ACTIONS[method])
-    return not is_standard and any(hasattr(view, name) for name in STANDARD_ACTIONS)
+    if isinstance(view, ViewSetMixin):
+        return getattr(view, "action", None) in STANDARD_ACTIONS
+    return any(hasattr(view, name) for name in ACTIONS[method])
 
 
 def _is_only_action(view: Any, action: str | None) -> bool:

@@ -30,10 +30,16 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema, give_model, makeable
+from toolbooth.django.describe.lenient_schema import LenientSchema, makeable
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
-from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
+from toolbooth.django.describe.readers import (
+    has_reader,
+    is_same_class,
+    own_reader,
+    without_action,
+)
 from toolbooth.django.describe.two_users import anonymous_user
+from toolbooth.django.describe.view_models import provide_queryset
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
@@ -113,7 +119,7 @@ def schema_of(
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
-    give_model(view)
+    provide_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
@@ -180,7 +186,8 @@ class RequestSchema(UntypedSchema):
 
     def _get_pagination_parameters(self) -> list[Json]:
         paginator = self._get_paginator()
-        if is_off(paginator):
+        is_create = getattr(self.view, "action", None) == "create"  # of many rows, perhaps
+        if is_create or is_off(paginator):
             return []
         found: list[Json] = self._next_class()._get_pagination_parameters()
         self.paging = {each["name"]: ANYTHING for each in found}
@@ -248,7 +255,8 @@ class UndeclaredRequest(UntypedSchema):
         is_read = self.method not in ("DELETE", "OPTIONS")
         if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
-        reader = own_reader(self.view, self.method) if is_read else None
+        may_have_reader = is_read and has_reader(self.view, self.method)
+        reader = own_reader(self.view, self.method) if may_have_reader else None
         if reader is None:
             self.leaves_body_open = True
             return None

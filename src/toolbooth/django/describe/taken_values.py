@@ -96,6 +96,30 @@ def opened(schema: Any) -> Any:
     return made
 
 
+_OF_OBJECTS = frozenset(("properties", "additionalProperties", "patternProperties", "$ref"))
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+
+
+def taken_as_documented(schema: Json, *, is_inner: bool = False) -> Json:
+    """What is taken for a documented value that no serializer reads. Inside it, authors write
+    `{"type": "object"}` and nothing more for values of any type: the view decides.
+    """
+    if is_inner and schema.get("type") == "object" and not schema.keys() & _OF_OBJECTS:
+        return {}
+    made = dict(schema)
+    if is_object(schema.get("properties")):
+        properties: Json = schema["properties"]
+        made["properties"] = {
+            name: taken_as_documented(each, is_inner=True) for name, each in properties.items()
+        }
+    if is_object(schema.get("items")):
+        made["items"] = taken_as_documented(schema["items"], is_inner=True)
+    for key in _BRANCHES:
+        if key in schema:
+            made[key] = [taken_as_documented(each, is_inner=is_inner) for each in schema[key]]
+    return made
+
+
 def taken_by_own_serializer(found: Any, closed: Json) -> Json:
     """What a nested serializer takes that reads its values by its own code: perhaps a key instead
     of an object. `closed` is the object of its fields.

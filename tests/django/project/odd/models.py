@@ -52,6 +52,12 @@ class Depot(Site):
     doors = models.IntegerField()
 
 
+class Annex(Site):
+    """A site with a table of its own beside the one of sites."""
+
+    floor = models.IntegerField()
+
+
 class Part(models.Model):
     number = models.CharField(max_length=10, primary_key=True)
     token = models.CharField(max_length=10, unique=True)
