@@ -8,6 +8,7 @@ serializer decides when it is called.
 from __future__ import annotations
 
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -34,7 +35,7 @@ class LenientSchema(UntypedSchema):
         if found is not None:
             return found
         cls = _class_of_view(self.view)
-        return None if cls is None else _bare_class(cls)()
+        return None if cls is None else _made(cls, self.view)
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         serializer = plumbing.force_instance(serializer)
@@ -78,6 +79,16 @@ def _is_serializer_class(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, serializers.Serializer)
 
 
+def _made(cls: Any, view: Any) -> Any:
+    """A serializer of a view that could not make one itself, for example because its context needs
+    a query.
+    """
+    try:
+        return readable(cls(context=plumbing.build_serializer_context(view)))
+    except Exception:  # it needs more context
+        return _bare_class(cls)()
+
+
 # --- serializers without the project's code ---
 
 
@@ -118,5 +129,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    methods = {name: getattr_static(stock, name) for name in ("__init__", "get_fields", "fields")}
     return type(cls.__name__, (cls,), {**names, **methods})
