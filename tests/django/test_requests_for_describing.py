@@ -1,16 +1,19 @@
 """Views are described with a request that is as complete as the one of a REST call."""
 
 import pytest
-from django.db import connection
+from django.contrib.auth import get_user_model
+from django.db import connection, models
 from django.urls import include, path
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, viewsets
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny, IsAuthenticated
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.versioning import AcceptHeaderVersioning
 
@@ -210,6 +213,104 @@ def test_a_serializer_that_needs_the_request_is_described_from_its_class(serve, 
     refused = closed("sites__create", {"name": "hq", "slug": "hq2"})
     assert [each["path"] for each in refused["_meta"]["toolbooth"]["problems"]] == ["$.slug"]
     assert list(Site.objects.values_list("name", "slug")) == [("hq", "hq")]
+
+
+class OfOwner(serializers.ModelSerializer):
+    """Its relation and its choices are filled in for each request."""
+
+    kind = serializers.ChoiceField(choices=[], required=False, write_only=True)
+
+    class Meta:
+        model = Site
+        fields = ("id", "name", "slug", "owner", "kind")
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["kind"].choices = self.context["kinds"]
+        self.fields["owner"] = serializers.SlugRelatedField(
+            "username", queryset=get_user_model().objects.all(), required=False
+        )
+
+    def create(self, data):
+        del data["kind"]
+        return super().create(data)
+
+
+class OwnedSites(Sites):
+    serializer_class = OfOwner
+
+    def get_serializer_context(self):
+        kinds = self.request.headers["X-Kinds"].split(",")
+        return {**super().get_serializer_context(), "kinds": kinds}
+
+
+def test_fields_that_are_replaced_for_each_request_take_what_rest_takes(serve, ann, mcp_as):
+    serve(sites=OwnedSites)
+    call = mcp_as("ann", HTTP_X_KINDS="big,small")
+    sent = {"name": "hq", "slug": "hq", "kind": "big", "owner": "ann"}
+    result = call("sites__create", sent)
+    assert result["isError"] is False, result
+    assert list(Site.objects.values_list("slug", "owner__username")) == [("hq", "ann")]
+    refused = call("sites__create", {**sent, "slug": "b", "kind": "huge", "owner": "nobody"})
+    paths = [each["path"] for each in refused["_meta"]["toolbooth"]["problems"]]
+    assert paths == ["$.kind", "$.owner"]
+    by_name = call("sites__create", {**sent, "slug": "c", "owner": {"username": "ann"}})
+    assert by_name["isError"] is False
+    refused = call("sites__create", {**sent, "slug": "d", "owner": {"password__startswith": "p"}})
+    assert [each["code"] for each in refused["_meta"]["toolbooth"]["problems"]] == ["unknown-key"]
+    assert Site.objects.count() == 2
+
+
+class NeedsInstance(SiteSerializer):
+    def __init__(self, instance, *args, **kwargs):
+        super().__init__(instance, *args, **kwargs)
+        self.fields["name"].max_length = 40 if self.context["request"] else 0
+
+
+def test_a_serializer_that_must_be_given_an_instance_is_given_one(serve, mcp):
+    class Given(Sites):
+        serializer_class = NeedsInstance
+
+    found = serve(sites=Given)
+    assert found.left_out == ()
+    site = Site.objects.create(name="hq")
+    result = mcp("sites__partial_update", {"id": site.pk, "name": "main"})
+    assert result["isError"] is False, result
+    assert Site.objects.get().name == "main"
+
+
+def test_a_body_in_the_settings_may_need_a_context(serve, settings_of, mcp_as, ann):
+    class Plain(Sites):
+        def create(self, request, *args, **kwargs):
+            made = OfEvent(data=request.data, context={"event": "open"})
+            made.is_valid(raise_exception=True)
+            made.save()
+            return Response(made.data, 201)
+
+    settings_of(TOOLBOOTH={"BODIES": {"sites__create": OfEvent}})
+    found = serve(sites=Plain)
+    assert (found.left_out, found.wrong_entries) == ((), ())
+    assert [*properties(found, "sites__create")][:2] == ["name", "slug"]
+    assert mcp_as("ann")("sites__create", {"name": "hq", "slug": "hq"})["isError"] is False
+    assert Site.objects.get().slug == "hq"
+
+
+class ScopedManager(models.Manager):
+    def get_queryset(self):
+        raise RuntimeError("there is no scope")
+
+
+def test_filters_are_described_though_the_manager_needs_a_scope(serve, monkeypatch):
+    class Filtered(Sites):
+        filter_backends = (DjangoFilterBackend,)
+        filterset_fields = ("name",)
+
+    scoped = ScopedManager()
+    scoped.model = Site
+    monkeypatch.setattr(Site, "objects", scoped)
+    found = serve(sites=Filtered)
+    assert found.left_out == ()
+    assert "name" in properties(found, "sites__list")
 
 
 class Awkward(serializers.ModelSerializer):

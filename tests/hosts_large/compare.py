@@ -221,8 +221,6 @@ def difference(rest: Any, mcp: Any) -> str:
     """Where two outcomes differ, in few words."""
 
     words = [f"REST {rest.kind}, MCP {mcp.kind}"]
-    if rest.rows != mcp.rows:
-        words.append(f"rows (came: MCP, went: REST): {twins.changes(mcp.rows, rest.rows)}")
     if rest.kind != mcp.kind or not is_equal_answer(rest.answer, mcp.answer):
         one, two = json.dumps(rest.answer, sort_keys=True), json.dumps(mcp.answer, sort_keys=True)
         at = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
@@ -230,6 +228,8 @@ def difference(rest: Any, mcp: Any) -> str:
         words.append(
             f"answers from {start}: REST {one[start : at + 200]} MCP {two[start : at + 200]}"
         )
+    if rest.rows != mcp.rows:
+        words.append(f"rows (came: MCP, went: REST): {twins.changes(mcp.rows, rest.rows)}")
     return "; ".join(words)
 
 
@@ -273,8 +273,14 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
     for tool, action in project().actions.items():
         if action.method == "GET":
             yield tool, address(tool)
-            if "page" in properties(tool):
+            if "page" in properties(tool) and "page" not in _controls(tool):
                 yield tool, {**address(tool), "page": 1}
+
+
+def _controls(tool: str) -> Any:
+    """The arguments of a tool that REST does not have, by what its help says."""
+    told = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
+    return told.get("protocol", ()) if isinstance(told, dict) else ()
 
 
 def _prepare() -> None:

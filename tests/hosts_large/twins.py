@@ -26,7 +26,6 @@ Rows = dict[str, list[str]]
 """Every row of every table, as text in which what differs each time has been replaced."""
 
 ENDPOINT = endpoint_path()
-START = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.I)
 _DATABASES: tuple[str, ...] = getattr(host, "DATABASES", ("default",))
@@ -177,7 +176,7 @@ def _plain_text(text: str, name: str, sent: Any) -> Any:
             return plain(json.loads(text), name, sent)
         except ValueError:
             pass
-    text = _STAMP.sub(lambda each: _stamp(each[0]), text)
+    text = _STAMP.sub(lambda each: each[0] if each[0] in str(sent) else _stamp(each[0]), text)
     text = _UUID.sub(lambda each: each[0] if _is_known(each[0], sent) else "uuid", text)
     for pattern in getattr(host, "RANDOM_TEXTS", ()):
         text = re.sub(pattern, "random", text)
@@ -185,16 +184,16 @@ def _plain_text(text: str, name: str, sent: Any) -> Any:
 
 
 def _stamp(text: str) -> str:
-    """A time in UTC or near it: hosts write times in several zones, and nothing here is prepared
-    within a day of its call but by the clock.
+    """ "now" for a time within an hour of the call, and for one with microseconds: only a clock, and
+    what is reckoned from it, has them.
     """
     try:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         return text
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    now = datetime.now(UTC)
-    return "now" if abs((now - moment).total_seconds()) < 3600 else text
+    is_now = abs((datetime.now(UTC) - moment).total_seconds()) < 3600
+    return "now" if is_now or moment.microsecond else text
 
 
 def _is_known(text: str, sent: Any) -> bool:

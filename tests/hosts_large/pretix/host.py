@@ -62,8 +62,14 @@ RANDOM = {
     "unique_serial",
     "web_secret",
 }
-RANDOM_TEXTS = (r"(?<=pub/)[^\"' ]+", r"(?<=cachedfiles/)[^\"' ]+")
-"""Names of stored files, which end in random letters."""
+RANDOM_TEXTS = (
+    r"(?<=pub/)[^\"' ]+",
+    r"(?<=cachedfiles/)[^\"' ]+",
+    r"/order/\w+/\w+",
+    r"(?<=/invite/)\w+",
+    r"\b[A-Z0-9]{16}\b",
+)
+"""Names of stored files, which end in random letters, secrets in links, and codes of vouchers in mails."""
 
 CHANGED_TABLES = ("pretixbase_devicelastseen",)
 
@@ -132,7 +138,7 @@ _ADDRESS: dict[str, Any] = {
     "vat_id": "",
 }
 _NEW_ORDER: dict[str, Any] = {
-    "code": "NEWO1",
+    "code": "NEW97",
     "email": "bob@example.org",
     "locale": "en",
     "status": "n",
@@ -177,7 +183,7 @@ _EVENT_ROW: dict[str, Any] = {
 }
 _EXPORT: dict[str, Any] = {
     "export_identifier": "orderlist",
-    "export_form_data": {"_format": "xlsx", "date_range": "week_this/-"},
+    "export_form_data": {"_format": "xlsx", "date_range": "week_this"},
     "mail_subject": "Orders",
     "mail_template": "Here they are",
     "mail_additional_recipients": "",
@@ -189,7 +195,7 @@ _SUBEVENT: dict[str, Any] = {
     "name": {"en": "Second"},
     "date_from": _DATE,
     "active": True,
-    "item_price_overrides": [{"item": 3, "price": "4.00"}],
+    "item_price_overrides": [{"item": 5, "price": "4.00"}],
     "variation_price_overrides": [],
     "meta_data": {"kind": "tour"},
 }
@@ -239,7 +245,7 @@ WRITES: list[tuple[Any, ...]] = [
     ("item__update", {**_AT, "id": 1, **_PLAIN_ITEM}),
     ("item__partial_update", {**_AT, "id": 2, "active": False, "meta_data": {"day": "three"}}),
     ("item__partial_update", {**_AT, "id": 1, "picture": f"file:{FILE}"}),
-    ("item__destroy", {**_AT, "id": 2}),
+    ("item__destroy", {**_AT, "id": 3}),
     ("order__create", {**_AT, **_NEW_ORDER}),
     ("order__create", {**_AT, **_NEW_ORDER, "simulate": True}),
     ("order__partial_update", {**_AT, "code": "ABC12", "invoice_address": _ADDRESS}),
@@ -247,7 +253,7 @@ WRITES: list[tuple[Any, ...]] = [
         "order__partial_update",
         {**_AT, "code": "ABC12", "email": "new@example.org", "api_meta": {"a": 1}},
     ),
-    ("order__destroy", _ORDER),
+    ("order__destroy", {**_AT, "code": "ATEST"}),
     (
         "question__create",
         {
@@ -311,7 +317,7 @@ WRITES: list[tuple[Any, ...]] = [
             "limit_sales_channels": ["web", "api.kiosk"],
         },
     ),
-    ("discount__partial_update", {**_AT, "id": 1, "active": False}),
+    ("discount__partial_update", {**_AT, "id": 1, "active": False, "condition_min_count": 2}),
     (
         "team__create",
         {
@@ -360,8 +366,8 @@ WRITES: list[tuple[Any, ...]] = [
     ),
     ("itemvariation__partial_update", {**_AT, "item": 2, "id": 1, "active": False}),
     ("itemvariation__destroy", {**_AT, "item": 2, "id": 2}),
-    ("itemaddon__create", {**_AT, "item": 2, "addon_category": 2, "max_count": 2}),
-    ("itemaddon__partial_update", {**_AT, "item": 1, "id": 1, "min_count": 1}),
+    ("itemaddon__create", {**_AT, "item": 2, "addon_category": 1, "min_count": 0, "max_count": 2}),
+    ("itemaddon__partial_update", {**_AT, "item": 1, "id": 1, "min_count": 1, "max_count": 2}),
     ("itembundle__partial_update", {**_AT, "item": 1, "id": 1, "count": 2}),
     ("itembundle__destroy", {**_AT, "item": 1, "id": 1}),
     ("itemprogramtime__create", {**_AT, "item": 1, "start": _DATE, "end": _LATER}),
@@ -424,7 +430,7 @@ WRITES: list[tuple[Any, ...]] = [
     ("customer__anonymize", {**_OF, "identifier": "CACME"}),
     ("waitinglistentry__send_voucher", {**_AT, "id": 1}),
     ("checkinrpc_redeem__post", {**_OF, "lists": [1], "secret": "ticketABC122", "nonce": "n1"}),
-    ("checkinrpc_annul__post", {**_OF, "lists": [1], "nonce": "none"}),
+    ("checkinrpc_annul__post", {**_OF, "lists": [1], "nonce": "first"}),
     ("device_initialize__post", {"token": "spareacme", **_DEVICE_INFO}),
     ("device_update__post", _DEVICE_INFO),
     ("device_roll__post", {}),
@@ -433,7 +439,7 @@ WRITES: list[tuple[Any, ...]] = [
     ("pretixapi__event__create", {**_OF, **_EVENT_ROW}),
     ("pretixapi__event__create_2", {**_AT, **_EVENT_ROW, "slug": "party2"}),
     ("event__partial_update", {**_AT, "name": {"en": "Conf"}, "live": False}),
-    ("event__destroy", _AT),
+    ("event__destroy", {**_OF, "event": "empty"}),
     ("organizer__partial_update", {**_OF, "plugins": ["pretix.plugins.banktransfer"]}),
     (
         "customer__create",
@@ -508,7 +514,7 @@ WRITES: list[tuple[Any, ...]] = [
     ),
     ("voucher__partial_update", {**_AT, "id": 1, "max_usages": 5, "valid_until": _DATE}),
     ("voucher__destroy", {**_AT, "id": 2}),
-    ("waitinglistentry__create", {**_AT, "email": "w@example.org", "item": 2, "variation": 1}),
+    ("waitinglistentry__create", {**_AT, "email": "w@example.org", "item": 4}),
     (
         "cartposition__create",
         {

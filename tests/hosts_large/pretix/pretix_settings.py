@@ -51,7 +51,7 @@ TOOLBOOTH = {
     "BODIES": {
         # Five of the custom actions that declare no body.
         "orderpayment__confirm": _object([], send_email=_BOOLEAN, force=_BOOLEAN),
-        "orderposition__add_block": f"{_ORDERS}.BlockNameSerializer",
+        "orderposition__add_block": "pretix.api.serializers.orderchange.BlockNameSerializer",
         "giftcard__transact": _object(["value"], value=_TEXT, text=_TEXT),
         "order__extend": _object(["expires"], expires=_TEXT, force=_BOOLEAN),
         "order__mark_canceled": _object(
@@ -59,6 +59,8 @@ TOOLBOOTH = {
         ),
         # Creates that read their body with another serializer than their view's.
         "order__create": f"{_ORDERS}.OrderCreateSerializer",
+        "cartposition__create": "pretix.api.serializers.cart.CartPositionCreateSerializer",
+        "customer__create": "pretix.api.serializers.organizer.CustomerCreateSerializer",
         "orderpayment__create": f"{_ORDERS}.OrderPaymentCreateSerializer",
         "orderrefund__create": f"{_ORDERS}.OrderRefundCreateSerializer",
         "orderposition__create": (

@@ -159,6 +159,9 @@ def _event(organizer: Organizer, slug: str, plan: SeatingPlan, customer: Custome
         admission=True,
     )
     shirt = event.items.create(name="Shirt", default_price=Decimal("9.00"), category=extras)
+    event.items.create(name="Poster", default_price=Decimal("2.00"))
+    sold_out = event.items.create(name="Dinner", default_price=Decimal("60.00"))
+    event.quotas.create(name="Dinner", size=0).items.add(sold_out)
     large = shirt.variations.create(value="Large", position=1)
     shirt.variations.create(value="Small", position=2)
     ticket.addons.create(addon_category=extras, max_count=2)
@@ -183,8 +186,9 @@ def _event(organizer: Organizer, slug: str, plan: SeatingPlan, customer: Custome
     _order(
         event, ticket, large, None, f"{organizer.slug[0].upper()}XYZ9", status=Order.STATUS_PENDING
     )
+    _order(event, ticket, large, None, f"{organizer.slug[0].upper()}TEST", testmode=True)
     position = order.positions.first()
-    Checkin.objects.create(position=position, list=lists, datetime=SOLD)
+    Checkin.objects.create(position=position, list=lists, datetime=SOLD, nonce="first")
     _documents(event, order, position)
     _cards(organizer, event, customer, order, position)
     CartPosition.objects.create(
@@ -213,7 +217,13 @@ def _questions(event: Event, ticket: Item) -> None:
 
 
 def _order(
-    event: Event, ticket: Item, variation: Any, customer: Any, code: str, status: str = "p"
+    event: Event,
+    ticket: Item,
+    variation: Any,
+    customer: Any,
+    code: str,
+    status: str = "p",
+    **more: Any,
 ) -> Order:
     order = Order.objects.create(
         code=code,
@@ -227,6 +237,7 @@ def _order(
         customer=customer,
         secret=f"secret{code}",
         sales_channel=event.organizer.sales_channels.get(identifier="web"),
+        **more,
     )
     for at, (item, chosen, price) in enumerate(
         ((ticket, None, "23.00"), (variation.item, variation, "9.00")), start=1
@@ -316,6 +327,9 @@ def _of_plugins(event: Event, lists: Any) -> None:
 
 
 def _series(organizer: Organizer) -> None:
+    Event.objects.create(
+        organizer=organizer, name="Empty", slug="empty", date_from=START, currency="EUR"
+    )
     series = Event.objects.create(
         organizer=organizer,
         name="Series",

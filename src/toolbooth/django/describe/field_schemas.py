@@ -121,7 +121,11 @@ def _text_or_blank(schema: Json) -> Json:
 
 
 def _choices(schema: Json, found: Any) -> Json:
-    """With the empty choice if it is one, and with labels that say more than their values."""
+    """With the empty choice if it is one, and with labels that say more than their values. Choices
+    that are filled in for each request are not known: any value is taken, and the field decides.
+    """
+    if not found.choices:
+        return _without_choices(schema)
     if isinstance(found, serializers.MultipleChoiceField) and "items" in schema:
         made: Json = {**schema, "items": _with_blank(schema["items"], found)}
     else:
@@ -131,6 +135,13 @@ def _choices(schema: Json, found: Any) -> Json:
     if not telling or len(labels) > MOST_LABELS:
         return made
     return with_words(made, ", ".join(telling))
+
+
+def _without_choices(schema: Json) -> Json:
+    made = {key: each for key, each in schema.items() if key not in ("enum", "oneOf")}
+    if is_object(made.get("items")):
+        made["items"] = _without_choices(made["items"])
+    return made
 
 
 def _with_blank(schema: Json, found: Any) -> Json:

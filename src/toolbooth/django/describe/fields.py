@@ -26,6 +26,7 @@ from toolbooth.django.describe.field_schemas import (
     scalar_schema,
     trimmed,
 )
+from toolbooth.django.describe.lenient_schema import is_below_bare
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.relations import relation_of
 from toolbooth.jsonvalue import Json, is_array, is_object
@@ -155,13 +156,13 @@ class _BodyReader:
 
     def _related(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
         by_key = self._with_default(trimmed(schema), found)
-        relation = relation_of(found, path, by_key)
+        wide = _any_key(by_key) if is_below_bare(found) else by_key
+        relation = relation_of(found, path, wide)
         if relation is None:
             return Described(by_key, {})
         if not self.objects:
-            return _as_published(by_key)
-        both = relation.both_forms(by_key)
-        return Described(both, both, relation)
+            return Described(by_key, wide)
+        return Described(relation.both_forms(by_key), relation.both_forms(wide), relation)
 
     def _dictionary(
         self, schema: Json, found: Any, path: tuple[str, ...], body: Fields
@@ -216,6 +217,14 @@ def _models_default(found: Any) -> Any:
     except (FieldDoesNotExist, AttributeError):
         return empty
     return empty if value is NOT_PROVIDED or callable(value) else value
+
+
+def _any_key(by_key: Json) -> Json:
+    """The key of a relation whose field the project's code may replace for each request: a row may
+    then be named by its slug or its URL, and there may be none.
+    """
+    made: Json = {"type": ["string", "integer", "null"]}
+    return {**made, "default": by_key["default"]} if "default" in by_key else made
 
 
 # --- null ---

@@ -104,6 +104,17 @@ def readable(serializer: Any) -> Any:
     return serializer
 
 
+def makeable(found: Any) -> Any:
+    """What is declared for a body; a bare serializer in place of a class that needs a context."""
+    if not _is_serializer_class(found):
+        return found
+    try:
+        found()
+    except Exception:  # it looks at its context
+        return _bare_class(found)()
+    return found
+
+
 def bare(serializer: Any) -> Any:
     """A serializer with the fields that its class declares, without the project's code that
     chooses them.
@@ -117,6 +128,15 @@ def bare(serializer: Any) -> Any:
 def is_bare(serializer: Any) -> bool:
     """Whether a serializer is from `bare`."""
     return hasattr(serializer, _ORIGINAL)
+
+
+def is_below_bare(field: Any) -> bool:
+    """Whether a field is of a serializer from `bare`, or of one within it."""
+    while field is not None:
+        if is_bare(field):
+            return True
+        field = field.parent
+    return False
 
 
 def original_class(serializer: Any) -> Any:

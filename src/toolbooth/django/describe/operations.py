@@ -54,8 +54,15 @@ class BodySerializer:
     def of(self, view: Any) -> Any:
         """The serializer, as the view would make it for its request."""
         if self.declared is None:
-            return view.get_serializer()
+            return _made_by(view)
         return self.declared(context=plumbing.build_serializer_context(view))
+
+
+def _made_by(view: Any) -> Any:
+    try:
+        return view.get_serializer()
+    except TypeError:  # its `__init__` asks for an instance; None is what a create gives it
+        return view.get_serializer(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from rest_framework.viewsets import ViewSetMixin
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.lenient_schema import LenientSchema
+from toolbooth.django.describe.lenient_schema import LenientSchema, makeable
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
@@ -181,8 +181,8 @@ class RequestSchema(UntypedSchema):
         if self.declared_body.plain is not None:
             return dict.fromkeys(self.map_parsers(), _ANY_OBJECT)
         if self.declared_body.is_set:
-            return self.declared_body.serializer
-        return self._next_class().get_request_serializer()
+            return makeable(self.declared_body.serializer)
+        return makeable(self._next_class().get_request_serializer())
 
     def _get_serializer_name(
         self, serializer: Any, direction: Any, bypass_extensions: bool = False
