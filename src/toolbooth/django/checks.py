@@ -38,7 +38,7 @@ def check_entries(**_: Any) -> list[CheckMessage]:
 
 def check_tools(**_: Any) -> list[CheckMessage]:
     """W001: a tool goes without a control argument. W002: there are no tools. W003: a group that
-    holds nothing.
+    holds nothing. W004: the function in DESCRIBE fails.
     """
     found = _catalogue()
     if found is None:
@@ -56,7 +56,11 @@ def check_tools(**_: Any) -> list[CheckMessage]:
     unused = [
         Warning(f"{each.what}: {each.why}.", id="toolbooth.W003") for each in found.unused_patterns
     ]
-    return [*clashes, *unused]
+    failed = [
+        Warning(f"{each.what}: {each.why}.", hint=messages.DESCRIBED_WITHOUT, id="toolbooth.W004")
+        for each in found.describe_mistakes
+    ]
+    return [*clashes, *unused, *failed]
 
 
 def _catalogue() -> Any:

@@ -52,6 +52,8 @@ class Configuration:
     """Tools behind one tool: of a resource, of an app, or in groups, each of resources by name,
     with `*`.
     """
+    describe: str = ""
+    """The import path of a function that adds to the context of serializers that are described."""
     error_envelope: str = ""
     """The import path of a function that finds the errors by field in an answer of the API."""
     inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
@@ -135,7 +137,7 @@ def _is_number(value: Any) -> bool:
 def _is_import_path(value: Any) -> bool:
     try:
         return isinstance(value, str) and (not value or callable(import_string(value)))
-    except ImportError:
+    except Exception:  # the module, too, may fail
         return False
 
 
@@ -185,6 +187,7 @@ _RULES: Mapping[str, Rule] = {
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",
     ),
     "BODIES": (_is_named, _always(messages.BODIES_VALUES)),
+    "DESCRIBE": (_is_import_path, _always(messages.FUNCTION_VALUES)),
     "ERROR_ENVELOPE": (_is_import_path, _always(messages.FUNCTION_VALUES)),
     "INHERITED_BODIES": _TEXTS,
     "INNER_MIDDLEWARE": (

@@ -31,6 +31,7 @@ EMPTY_FILTER = "is empty, and would be ignored: leave it out"
 FIELD_OF_THE_RESULT = "field of the result"
 NOT_IN_AN_ADDRESS = "is no value that the address of a row can hold"
 NOT_YOURS_TO_SEND = "is no field that you may send"
+FIELDS_NOT_KNOWN = "cannot be used here: the fields of a row are not known before the call"
 NAMES_NO_FIELD = "names no field; leave it out to be shown all"
 
 
@@ -122,6 +123,7 @@ DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
 )
 MIDDLEWARE_VALUES = '"auto", "none" or a list of import paths'
+DESCRIBED_WITHOUT = "The tools are published as if the function had returned nothing for them."
 FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."

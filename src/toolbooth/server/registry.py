@@ -145,6 +145,7 @@ class ToolRegistry:
         access_check: AccessCheck | None = None,
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
+        help_schema: Callable[[], Mapping[str, Any] | None] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
@@ -165,6 +166,7 @@ class ToolRegistry:
             access_check=access_check,
             variant=variant,
             extra_help=extra_help,
+            help_schema=help_schema,
         )
         return self._register(made if self.help is None else with_help(made, self.help, self.find))
 

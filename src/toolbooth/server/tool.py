@@ -124,6 +124,10 @@ class Tool:
     """Of a dispatcher: its sub-tools."""
     extra_help: Callable[[], Mapping[str, Any]] | None = None
     """What help adds to the tool's fields."""
+    help_schema: Callable[[], Mapping[str, Any] | None] | None = None
+    """The input schema for the caller who asks for help, if not all callers may send the same;
+    None: that of the contract.
+    """
     variant: Variant | None = None
     """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
     access_check: AccessCheck | None = None
@@ -139,6 +143,12 @@ class Tool:
     @property
     def name(self) -> str:
         return self.contract.name
+
+    @property
+    def schema_for_caller(self) -> Mapping[str, Any]:
+        """The exact input schema, with the fields that this caller may send."""
+        own = None if self.help_schema is None else self.help_schema()
+        return self.contract.schema if own is None else own
 
     @property
     def controls(self) -> Mapping[str, Any]:

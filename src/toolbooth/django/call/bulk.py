@@ -160,7 +160,8 @@ def _list_of_rows(single: Arguments, properties: Mapping[str, Any], most: int) -
     required = [name for name in single.required if name in names]
     row = {
         "type": "object",
-        "properties": {name: properties[name] for name in names},
+        # Some fields are taken, and not published: not all callers have them.
+        "properties": {name: properties[name] for name in names if name in properties},
         "required": required,
         "additionalProperties": False,
     }
@@ -250,9 +251,9 @@ class BulkCreate:
         declared: dict[JsonPath, Declared] = {}
         if missing and not arguments.whole:
             row = missing[0].path[1]
-            declared[self.key, row] = declared_arguments(
-                arguments, arguments.named("body").values()
-            )
+            body = arguments.named("body").values()
+            names = [name for name in arguments.published if name in body]
+            declared[self.key, row] = declared_arguments(arguments, names)
         return ToolInputError(problems, tool=self.call.tool, declared=declared)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.django import messages
+from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.errors import Declared, Problem, ToolInputError
@@ -69,12 +70,16 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
     sent, asked = split_controls(arguments, call.arguments.controls)
     if asked.filter_keys is None:
         return
+    name = next(name for name, own in call.arguments.controls.items() if own == "filter_keys")
     try:
-        fields: Json = getattr(call.view(who, sent).get_serializer(), "fields", {})
+        serializer = asked_serializer(call.view(who, sent), lambda view: view.get_serializer())
     except REFUSALS:
         return  # the view says so itself
+    if serializer is None:
+        unknown = Problem(code="invalid", path=(name,), message=messages.FIELDS_NOT_KNOWN)
+        raise ToolInputError([unknown], tool=call.tool)
+    fields: Json = getattr(serializer, "fields", {})
     shown = tuple(name for name, field in fields.items() if not field.write_only)
-    name = next(name for name, own in call.arguments.controls.items() if own == "filter_keys")
     problems = [
         _no_such_field(key, (name, index), shown)
         for index, key in enumerate(asked.filter_keys)

@@ -188,7 +188,7 @@ def refusal(
     problems = [_with_choices(each, arguments) for each in problems_of(response, arguments, action)]
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
-        declared = {(): declared_arguments(arguments, arguments.slots)} if missing else {}
+        declared = {(): declared_arguments(arguments, arguments.published)} if missing else {}
         return ToolInputError(
             problems, tool=tool, declared=declared, untouched=_is_untouched(response, action)
         )

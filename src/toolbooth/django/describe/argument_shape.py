@@ -5,23 +5,47 @@ lists.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from toolbooth.boundary.keys.declared import declared_among
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.relations import mark_names
 from toolbooth.errors import Declared
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server.controls import with_controls
 from toolbooth.shape import Shape
 
 
 def argument_shape(arguments: Arguments) -> Shape:
     """What a tool takes, its control arguments included."""
+    shape = _shape(arguments)
+    if arguments.offered:
+        _list_only(arguments.schema(arguments.properties), shape)
+    return shape
+
+
+def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
+    """Some of the arguments of a tool, for a refusal of its view."""
+    return declared_among(names, _shape(arguments).objects)
+
+
+def _shape(arguments: Arguments) -> Shape:
     shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     mark_names(shape, arguments.relations)
     return with_controls(shape, arguments.controls)
 
 
-def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
-    """Some of the arguments of a tool, for a refusal of its view."""
-    return declared_among(names, argument_shape(arguments).objects)
+def _list_only(published: Any, shape: Shape) -> None:
+    """Have refusals list only the fields that are published: some callers may send more."""
+    if not is_object(published):
+        return
+    known: Json = published.get("properties") or {}
+    for form in shape.objects:
+        if known and form.additional is None:
+            form.names = tuple(name for name in form.names if name in known)
+            for name in form.names:
+                _list_only(known[name], form.fields[name].shape)
+    for form in shape.arrays:
+        if form.items is not None:
+            _list_only(published.get("items"), form.items)

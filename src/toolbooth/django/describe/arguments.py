@@ -16,6 +16,7 @@ from toolbooth.django.describe.openapi import Unknowable, as_plain
 from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.paging import Bound
 from toolbooth.django.describe.parameters import Parameter
+from toolbooth.django.describe.two_users import merged, united
 from toolbooth.jsonvalue import Json
 
 RequestPart = Literal["path", "query", "header", "body"]
@@ -80,20 +81,30 @@ class Arguments(Fields):
         """What a control argument is called here; None: it is not taken."""
         return next((name for name, own in self.controls.items() if own == control), None)
 
+    @property
+    def published(self) -> list[str]:
+        """The arguments that are published, without control arguments."""
+        return [name for name in self.slots if name in self.properties]
+
     def named(self, part: RequestPart) -> dict[str, str]:
         """What the arguments of one part are called there, and here."""
         return {slot.name: name for name, slot in self.slots.items() if slot.part == part}
 
 
-def arguments_of(operation: Operation) -> Arguments:
-    """The arguments of an operation. Raises Unknowable."""
+def arguments_of(operation: Operation, for_superuser: Operation | None = None) -> Arguments:
+    """The arguments of an operation. `for_superuser` is the same operation with other fields in its
+    body. Raises Unknowable.
+    """
     made = Arguments(definitions=operation.definitions, plain=operation.plain)
     body = _body(operation)
-    row_key = _row_key(operation, body)
+    if for_superuser is not None and body is not None:
+        body = _with_fields_of(for_superuser, body)
+        made.definitions = united(made.definitions, for_superuser.definitions)
+    row_key = _row_key(operation, for_superuser, body)
     needed = body is not None and row_key in body.required
     if body is not None and row_key is not None:
         _drop(body, row_key)
-    taken = set(body.properties) if body is not None else set[str]()
+    taken = set(body.wide) if body is not None else set[str]()
     for name, parameter in operation.path.items():
         called = parameter.documented_as or (operation.key if name == "pk" else name)
         own = _free(called, "in_path", {*taken, *made.slots})
@@ -111,25 +122,30 @@ def arguments_of(operation: Operation) -> Arguments:
         _add_body(made, body)
         made.whole = operation.body is not None and operation.body.get("type") == "array"
     made.properties, made.wide = as_plain(made.properties), as_plain(made.wide)
-    made.definitions = as_plain(made.definitions)
+    made.definitions, made.offered = as_plain(made.definitions), as_plain(made.offered)
     return made
 
 
-def _row_key(operation: Operation, body: Fields | None) -> str | None:
+def _row_key(
+    operation: Operation, for_superuser: Operation | None, body: Fields | None
+) -> str | None:
     """The field of the body that is the key by which the path names the row. One argument is both,
     since an update cannot give a row another key.
     """
     key = operation.key
     lookup: str = getattr(operation.action.view, "lookup_field", "pk")
     is_by_key = operation.assigns_key and "pk" in operation.path and lookup in ("pk", key)
-    if body is None or not is_by_key or key not in body.properties:
+    if body is None or not is_by_key or key not in body.wide:
         return None
-    fields: Any = getattr(operation.serializer, "fields", {})
-    return key if getattr(fields.get(key), "source", None) in ("pk", key) else None
+    described = [operation] if for_superuser is None else [operation, for_superuser]
+    fields: list[Any] = [getattr(each.serializer, "fields", {}).get(key) for each in described]
+    sources = {each.source for each in fields if each is not None}
+    return key if sources and sources <= {"pk", key} else None
 
 
 def _drop(body: Fields, name: str) -> None:
-    del body.properties[name], body.wide[name]
+    for named in (body.properties, body.wide, body.offered):
+        named.pop(name, None)
     if name in body.required:
         body.required.remove(name)
 
@@ -193,10 +209,21 @@ def _body(operation: Operation) -> Fields | None:
     raise Unknowable(messages.BODY_WITHOUT_FIELDS)
 
 
+def _with_fields_of(operation: Operation, body: Fields) -> Fields:
+    """A body with the fields of another description; without them, if these cannot be sent."""
+    try:
+        others = _body(operation)
+    except Unknowable:
+        return body
+    is_same_kind = others is not None and (WHOLE_BODY in others.wide) == (WHOLE_BODY in body.wide)
+    return merged(body, others) if others is not None and is_same_kind else body
+
+
 def _add_body(made: Arguments, body: Fields) -> None:
     made.left_out += body.left_out
     made.properties |= body.properties
     made.wide |= body.wide
     made.required += body.required
     made.relations |= body.relations
-    made.slots |= {name: Slot(part="body", name=name) for name in body.properties}
+    made.offered |= body.offered
+    made.slots |= {name: Slot(part="body", name=name) for name in body.wide}

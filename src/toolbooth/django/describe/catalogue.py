@@ -42,16 +42,18 @@ from toolbooth.django.describe.declared_bodies import (
     unused_patterns_of_bodies,
 )
 from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action, discover
+from toolbooth.django.describe.extra_context import ExtraContext, extra_context
 from toolbooth.django.describe.extra_help import (
     extra_help_of_function,
     extra_help_of_view,
+    help_schema_of_view,
     help_variant_of_view,
 )
 from toolbooth.django.describe.gateway_arguments import offer
 from toolbooth.django.describe.grouping import grouped, unused_patterns
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.openapi import Unknowable
-from toolbooth.django.describe.operations import operation
+from toolbooth.django.describe.operations import operations
 from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.describe.verbatim import verbatim_mistakes, with_verbatim
 from toolbooth.django.results.continuation import Continuation
@@ -102,6 +104,8 @@ class Catalogue:
     """Tools whose actions do not declare a body: they are called without one."""
     wrong_entries: tuple[LeftOut, ...] = ()
     """Entries of `BODIES` and `VERBATIM` that name nothing, or cannot be used."""
+    describe_mistakes: tuple[LeftOut, ...] = ()
+    """What was wrong with the function in `DESCRIBE`: the tools were described without it."""
 
 
 _lock = threading.Lock()
@@ -170,6 +174,7 @@ def build(chosen: Configuration) -> Catalogue:
         unused_patterns=tuple(made.unused_patterns),
         undeclared_bodies=tuple(made.undeclared_bodies),
         wrong_entries=tuple(made.wrong_entries),
+        describe_mistakes=tuple(LeftOut(*each) for each in made.context.complaints()),
     )
 
 
@@ -179,6 +184,7 @@ class _Building:
 
     chosen: Configuration
     registry: ToolRegistry = field(init=False)
+    context: ExtraContext = field(init=False)
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
     body_names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     left_out: list[LeftOut] = field(default_factory=list[LeftOut])
@@ -199,6 +205,7 @@ class _Building:
 
     def __post_init__(self) -> None:
         chosen = self.chosen
+        self.context = extra_context(chosen.describe)
         words = chosen.instructions or instructions(chosen.arguments) or None
         self.registry = ToolRegistry(
             chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
@@ -256,11 +263,11 @@ class _Building:
     def add(self, name: str, action: Action) -> None:
         try:
             declared = declared_body(name, action, self.chosen)
-            described = operation(action, declared)
+            described, for_superuser = operations(action, declared, self.context)
             if described is None:
                 self.left_out.append(LeftOut(name, messages.EXCLUDED))
                 return
-            arguments = arguments_of(described)
+            arguments = arguments_of(described, for_superuser)
             clashes = offer(arguments, described, self.chosen)
         except WrongBody as reason:
             self.wrong_entries.append(LeftOut(entry_of_bodies(name), str(reason)))
@@ -311,6 +318,7 @@ class _Building:
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=takes_rows),
             extra_help=partial(extra_help_of_view, arguments, most_rows),
+            help_schema=help_schema_of_view(call),
         )
 
     def add_bulk(self, call: SyncInvocation) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbooth.contract import Contract
+from toolbooth.django.call.caller import caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
@@ -25,13 +26,21 @@ def help_variant_of_view(
     return None if name is None else help_variant(name, call.tool, find, access_check)
 
 
+def help_schema_of_view(call: SyncInvocation) -> Callable[[], Json | None] | None:
+    """Finds the input schema for the caller who asks; None if all callers may send the same."""
+    return (lambda: call.schema_for(caller())) if call.body_serializer.dynamic else None
+
+
 def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
     """What help tells of a tool beside its fields; `most`: so many rows can be made in one call,
     None: one.
     """
     filters = filters_of(arguments)
     controls = {name: CONTROL_ARGUMENTS[own].meaning for name, own in arguments.controls.items()}
-    relations = dict(_relations(arguments.relations, ""))
+    published = {
+        name: each for name, each in arguments.relations.items() if name in arguments.properties
+    }
+    relations = dict(_relations(published, ""))
     made: Json = {}
     if filters:
         made["filters"] = filters

@@ -21,14 +21,21 @@ from rest_framework.fields import empty
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import (
-    ANY_ITEMS,
     as_number,
     scalar_schema,
     trimmed,
 )
 from toolbooth.django.describe.lenient_schema import is_below_bare
 from toolbooth.django.describe.openapi import Unknowable
-from toolbooth.django.describe.relations import relation_of
+from toolbooth.django.describe.relations import key_schema, relation_of
+from toolbooth.django.describe.taken_values import (
+    LISTS,
+    item_of,
+    opened,
+    reads_by_own_code,
+    taken_by,
+    taken_by_own_serializer,
+)
 from toolbooth.jsonvalue import Json, is_array, is_object
 
 has_override: Any = untyped_has_override
@@ -36,11 +43,6 @@ has_override: Any = untyped_has_override
 MOST_DIGITS = 15
 """Digits that a number of any client keeps."""
 
-_LISTS: Any = (
-    serializers.ListSerializer,
-    serializers.ListField,
-    serializers.ManyRelatedField,
-)
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
 
 
@@ -57,6 +59,10 @@ class Fields:
     """Where relations are among the fields: a Relation, or the same for what is below."""
     left_out: list[str] = field(default_factory=list[str])
     """Fields that cannot be sent, with the reason."""
+    offered: dict[str, Json] = field(default_factory=dict[str, Json])
+    """Fields of a body as they are published to callers who may send all of them. Empty if no
+    caller may send more than others.
+    """
 
 
 class Described(NamedTuple):
@@ -111,14 +117,19 @@ class _BodyReader:
         branch, takes_null = _without_null(schema)
         if takes_null:
             return _with_null(self.value(branch, found, path, body))
-        if found is None or has_override(found, "field"):
-            return _as_published(trimmed(schema))
+        if found is None:
+            return _as_published(opened(trimmed(schema)))
+        if has_override(found, "field"):
+            return Described(opened(trimmed(schema)), taken_by(found, schema))
         if _has_own_code(found):
             return self._of_own_code(schema, found)
-        if isinstance(found, _LISTS):
+        if isinstance(found, LISTS):
             return self._list(schema, found, path, body)
         if isinstance(found, serializers.Serializer) and "properties" in schema:
-            return self._object(schema, found, path, body)
+            made = self._object(schema, found, path, body)
+            if not reads_by_own_code(found):
+                return made
+            return Described(made.published, taken_by_own_serializer(found, made.wide))
         if isinstance(found, serializers.RelatedField):
             return self._related(schema, found, path)
         if isinstance(found, serializers.DictField) and is_object(
@@ -137,8 +148,7 @@ class _BodyReader:
         return Described(published, {})
 
     def _list(self, schema: Json, found: Any, path: tuple[str, ...], body: Fields) -> Described:
-        child: Any = getattr(found, "child_relation", None) or found.child
-        item = self.value(schema.get("items", {}), child, path, body)
+        item = self.value(schema.get("items", {}), item_of(found), path, body)
         made = self._with_default({**trimmed(schema), "items": item.published}, found)
         relations = None if item.relations is None else [item.relations]
         return Described(made, {**made, "items": item.wide}, relations)
@@ -155,7 +165,7 @@ class _BodyReader:
         return Described(published, {**closed, "properties": inner.wide}, inner.relations or None)
 
     def _related(self, schema: Json, found: Any, path: tuple[str, ...]) -> Described:
-        by_key = self._with_default(trimmed(schema), found)
+        by_key = self._with_default(key_schema(found, trimmed(schema)), found)
         wide = _any_key(by_key) if is_below_bare(found) else by_key
         relation = relation_of(found, path, wide)
         if relation is None:
@@ -182,8 +192,8 @@ class _BodyReader:
             digits = found.max_digits
             if digits and digits <= MOST_DIGITS:
                 return Described(as_number(made), made)
-        if made.get("items") is ANY_ITEMS:
-            return Described(made, {**made, "items": {}})
+        if isinstance(found, serializers.JSONField):
+            return Described(opened(made), taken_by(found, made))
         return _as_published(made)
 
     def _with_default(self, schema: Json, found: Any) -> Json:
@@ -272,11 +282,7 @@ def _without(schema: Json, keyword: str) -> Json:
 
 def _has_own_code(found: Any) -> bool:
     """Whether a field, not a serializer, reads what is sent by a project's own code."""
-    if isinstance(found, serializers.BaseSerializer):
-        return False
-    cls: Any = found.__class__
-    readers: tuple[Any, ...] = (cls.to_internal_value, cls.run_validation)
-    return not all(each.__module__.startswith("rest_framework.") for each in readers)
+    return not isinstance(found, serializers.BaseSerializer) and reads_by_own_code(found)
 
 
 def _is_of_no_kind(found: Any) -> bool:

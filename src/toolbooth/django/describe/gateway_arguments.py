@@ -36,7 +36,7 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
         arguments, described, chosen.max_page_size
     ).items():
         published = names.get(name)
-        if published in arguments.properties:
+        if published in arguments.wide:
             if _is_clash(name, published, arguments, described):
                 clashes.append(published)
         elif published is not None:

@@ -34,8 +34,14 @@ class LenientSchema(UntypedSchema):
         found = UntypedSchema._get_serializer(self)
         if found is not None:
             return found
-        cls = _class_of_view(self.view)
-        return None if cls is None else _made(cls, self.view)
+        return from_class_of_view(self.view)
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """A list of which no serializer is known is a list too."""
+        if UntypedSchema._is_list_view(self, serializer):
+            return True
+        is_list = getattr(self.view, "action", None) == "list" and self.method == "GET"
+        return is_list and serializer is None and self.get_response_serializers() is None
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
         serializer = plumbing.force_instance(serializer)
@@ -65,6 +71,19 @@ def _any_value(field: Any, error: Exception) -> Json | None:
     return None if field.read_only else {}
 
 
+def from_class_of_view(view: Any) -> Any:
+    """A serializer of a view that could not make one itself, for example because its context needs
+    a query; None if its class is not known.
+    """
+    cls = _class_of_view(view)
+    if cls is None:
+        return None
+    try:
+        return readable(cls(context=plumbing.build_serializer_context(view)))
+    except Exception:  # it needs more context
+        return _bare_class(cls)()
+
+
 def _class_of_view(view: Any) -> Any:
     """The serializer class of a view; None if it has none."""
     found: Any
@@ -77,16 +96,6 @@ def _class_of_view(view: Any) -> Any:
 
 def _is_serializer_class(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, serializers.Serializer)
-
-
-def _made(cls: Any, view: Any) -> Any:
-    """A serializer of a view that could not make one itself, for example because its context needs
-    a query.
-    """
-    try:
-        return readable(cls(context=plumbing.build_serializer_context(view)))
-    except Exception:  # it needs more context
-        return _bare_class(cls)()
 
 
 # --- serializers without the project's code ---

@@ -59,6 +59,19 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+# Mistakes of the function in TOOLBOOTH["DESCRIBE"].
+
+
+def describe_failed(error: Exception) -> str:
+    """It raised."""
+    return f"raised {_reason(error)}"
+
+
+def describe_returned(value: object) -> str:
+    """It returned something else than a dict."""
+    return f"returned {type(value).__name__} instead of a dict"
+
+
 # Mistakes in TOOLBOOTH["BODIES"].
 
 NOT_A_BODY = (

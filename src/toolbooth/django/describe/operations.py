@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,7 +20,13 @@ from toolbooth.django.describe.declared_bodies import (
     plain_body,
 )
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.lenient_schema import is_bare, original_class, readable
+from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
+from toolbooth.django.describe.lenient_schema import (
+    from_class_of_view,
+    is_bare,
+    original_class,
+    readable,
+)
 from toolbooth.django.describe.openapi import References, Unknowable, body_in
 from toolbooth.django.describe.parameters import (
     Parameter,
@@ -34,7 +41,10 @@ from toolbooth.django.describe.spectacular import (
     plumbing,
     schema_of,
 )
+from toolbooth.django.describe.two_users import chooses_fields, have_same_fields, superuser
 from toolbooth.jsonvalue import Json, is_object
+
+logger = logging.getLogger("toolbooth.django")
 
 _METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
 _ACTIONS_WITH_ROWS = ("list", "retrieve")
@@ -103,15 +113,20 @@ class Operation:
         return self.leaves_body_open and self.action.method in _METHODS_WITH_BODY
 
 
-def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Operation | None:
+def operation(
+    action: Action,
+    declared: DeclaredBody = LEFT_TO_THE_VIEW,
+    context: ExtraContext = NO_CONTEXT,
+    user: Any = None,
+) -> Operation | None:
     """The operation of an action; None if `@extend_schema(exclude=True)` hides it. Call within
-    `describing`. `declared` is its body in the settings.
+    `describing`. `declared` is its body in the settings, `user` the one that it is described for.
 
     Raises:
         Unknowable: it takes a body of which nothing is known.
     """
     before = complaints()
-    schema = schema_of(action, declared)
+    schema = schema_of(action, declared, context, user)
     view = schema.view
     registry = plumbing.ComponentRegistry()
     raw: Json | None = schema.get_operation(action.path, action.regex, "/", action.method, registry)
@@ -151,6 +166,46 @@ def operation(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Oper
         leaves_body_open=schema.leaves_body_open,
         faults=tuple(complaints_since(before)) if takes_anything else (),
     )
+
+
+def operations(
+    action: Action, declared: DeclaredBody, context: ExtraContext
+) -> tuple[Operation | None, Operation | None]:
+    """The operation of an action, and the same as it is described for a superuser if that takes
+    another body. Raises what `operation` raises.
+    """
+    try:
+        first = operation(action, declared, context)
+    except Exception:  # there may be a serializer for some callers only
+        first = _for_superuser(action, declared, context)
+        if first is None:
+            raise
+        return first, None
+    if first is None or not first.body_serializer.dynamic:
+        return first, None
+    return first, _for_superuser(action, declared, context, other_than=first)
+
+
+def _for_superuser(
+    action: Action,
+    declared: DeclaredBody,
+    context: ExtraContext,
+    other_than: Operation | None = None,
+) -> Operation | None:
+    user = superuser()
+    if user is None:
+        return None
+    try:
+        # To make the serializer takes a fraction of the time that it takes to describe it.
+        if other_than is not None:
+            schema = schema_of(action, declared, context, user)
+            serializer = _serializer(schema, other_than.media_type)
+            if serializer is None or have_same_fields(other_than.serializer, serializer):
+                return None
+        return operation(action, declared, context, user)
+    except Exception:  # the code of the view needs a user that is in the database
+        logger.debug("%s cannot be described for a superuser", action.path, exc_info=True)
+        return None
 
 
 def _must_be_known(schema: Any) -> None:
@@ -213,14 +268,11 @@ def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
     item: Any = getattr(serializer, "child", serializer)
     if item is None:
         return BodySerializer()
-    chosen = _serializer_class(view)
     declared = original_class(item)
-    if not is_same_class(chosen, declared):
-        return BodySerializer(cls=declared, declared=declared)
-    chooses = is_bare(item) or has_own_code(
-        view.__class__, "get_serializer", "get_serializer_class"
-    )
-    changes = has_own_code(chosen, "__init__", "get_fields", "get_field_names")
+    changes = is_bare(item) or chooses_fields(item)
+    if not is_same_class(_serializer_class(view), declared):
+        return BodySerializer(cls=declared, declared=declared, dynamic=changes)
+    chooses = has_own_code(view.__class__, "get_serializer", "get_serializer_class")
     return BodySerializer(cls=declared, dynamic=chooses or changes)
 
 
@@ -238,11 +290,13 @@ def _serializer_class(view: Any) -> Any:
 
 def _shows(view: Any, action: Action) -> str:
     """The first field of the rows, as far as can be said without a caller."""
-    if action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
+    is_generic = issubclass(view.__class__, GenericAPIView)
+    if not is_generic or action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
         return ""
-    try:
-        is_generic = issubclass(view.__class__, GenericAPIView)
-        fields = view.get_serializer().fields.items() if is_generic else ()
-        return next((name for name, field in fields if not field.write_only), "")
-    except Exception:  # it looks at the caller, or there is none
-        return ""
+    for make in (view.get_serializer, lambda: from_class_of_view(view)):
+        try:
+            fields: Any = getattr(make(), "fields", {})
+        except Exception:  # it looks at the caller, or there is none
+            continue
+        return next((name for name, field in fields.items() if not field.write_only), "")
+    return ""

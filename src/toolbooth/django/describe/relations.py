@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.field_schemas import without_least_length
+from toolbooth.django.describe.readers import has_own_code
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.server.redact import is_secret_name
@@ -70,6 +71,20 @@ class Relation:
         annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
         key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
         return {**annotations, "anyOf": [key, self.by_object]}
+
+
+def key_schema(found: Any, documented: Json) -> Json:
+    """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
+    type takes its own.
+    """
+    if not isinstance(found, serializers.SlugRelatedField):
+        return documented
+    try:
+        column: Any = _model_field(found.get_queryset().model, str(found.slug_field))
+    except Exception:  # no column, or whose rows they are, only a real caller can tell
+        return documented
+    own = _type(column)
+    return documented if own == {"type": "string"} else {**documented, **own}
 
 
 def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | None:
@@ -232,6 +247,10 @@ def _key(
     relation: Relation, field: Any, sent: Mapping[str, Any], path: JsonPath, problems: list[Problem]
 ) -> Any:
     """The key of the one row that an object names."""
+    # For this caller it may be another field, which takes objects of its own.
+    is_relation = isinstance(field, serializers.RelatedField)
+    if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
+        return sent
     if not sent:
         message = messages.names_no_row(tuple(relation.lookups))
         problems.append(Problem(code="invalid", path=path, message=message))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from copy import deepcopy
 from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
@@ -22,6 +23,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.schemas import DefaultSchema
+from rest_framework.serializers import BaseSerializer
 from rest_framework.settings import api_settings
 from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSetMixin
@@ -29,15 +31,18 @@ from rest_framework.viewsets import ViewSetMixin
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
 from toolbooth.django.describe.lenient_schema import LenientSchema, makeable
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
+from toolbooth.django.describe.two_users import anonymous_user
 from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible_kwargs
 from toolbooth.jsonvalue import Json
 
 plumbing: Any = untyped_plumbing
 spectacular: Any = untyped_settings
 UntypedSchema: Any = AutoSchema
+_serializer: Any = BaseSerializer
 
 _SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
@@ -73,9 +78,15 @@ def _refuse_query(*_: Any) -> Any:
     raise RuntimeError(messages.NO_QUERY)
 
 
-def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
-    """The schema of an action's view: a `RequestSchema`. Its view has a request that came from
-    nobody. `declared` is its body in the settings.
+def schema_of(
+    action: Action,
+    declared: DeclaredBody = LEFT_TO_THE_VIEW,
+    context: ExtraContext = NO_CONTEXT,
+    user: Any = None,
+) -> Any:
+    """The schema of an action's view: a `RequestSchema`. Its view has a request of `user`, or of an
+    anonymous one. `declared` is its body in the settings, `context` what the project adds to its
+    serializers' context.
     """
     generator: Any = SchemaGenerator()
     view = generator.create_view(action.callback, action.method)
@@ -84,12 +95,15 @@ def schema_of(action: Action, declared: DeclaredBody = LEFT_TO_THE_VIEW) -> Any:
     view.request = APIRequestFactory().generic(action.method, action.path)
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     view.request.META["HTTP_ACCEPT"] = ACCEPT
+    view.request.user = anonymous_user() if user is None else user
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
+    context.add(view, action)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
     schema.declared_body = declared
+    schema.path, schema.path_regex, schema.method = action.path, action.regex, action.method
     return schema
 
 
@@ -181,8 +195,23 @@ class RequestSchema(UntypedSchema):
         if self.declared_body.plain is not None:
             return dict.fromkeys(self.map_parsers(), _ANY_OBJECT)
         if self.declared_body.is_set:
-            return makeable(self.declared_body.serializer)
-        return makeable(self._next_class().get_request_serializer())
+            return self._in_context(self.declared_body.serializer)
+        return self._in_context(self._next_class().get_request_serializer())
+
+    def _in_context(self, found: Any) -> Any:
+        """A serializer that is declared, as its class or without a context, made as the view would
+        make it: its fields may depend on the request.
+        """
+        is_class = isinstance(found, type) and issubclass(found, _serializer)
+        if not is_class and (not isinstance(found, _serializer) or found._context):
+            return found
+        context = plumbing.build_serializer_context(self.view)
+        try:
+            made: Any = found(context=context) if is_class else deepcopy(found)
+        except Exception:  # it needs more than describing has
+            return makeable(found)
+        made._context = context
+        return made
 
     def _get_serializer_name(
         self, serializer: Any, direction: Any, bypass_extensions: bool = False

@@ -56,9 +56,12 @@ def _configuration() -> Iterator[Finding]:
     found = [*check_configuration(), *check_entries()]
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
+    warned = [each for each in check_tools() if each.id == "toolbooth.W004"]
+    for each in warned:
+        yield Finding("warning", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
         yield Finding("error", messages.NO_HOSTS, messages.NAME_YOUR_HOSTS)
-    if not found:
+    if not found and not warned:
         yield Finding("ok", "the TOOLBOOTH setting")
 
 

@@ -309,7 +309,7 @@ def results_of(call: SyncInvocation, chosen: Configuration) -> PagedResults:
     # beforehand.
     if action.name == "create":
         name = control_names(chosen.arguments).get(TOKEN)
-        token = None if name in arguments.properties else name
+        token = None if name in arguments.wide else name
     source = ViewResults(call=call)
     return PagedResults(
         tool=call.tool,

@@ -32,7 +32,7 @@ _LONGEST_DESCRIPTION = 120
 
 def help_of(tool: Tool) -> Json:
     """The whole contract of one tool."""
-    schema = portable(tool.contract.schema)
+    schema = portable(tool.schema_for_caller)
     made: Json = {
         "tool": tool.name,
         "description": tool.contract.description,
@@ -195,7 +195,7 @@ def _refusal(code: ProblemCode, key: str, message: str) -> ToolInputError:
 
 def _outline(tool: Tool) -> Json:
     """What a tool does, and the names of what it takes."""
-    schema = portable(tool.contract.schema)
+    schema = portable(tool.schema_for_caller)
     required = list(schema.get("required", ()))
     optional = [name for name in schema.get("properties", {}) if name not in required]
     made: Json = {

@@ -1,0 +1,81 @@
+"""Which fields the serializer of one caller has: it may have fewer than were described, or others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
+from toolbooth.django.describe.taken_values import reads_by_own_code
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
+
+
+def own_fields(serializer: Any) -> dict[str, Any]:
+    """The fields that a caller may send. A hidden field ignores what is sent."""
+    fields: Mapping[str, Any] = serializer.fields
+    return {
+        name: each
+        for name, each in fields.items()
+        if not each.read_only and not isinstance(each, serializers.HiddenField)
+    }
+
+
+def unread(serializer: Any, value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """Where fields are sent that the serializer does not have, and would drop."""
+    if is_array(value):
+        child: Any = getattr(serializer, "child", serializer)
+        for index, each in enumerate(value):
+            yield from unread(child, each, (*path, index))
+    if not isinstance(serializer, serializers.Serializer) or not is_object(value):
+        return
+    if path and reads_by_own_code(serializer):
+        return
+    fields = own_fields(serializer)
+    for name, each in value.items():
+        if name in fields:
+            yield from unread(fields[name], each, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Json:
+    """The input schema of a tool with the fields of one caller. A partial update needs none of
+    them.
+    """
+    body = arguments.named("body")
+    offered = arguments.offered or {name: arguments.properties[name] for name in body}
+    beside = [name for name in arguments.properties if name not in body]
+    required = [name for name in arguments.required if name not in body]
+    if arguments.whole:
+        row = _narrowed(offered[WHOLE_BODY], serializer, is_partial=is_partial)
+        own: Json = {"properties": {WHOLE_BODY: row}, "required": [WHOLE_BODY]}
+    else:
+        own = _narrowed({"properties": offered}, serializer, is_partial=is_partial)
+    slots = [name for name in beside if name in arguments.slots]
+    controls = [name for name in beside if name not in arguments.slots]
+    properties = {
+        **{name: arguments.properties[name] for name in slots},
+        **own["properties"],
+        **{name: arguments.properties[name] for name in controls},
+    }
+    return {**arguments.schema(properties), "required": [*required, *own["required"]]}
+
+
+def _narrowed(schema: Json, found: Any, *, is_partial: bool) -> Json:
+    """The schema of a value, with only those fields that a caller's serializer has."""
+    if is_object(schema.get("items")):
+        child: Any = getattr(found, "child", found)
+        return {**schema, "items": _narrowed(schema["items"], child, is_partial=is_partial)}
+    is_plain = isinstance(found, serializers.Serializer) and is_object(schema.get("properties"))
+    if not is_plain:
+        return schema
+    fields = own_fields(found)
+    properties = {
+        name: _narrowed(each, fields[name], is_partial=is_partial)
+        for name, each in schema["properties"].items()
+        if name in fields
+    }
+    required = [name for name in properties if fields[name].required and not is_partial]
+    return {**schema, "properties": properties, "required": required}

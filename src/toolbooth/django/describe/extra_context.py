@@ -1,0 +1,93 @@
+"""What a project adds to the context of serializers while its views are described:
+`TOOLBOOTH["DESCRIBE"]`.
+
+For serializers that cannot be made without an object which only a real request leads to: the event
+or the organisation that the path names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.module_loading import import_string
+
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.discovery import Action
+from toolbooth.jsonvalue import is_mapping, listed
+
+_MOST_NAMED = 4
+"""Paths in one complaint."""
+
+Describe = Callable[[Action, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraContext:
+    """The project's function, and what was wrong with its results."""
+
+    function: Describe | None = None
+    mistakes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """What was wrong, and with which actions."""
+
+    def add(self, view: Any, action: Action) -> None:
+        """Add what the project's function returns to the serializer context of a view."""
+        given = self._given(view, action)
+        if not given:
+            return
+        own: Any = getattr(view, "get_serializer_context", None)
+
+        def get_serializer_context() -> dict[str, Any]:
+            return {**_context(own, view), **given}
+
+        view.get_serializer_context = get_serializer_context
+
+    def _given(self, view: Any, action: Action) -> dict[Any, Any]:
+        if self.function is None:
+            return {}
+        try:
+            given: Any = self.function(action, view.request)
+        except Exception as error:
+            self._note(messages.describe_failed(error), action)
+            return {}
+        if not is_mapping(given):
+            self._note(messages.describe_returned(given), action)
+            return {}
+        return dict(given)
+
+    def _note(self, mistake: str, action: Action) -> None:
+        where = self.mistakes.setdefault(mistake, [])
+        name = f"{action.method} {action.path}"
+        if name not in where:
+            where.append(name)
+
+    def complaints(self) -> Iterator[tuple[str, str]]:
+        """What was wrong, for `manage.py check`."""
+        for mistake, where in self.mistakes.items():
+            yield "TOOLBOOTH['DESCRIBE']", f"{mistake} for {_listed(where)}"
+
+
+NO_CONTEXT = ExtraContext()
+
+
+def extra_context(path: str) -> ExtraContext:
+    """The function at an import path; none if the path is empty."""
+    return ExtraContext(import_string(path)) if path else NO_CONTEXT
+
+
+def _context(own: Callable[[], dict[str, Any]] | None, view: Any) -> dict[str, Any]:
+    """The view's own context; REST framework's, if the view cannot make one without a real
+    request.
+    """
+    try:
+        if own is not None:
+            return own()
+    except Exception:  # it looks for what the project's function gives
+        pass
+    return {"request": view.request, "format": view.format_kwarg, "view": view}
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,116 @@
+"""What a serializer's field takes, whatever its documentation says.
+
+A documented object is closed only if its serializer is: REST framework's own `Serializer` drops
+keys that it does not know. Other fields take any key, or decide themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from toolbooth.django.describe.field_schemas import JSON_TYPES
+from toolbooth.django.describe.readers import has_own_code
+from toolbooth.jsonvalue import Json, is_array, is_object
+
+LISTS: Any = (
+    serializers.ListSerializer,
+    serializers.ListField,
+    serializers.ManyRelatedField,
+)
+_READING = ("to_internal_value", "run_validation")
+_NOT_OBJECTS = ["string", "number", "boolean", "array", "null"]
+_LOOKUP = "__"
+"""Part of a key that follows a relation: `site__name`."""
+
+
+def reads_by_own_code(found: Any) -> bool:
+    """Whether a project's own code reads what is sent for a field or a serializer."""
+    return has_own_code(found.__class__, *_READING)
+
+
+def item_of(found: Any) -> Any:
+    """The field that reads one item of a list."""
+    return getattr(found, "child_relation", None) or found.child
+
+
+def taken_by(found: Any, documented: Json, above: tuple[type, ...] = ()) -> Json:
+    """What a field takes that is documented otherwise than REST framework would."""
+    made = _taken_by(found, documented, above)
+    if not made or not found.allow_null:
+        return made
+    kinds = made["type"] if is_array(made["type"]) else [made["type"]]
+    return {**made, "type": [*kinds, "null"]}
+
+
+def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
+    cls: type = found.__class__
+    if reads_by_own_code(found) or cls in above:
+        return {}
+    if isinstance(found, LISTS):
+        items: Any = documented.get("items", {})
+        return {"type": "array", "items": taken_by(item_of(found), items, above)}
+    if isinstance(found, serializers.Serializer):
+        return _object(found, documented, (*above, cls))
+    if isinstance(found, serializers.DictField):
+        values = taken_by(found.child, {}, above)
+        return {"type": "object", "additionalProperties": values or True}
+    if isinstance(found, serializers.JSONField) and "string" not in _types(documented):
+        return {"type": JSON_TYPES, "additionalProperties": True, "items": {}}
+    return {}
+
+
+def _object(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
+    known: Json = documented.get("properties", {})
+    fields: Mapping[str, Any] = found.fields
+    properties = {
+        name: taken_by(each, known.get(name, {}), above)
+        for name, each in fields.items()
+        if not each.read_only
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _types(schema: Json) -> set[str]:
+    """The types that a documented value may have."""
+    kind = schema.get("type", ())
+    found = set(kind) if is_array(kind) else {str(kind)}
+    for key in ("anyOf", "oneOf"):
+        for each in schema.get(key, ()):
+            found |= _types(each)
+    return found
+
+
+def opened(schema: Any) -> Any:
+    """A documented value that no serializer reads: its objects are open, unless they say so."""
+    if is_array(schema):
+        return [opened(each) for each in schema]
+    if not is_object(schema):
+        return schema
+    made = {key: opened(each) for key, each in schema.items() if key != "properties"}
+    if is_object(schema.get("properties")):
+        made["properties"] = {key: opened(each) for key, each in schema["properties"].items()}
+        made.setdefault("additionalProperties", True)
+    return made
+
+
+def taken_by_own_serializer(found: Any, closed: Json) -> Json:
+    """What a nested serializer takes that reads its values by its own code: perhaps a key instead
+    of an object. `closed` is the object of its fields.
+
+    Most of such code hands objects on to REST framework, which drops unknown keys. So an object may
+    have the fields of the serializer and of its model, and lookups through relations. Other keys
+    are refused.
+    """
+    model: Any = getattr(getattr(found, "Meta", None), "model", None)
+    columns = [] if model is None else [each.name for each in model._meta.concrete_fields]
+    anything: dict[str, Json] = {name: {} for name in (*found.fields, *columns, "pk")}
+    by_fields = {
+        **closed,
+        "properties": {**anything, **closed["properties"]},
+        "patternProperties": {_LOOKUP: {}},
+        "required": [],
+    }
+    return {"anyOf": [by_fields, {"type": _NOT_OBJECTS}]}

@@ -1,0 +1,213 @@
+"""A serializer that has other fields for other users -> one description of its body.
+
+Such a serializer is described for an anonymous user and for a superuser. The tool lists the fields
+that both have, and takes the fields of either. Which fields a caller may send is decided in the
+call, by the serializer of that caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from inspect import getattr_static
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from rest_framework import serializers
+from rest_framework.settings import api_settings
+
+from toolbooth.django.describe.fields import Fields
+from toolbooth.django.describe.readers import has_own_code, import_path
+from toolbooth.jsonvalue import Json, is_array, is_object
+
+_CHOOSING = (
+    "__new__",
+    "__init__",
+    "get_fields",
+    "get_field_names",
+    "get_default_field_names",
+    "get_extra_kwargs",
+    "include_extra_kwargs",
+)
+"""The methods of a serializer that decide which fields it has."""
+
+_RIGHTS = ("is_active", "is_staff", "is_superuser")
+_ANNOTATIONS = ("description", "default")
+
+_serializer: Any = serializers.Serializer
+
+
+# --- the two users ---
+
+
+def anonymous_user() -> Any:
+    """The user of a request without credentials, as REST framework has it."""
+    make: Any = api_settings.UNAUTHENTICATED_USER
+    return make() if make else None
+
+
+def superuser() -> Any:
+    """A superuser of the project's own user model who is in no database; None if the model cannot
+    make one.
+    """
+    try:
+        user: Any = get_user_model()()
+    except Exception:  # no model, or one that needs more
+        return None
+    for name in _RIGHTS:
+        with suppress(Exception):  # the model works them out itself
+            setattr(user, name, True)
+    return user
+
+
+# --- whether a serializer may be another for another user ---
+
+
+def chooses_fields(serializer: Any) -> bool:
+    """Whether a project's own code decides which fields a serializer, or one in it, has."""
+    return any(_has_own_choice(each.__class__) for each in _serializers_in(serializer))
+
+
+def _has_own_choice(cls: type) -> bool:
+    stock = getattr_static(_serializer, "fields")
+    return has_own_code(cls, *_CHOOSING) or getattr_static(cls, "fields") is not stock
+
+
+def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[Any]:
+    """A serializer and those in it; one that is within itself is not followed again."""
+    item = _item(serializer)
+    if not isinstance(item, serializers.Serializer) or item.__class__ in above:
+        return
+    yield item
+    fields: Mapping[str, Any] = item.fields
+    for each in fields.values():
+        yield from _serializers_in(each, (*above, item.__class__))
+
+
+def have_same_fields(one: Any, other: Any, above: tuple[type, ...] = ()) -> bool:
+    """Whether two serializers, or fields of serializers, take the same."""
+    if _kind(one) != _kind(other):
+        return False
+    one, other = _item(one), _item(other)
+    if not isinstance(one, serializers.Serializer) or one.__class__ in above:
+        return _kind(one) == _kind(other)
+    mine, theirs = _writable(one), _writable(other)
+    if mine.keys() != theirs.keys():
+        return False
+    path = (*above, one.__class__)
+    return all(have_same_fields(each, theirs[name], path) for name, each in mine.items())
+
+
+def _kind(field: Any) -> tuple[Any, ...]:
+    choices: Any = field.choices if isinstance(field, serializers.ChoiceField) else ()
+    return (import_path(field.__class__), field.required, field.allow_null, tuple(choices))
+
+
+def _item(field: Any) -> Any:
+    """What a list has as its items, or the field itself."""
+    while (child := getattr(field, "child", None)) is not None:
+        field = child
+    return field
+
+
+def _writable(serializer: Any) -> dict[str, Any]:
+    fields: Mapping[str, Any] = serializer.fields
+    return {name: each for name, each in fields.items() if not each.read_only}
+
+
+# --- both descriptions as one ---
+
+
+def merged(one: Fields, other: Fields) -> Fields:
+    """The fields that both have are published; those of either are taken."""
+    return Fields(
+        properties=_shared(one.properties, other.properties),
+        wide=united(one.wide, other.wide),
+        required=[name for name in one.required if name in other.required],
+        relations=_relations(one.relations, other.relations, one.wide, other.wide),
+        left_out=list(dict.fromkeys([*one.left_out, *other.left_out])),
+        offered=united(one.properties, other.properties),
+    )
+
+
+def _shared(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
+    return {name: _common(each, other[name]) for name, each in one.items() if name in other}
+
+
+def united(one: dict[str, Json], other: dict[str, Json]) -> dict[str, Json]:
+    """The schemas of two descriptions, by name."""
+    both = {name: _either(one[name], other[name]) for name in one if name in other}
+    return {**one, **other, **both}
+
+
+def _common(one: Json, other: Json) -> Json:
+    """What both users may send, as it is published."""
+    match _parts_in_common(one, other):
+        case "items":
+            return {**one, "items": _common(one["items"], other["items"])}
+        case "properties":
+            properties = _shared(one["properties"], other["properties"])
+            return {**one, "properties": properties, "required": _required(one, other)}
+        case _:
+            return one
+
+
+def _either(one: Json, other: Json) -> Json:
+    """What one of the users may send."""
+    if _without_annotations(one) == _without_annotations(other):
+        return one
+    match _parts_in_common(one, other):
+        case "items":
+            return {**one, "items": _either(one["items"], other["items"])}
+        case "properties":
+            properties = united(one["properties"], other["properties"])
+            return {**one, "properties": properties, "required": _required(one, other)}
+        case _:
+            return {"anyOf": [one, other]} if one and other else {}
+
+
+def _parts_in_common(one: Json, other: Json) -> str | None:
+    """The keyword under which two lists, or two objects with known fields, have their parts."""
+    if one.get("type") != other.get("type"):
+        return None
+    for key in ("properties", "items"):
+        if is_object(one.get(key)) and is_object(other.get(key)):
+            return key
+    return None
+
+
+def _required(one: Json, other: Json) -> list[str]:
+    return [name for name in one.get("required", ()) if name in other.get("required", ())]
+
+
+def _without_annotations(schema: Json) -> Json:
+    return {key: each for key, each in schema.items() if key not in _ANNOTATIONS}
+
+
+def _relations(one: Json, other: Json, mine: Json, theirs: Json) -> Json:
+    """Where relations are: those that both users have, and those in fields that only one has.
+    `mine` and `theirs` are the schemas of the fields.
+    """
+    found: Json = {}
+    for name in {**one, **other}:
+        if name in mine and name in theirs:
+            each = _relation(one.get(name), other.get(name), mine[name], theirs[name])
+        else:
+            each = one.get(name, other.get(name))
+        if each is not None:
+            found[name] = each
+    return found
+
+
+def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
+    """Where relations are in a field that both have; None: nowhere."""
+    match _parts_in_common(mine, theirs):
+        case "items":
+            items = [each[0] if is_array(each) else None for each in (one, other)]
+            inner = _relation(*items, mine["items"], theirs["items"])
+            return None if inner is None else [inner]
+        case "properties":
+            inside = (mine["properties"], theirs["properties"])
+            return _relations(one or {}, other or {}, *inside) or None
+        case _:
+            return one if one == other else None
