@@ -253,7 +253,7 @@ def test_fields_that_are_replaced_for_each_request_take_what_rest_takes(serve, a
     assert list(Site.objects.values_list("slug", "owner__username")) == [("hq", "ann")]
     refused = call("sites__create", {**sent, "slug": "b", "kind": "huge", "owner": "nobody"})
     paths = [each["path"] for each in refused["_meta"]["toolbooth"]["problems"]]
-    assert paths == ["$.kind", "$.owner"]
+    assert sorted(paths) == ["$.kind", "$.owner"]
     by_name = call("sites__create", {**sent, "slug": "c", "owner": {"username": "ann"}})
     assert by_name["isError"] is False
     refused = call("sites__create", {**sent, "slug": "d", "owner": {"password__startswith": "p"}})

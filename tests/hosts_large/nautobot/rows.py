@@ -5,6 +5,11 @@ who call.
 import importlib
 from typing import Any
 
+from django.apps import apps
+from django.contrib.contenttypes.models import ContentType
+from django.test import Client
+from nautobot.users.models import ObjectPermission, Token, User
+
 TOKENS = {"owner": "a" * 40, "colleague": "b" * 40, "stranger": "c" * 40}
 
 FACTORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
@@ -422,6 +427,9 @@ ROWS: tuple[tuple[str, Body], ...] = (
             "termination_b_type": "dcim.interface",
             "termination_b_id": "key:dcim.interface:eth1",
             "status": called("Connected"),
+            "label": "A",
+            "length": 3,
+            "length_unit": "m",
         },
     ),
     ("vpn/vpn-tunnels", {"name": "Tunnel 1", "status": _ACTIVE}),
@@ -461,9 +469,6 @@ def _make_by_factories() -> None:
 
 
 def _make_users() -> None:
-    from django.contrib.contenttypes.models import ContentType
-    from nautobot.users.models import ObjectPermission, Token, User
-
     for name, key in TOKENS.items():
         user = User.objects.create(
             username=name, is_superuser=name == "owner", is_staff=name == "owner"
@@ -479,8 +484,6 @@ def _make_users() -> None:
 
 
 def _make_over_rest() -> None:
-    from django.test import Client
-
     owner = Client(headers={"Authorization": f"Token {TOKENS['owner']}"})
     refused: list[str] = []
     for path, body in ROWS:
@@ -504,7 +507,5 @@ def with_keys(value: Any) -> Any:
 
 def key_of(label: str, name: str = "") -> str:
     """The key of a row: of this name, or the first."""
-    from django.apps import apps
-
     rows: Any = apps.get_model(label)._default_manager.all()
     return str((rows.get(name=name) if name else rows.first()).pk)
