@@ -31,10 +31,10 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large schemas peers rooms trace stale long bench clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: $(READY_DEMO) ## a Django project as an MCP server, seeded and served; ARGS=--once only prints
 	@$(BIN)/python examples/crm/manage.py demo $(ARGS)
@@ -80,6 +80,9 @@ oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
 
 hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, called whole
 	@$(BIN)/python scripts/hosts.py $(ARGS)
+
+hosts-large: $(READY_DEV) ## pretix, label-studio and nautobot compared with their REST APIs; part of make long
+	@$(BIN)/python scripts/long.py hosts $(ARGS)
 
 schemas: $(READY_DEV) ## JSON-Schema-Test-Suite through the boundary; ARGS=--details names the cases
 	@$(BIN)/python tests/schemas/measure.py $(ARGS)

@@ -118,6 +118,90 @@ def run(host: str, *words: str) -> str:
     return done.stdout
 
 
+# --- the page -------------------------------------------------------------------------------------
+
+ACTIONS = (
+    "endpoints",
+    "endpoints with a tool",
+    "left out with a reason",
+    "untold",
+    "uncallable",
+    "errors of lint",
+    "actions without a declared body",
+    "bodies named in the settings",
+    "bytes of tools/list",
+    "catalogue, CPU seconds",
+)
+CALLS = (
+    "compared",
+    "equal",
+    "both refused",
+    "both failed",
+    "not JSON over REST",
+    "REST failed, MCP refused",
+    "REST ok, MCP refused",
+    "left out",
+    "different",
+)
+MALFORMED = (
+    "compared",
+    "refused, no row changed",
+    "the same as the right call",
+    "text in a field of any type, as over REST",
+    "different",
+)
+COST = ("REST, CPU ms", "MCP, CPU ms", "MCP ÷ REST", "MCP ÷ (REST + empty)")
+
+Table = tuple[tuple[str, ...], list[list[object]]]
+
+
+def tables(figures: Mapping[str, Figures]) -> list[Table]:
+    """The tables of the page, each with its heads and its rows."""
+    by_host = {host: _of(host, figures) for host in HOSTS}
+    hosts = {host: found for host, found in by_host.items() if found}
+    calls = [
+        [f"{host}, {kind}", *(found[kind].get(key, 0) for key in CALLS)]
+        for host, found in hosts.items()
+        for kind in ("reads", "writes")
+    ]
+    costs = [
+        [f"{host}, {kind}", *(each[key] for key in COST)]
+        for host, found in hosts.items()
+        for kind, each in found["cost"].items()
+        if isinstance(each, dict)
+    ]
+    return [
+        (("endpoints", *hosts), _turned(hosts, "actions", ACTIONS)),
+        (("calls", *CALLS), calls),
+        (("malformed writes", *hosts), _turned(hosts, "malformed", MALFORMED)),
+        (("cost", *COST), costs),
+    ]
+
+
+def _of(host: str, figures: Mapping[str, Figures]) -> dict[str, Figures]:
+    return {kind: figures[f"{host}: {kind}"] for kind in KINDS if f"{host}: {kind}" in figures}
+
+
+def _turned(
+    hosts: Mapping[str, dict[str, Figures]], kind: str, keys: tuple[str, ...]
+) -> list[list[object]]:
+    """One row for each figure, one column for each host."""
+    return [[key, *(found[kind][key] for found in hosts.values())] for key in keys]
+
+
+def notes(figures: Mapping[str, Figures]) -> list[str]:
+    """The versions of each host, and why endpoints of it are left out."""
+    lines: list[str] = []
+    for host in HOSTS:
+        found = figures.get(f"{host}: actions")
+        if found is not None:
+            versions = ", ".join(f"{name} {each}" for name, each in found["versions"].items())
+            lines.append(f"{host}: {versions}.")
+            reasons = found["reasons"].items()
+            lines += [f"{host}, {count} endpoints left out: {why}." for why, count in reasons]
+    return lines
+
+
 def main(words: list[str]) -> int:
     hosts = [word for word in words if word in HOSTS] or list(HOSTS)
     kinds = [word for word in words if word in KINDS] or KINDS

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import hosts_large
 import peers
 from measured import Figures, Part, Step, StepFailed
 
@@ -201,4 +202,39 @@ the result's `_meta`. A test that differs for any other reason fails the run."""
     at_once=CORES,
 )
 
-PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS)}
+
+# --- hosts --------------------------------------------------------------------------------------
+
+
+def hosts_table(figures: Mapping[str, Figures]) -> str:
+    tables = [markdown_table(heads, rows) for heads, rows in hosts_large.tables(figures)]
+    notes = "".join(f"- {each}\n" for each in hosts_large.notes(figures))
+    return "\n".join((*tables, notes))
+
+
+HOSTS = Part(
+    name="hosts",
+    title="Large projects behind the gateway",
+    about="""Large open-source projects, each with its own pins and in an environment of its own,
+with Toolbooth beside it. Every endpoint that REST framework lists is a tool, or has its reason in
+`mcp_doctor`. Every GET, and at least 60 writes for each project, are made over REST and over MCP by
+the same user, each in a transaction that is rolled back: as the owner, a colleague with fewer
+rights, a stranger and an anonymous user. "Equal" is the same status, the same answer and the same
+rows in every table; "both refused" is 4xx on both sides, for these users or because a row does not
+exist; "both failed" is 5xx on both. Every write is also sent wrapped, misspelt, as JSON text and
+with an extra key. Cost is the CPU time of one call, the best of many; "empty" is a request that
+only runs the project's middleware. A difference fails the run, and so does a call that REST takes
+and MCP refuses.""",
+    covers=(
+        *ENGINE,
+        "src/toolbooth/django/**/*.py",
+        "src/toolbooth/server/**/*.py",
+        "tests/hosts_large/**/*.py",
+        "scripts/hosts_large.py",
+    ),
+    packages=("pydantic", "jiter", "orjson", "jsonschema-rs"),
+    steps=hosts_large.steps,
+    table=hosts_table,
+)
+
+PARTS = {part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, HOSTS)}

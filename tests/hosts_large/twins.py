@@ -258,11 +258,15 @@ def listed(headers: Headers) -> dict[str, Any]:
         params = {"cursor": result["nextCursor"]}
 
 
-def over_mcp(headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True) -> Outcome:
+def over_mcp(
+    headers: Headers, tool: str, arguments: Any, *, with_rows: bool = True, sent: Any = None
+) -> Outcome:
+    """Call a tool. `sent` is what may be in the rows because it was sent; by default the arguments."""
+    sent = arguments if sent is None else sent
     _forget_caches()
     with undone():
         reply = posted(headers, "tools/call", {"name": tool, "arguments": arguments})
-        found = rows(arguments) if with_rows else {}
+        found = rows(sent) if with_rows else {}
     if reply.status_code != 200:
         return Outcome(reply.status_code // 100, reply.content.decode(), found)
     answer = reply.json()
@@ -272,7 +276,7 @@ def over_mcp(headers: Headers, tool: str, arguments: Any, *, with_rows: bool = T
     text = result["content"][0]["text"]
     if result.get("isError"):
         return Outcome(5 if text.endswith("failed unexpectedly.") else 4, text, found)
-    return Outcome(2, plain(result["structuredContent"], sent=arguments), found)
+    return Outcome(2, plain(result["structuredContent"], sent=sent), found)
 
 
 def over_rest(headers: Headers, call: RestCall, sent: Any, *, with_rows: bool = True) -> Outcome:

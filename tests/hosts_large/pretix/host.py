@@ -8,6 +8,7 @@ __all__ = [
     "CHANGED_TABLES",
     "COST",
     "LEFT_OUT",
+    "PACKAGES",
     "PATHS",
     "RANDOM",
     "RANDOM_TEXTS",
@@ -15,6 +16,8 @@ __all__ = [
     "WRITES",
     "seed",
 ]
+
+PACKAGES = ("pretix",)
 
 USERS: dict[str, dict[str, str]] = {
     **{name: {"Authorization": f"Token {token}"} for name, token in TOKENS.items()},
@@ -77,7 +80,7 @@ LEFT_OUT: dict[str, str] = {}
 UNLIKE: dict[str, str] = {}
 COST = [
     ("retrieve", ("item__retrieve", {"organizer": "acme", "event": "conf", "id": 1})),
-    ("list", ("order__list", {"organizer": "acme", "event": "conf"})),
+    ("list", ("pretixapi__order__list", {"organizer": "acme", "event": "conf"})),
 ]
 
 _AT = {"organizer": "acme", "event": "conf"}

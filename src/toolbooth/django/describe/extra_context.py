@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
-from toolbooth.jsonvalue import is_mapping, listed
+from toolbooth.jsonvalue import is_mapping
 
 _MOST_NAMED = 4
 """Paths in one complaint."""

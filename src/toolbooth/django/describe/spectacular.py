@@ -203,7 +203,8 @@ class RequestSchema(UntypedSchema):
         make it: its fields may depend on the request.
         """
         is_class = isinstance(found, type) and issubclass(found, _serializer)
-        if not is_class and (not isinstance(found, _serializer) or found._context):
+        is_made = isinstance(found, _serializer)
+        if not is_class and (not is_made or getattr(found, "_context", None)):
             return found
         context = plumbing.build_serializer_context(self.view)
         try:
