@@ -27,6 +27,8 @@ TESTS = ROOT / "tests" / "hosts_large"
 HOSTS: Mapping[str, tuple[str, ...]] = {
     "pretix": ("pretix==2026.8.0",),
     "label_studio": ("label-studio==1.23.2",),
+    # With what its own test factories need.
+    "nautobot": ("nautobot==3.2.7", "factory-boy"),
 }
 """What each is installed from, with its own pins."""
 

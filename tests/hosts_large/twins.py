@@ -88,13 +88,35 @@ def rows(sent: Any = None) -> Rows:
     found: Rows = {}
     try:
         with connection.cursor() as cursor:
+            written = _written(cursor)
             for table in _tables():
+                if table not in written and table in _as_prepared:
+                    found[table] = _as_prepared[table]
+                    continue
                 cursor.execute(f'SELECT * FROM "{table}"')
                 names = [column[0] for column in cursor.description]
                 found[table] = sorted(_row(names, each, sent) for each in cursor.fetchall())
+                if table not in written:
+                    _as_prepared[table] = found[table]
     except DatabaseError:  # the call broke its transaction: nothing of it could be kept
         return {}
     return found
+
+
+_as_prepared: Rows = {}
+"""The rows of tables that the transaction which read them had not written to."""
+
+
+def _written(cursor: Any) -> set[str]:
+    """The tables that the open transaction has written to: PostgreSQL knows, and reading only these
+    saves most of the time.
+    """
+    if connection.vendor != "postgresql":
+        return set(_tables())
+    cursor.execute(
+        "SELECT relname FROM pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0"
+    )
+    return {name for (name,) in cursor.fetchall()}
 
 
 _known_tables: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -36,7 +37,7 @@ class LenientSchema(UntypedSchema):
         found = UntypedSchema._get_serializer(self)
         if found is not None:
             return found
-        return bare_of_view(self.view)
+        return from_class_of_view(self.view)
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """A list of which no serializer is known is a list too."""
@@ -109,10 +110,17 @@ def _filter_name(field: str, lookup: str) -> str:
     return field if lookup == "exact" else f"{field}__{lookup}"
 
 
-def bare_of_view(view: Any) -> Any:
-    """A bare serializer of a view; None if its class is not known."""
+def from_class_of_view(view: Any) -> Any:
+    """A serializer of a view that could not make one itself, for example because its context needs
+    a query; None if its class is not known.
+    """
     cls = class_of_view(view)
-    return None if cls is None else _bare_class(cls)()
+    if cls is None:
+        return None
+    try:
+        return readable(cls(context=plumbing.build_serializer_context(view)))
+    except Exception:  # it needs more context
+        return _bare_class(cls)()
 
 
 def class_of_view(view: Any) -> Any:
@@ -189,5 +197,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    methods = {name: getattr_static(stock, name) for name in ("__init__", "get_fields", "fields")}
     return type(cls.__name__, (cls,), {**names, **methods})

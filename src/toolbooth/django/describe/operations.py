@@ -23,7 +23,7 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
 from toolbooth.django.describe.kinds import Kinds, flat_body
 from toolbooth.django.describe.lenient_schema import (
-    bare_of_view,
+    from_class_of_view,
     is_bare,
     original_class,
     readable,
@@ -313,7 +313,7 @@ def _shows(view: Any, action: Action) -> str:
     is_generic = issubclass(view.__class__, GenericAPIView)
     if not is_generic or action.method != "GET" or action.name not in _ACTIONS_WITH_ROWS:
         return ""
-    for make in (view.get_serializer, lambda: bare_of_view(view)):
+    for make in (view.get_serializer, lambda: from_class_of_view(view)):
         try:
             fields: Any = getattr(make(), "fields", {})
         except Exception:  # it looks at the caller, or there is none

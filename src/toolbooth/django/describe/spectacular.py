@@ -22,7 +22,9 @@ from drf_spectacular import settings as untyped_settings
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from rest_framework.schemas import DefaultSchema
 from rest_framework.serializers import BaseSerializer
+from rest_framework.settings import api_settings
 from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSetMixin
 
@@ -249,9 +251,14 @@ class UndeclaredRequest(UntypedSchema):
 
     leaves_body_open: bool = False
     """The author declares neither a body nor that there is none."""
+    offers_view_serializer: bool = False
+    """Whether to answer with the view's serializer for any action, to see what is made of it."""
 
     def get_request_serializer(self) -> Any:
         """The view's own serializer, for handlers that are known to use it."""
+        if self.offers_view_serializer:
+            with without_action(self.view):
+                return UntypedSchema.get_request_serializer(self)
         is_read = self.method not in ("DELETE", "OPTIONS")
         if is_read and self.declared_body.is_inherited:
             return UntypedSchema.get_request_serializer(self)
@@ -282,12 +289,20 @@ class WholeViewRequest(UntypedSchema):
             is_open = _takes_other_bodies(self.view) and self._is_declared_for_all_methods()
         elif self.declared_body.is_inherited or own_reader(self.view, self.method) is not None:
             is_open = False
+        elif isinstance(self.view, ViewSetMixin) and self._is_extended():
+            return self._declared_for_action()
         else:
-            is_open = self._is_declared_for_all_actions()
+            is_open = False
         if not is_open:
             return self._declared_for_view()
         self.leaves_body_open = True
         return None
+
+    def _is_extended(self) -> bool:
+        """Whether a class of the project says anything about bodies."""
+        declared: Any = super()
+        below = declared.get_request_serializer.__func__
+        return below is not UndeclaredRequest.get_request_serializer
 
     def _is_declared_for_all_methods(self) -> bool:
         self.method = "OPTIONS"  # a method that nobody declares a body for
@@ -297,15 +312,19 @@ class WholeViewRequest(UntypedSchema):
         finally:
             self.method, self.leaves_body_open = "DELETE", False
 
-    def _is_declared_for_all_actions(self) -> bool:
-        """Whether the same is declared for an action that does not exist."""
-        if not isinstance(self.view, ViewSetMixin):
-            return False
-        own = self._declared_for_view()
-        with without_action(self.view):
-            is_same = is_same_class(own, self._declared_for_view())
-        self.leaves_body_open = False
-        return is_same
+    def _declared_for_action(self) -> Any:
+        """What the view's schema class says of this action; None if it says the same of an action
+        that does not exist.
+        """
+        self.offers_view_serializer = True
+        try:
+            own = self._declared_for_view()
+            with without_action(self.view):
+                is_same = is_same_class(own, self._declared_for_view())
+        finally:
+            self.offers_view_serializer = False
+        self.leaves_body_open = is_same
+        return None if is_same else own
 
 
 def _takes_other_bodies(view: Any) -> bool:
@@ -351,6 +370,8 @@ def _is_extension(cls: type) -> bool:
 
 def _schema_of_class(view: type) -> type:
     found: Any = getattr_static(view, "schema")
+    if isinstance(found, DefaultSchema):
+        found = api_settings.DEFAULT_SCHEMA_CLASS
     return found if isinstance(found, type) else found.__class__
 
 
