@@ -48,7 +48,7 @@ CERTAIN_NAMES = {
         page_size:pageSize,PageSize,PAGE_SIZE,page-size,pagesize  is_active:isActive,IS_ACTIVE,IsActive,isactive
         starts_at:startsAt,StartsAt,STARTS_AT  employees:Employees,EMPLOYEES  address:Address,ADDRESS  lines:Lines,LINES""",
     "another order": """
-        first_name:name_first,nameFirst  page_size:size_page,sizePage  is_active:active_is""",
+        first_name:name_first,nameFirst  page_size:size_page,sizePage  is_active:active_is  starts_at:at_starts""",
     "singular or plural": """
         tags:tag,Tag  lines:line  employees:employee  website:websites  description:descriptions  first_name:first_names""",
     "neighbours swapped": """
@@ -78,7 +78,7 @@ UNCERTAIN_NAMES = {
         employees:employee_count,number_of_employees  description:short_description,description_text
         page_size:max_page_size,page  is_active:was_active,is_inactive,is_interactive""",
     "a direction": """
-        starts_at:at_starts,starts_in,starts_before,starts_after""",
+        starts_at:starts_in,starts_before,starts_after""",
     "two slips": """
         website:wbeiste,wbsit  description:dscripton,descriptoin_s  employees:emploeys  address:adrss""",
     "digits": """
