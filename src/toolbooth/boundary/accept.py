@@ -278,7 +278,7 @@ def _correction(
     if not exam.declared and not exam.has_names:
         return None, []
     if exam.only_slips:
-        mended = mend(exam.slips, contract.limits)
+        mended = mend(contract.shape, exam.slips, contract.limits)
         if mended is not None:
             return decoded, mended
         if is_beyond_correction(contract.shape, exam.slips, contract.limits):

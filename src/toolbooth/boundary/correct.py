@@ -37,10 +37,17 @@ class Correction:
     trials share both: neither undeclared keys nor trials within trials may cost without end.
     """
 
-    __slots__ = ("complete", "edits", "limits", "sought", "trials")
+    __slots__ = ("complete", "edits", "limits", "names", "sought", "trials")
 
-    def __init__(self, limits: Limits, sought: set[tuple[int, str]], trials: list[None]) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        names: frozenset[str],
+        sought: set[tuple[int, str]],
+        trials: list[None],
+    ) -> None:
         self.limits = limits
+        self.names = names
         self.sought = sought
         self.trials = trials
         self.edits: list[Edit] = []
@@ -49,7 +56,7 @@ class Correction:
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
         self.trials.append(None)
-        return Correction(self.limits, self.sought, self.trials)
+        return Correction(self.limits, self.names, self.sought, self.trials)
 
     def may_seek(self, form: ObjectShape, key: str) -> bool:
         """Whether a place for this key is still to be looked for; a call with very many strange
@@ -67,7 +74,7 @@ def correct(
     shape: Shape, arguments: dict[str, Any], limits: Limits
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there."""
-    work = Correction(limits, set(), [])
+    work = Correction(limits, refusals.names_of_tool(shape), set(), [])
     try:
         form = refusals.possible_forms(shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
@@ -194,7 +201,7 @@ def _place(
         return True
     if not work.may_seek(form, key):
         return False
-    name = refusals.respelt(key, form)
+    name = _respelt(form, key, value, work)
     if name is not None and _set(form, made, name, value, origin, path, work):
         return True
     # Moved here from elsewhere: moving it on would take it from one object into another.
@@ -202,6 +209,14 @@ def _place(
         return False
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
+
+
+def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:
+    """The declared name that a key certainly means. For a singular or plural, the value decides."""
+    match = refusals.respelt(key, form, work.names)
+    if match is None or (match.by_number and not _passes(form.fields[match.name].shape, value)):
+        return None
+    return match.name
 
 
 def _place_object(
@@ -216,7 +231,7 @@ def _place_object(
     """An object under an undeclared key: a misspelt object, a wrapper, or a model that was
     flattened with a prefix.
     """
-    name = refusals.respelt(key, form)
+    name = _respelt(form, key, inner, work)
     if (
         name is not None
         and form.fields[name].shape.objects

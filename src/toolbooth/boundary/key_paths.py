@@ -28,7 +28,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
             path.append(step)
         elif shape.objects:
             inner = shape.objects[0]
-            name = step if step in inner.fields else refusals.respelt(step, inner)
+            name = _declared_name(step, inner)
             if name is None and inner.additional is None:
                 return None
             path.append(name or step)
@@ -39,6 +39,13 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
         else:
             return None
     return tuple(path)
+
+
+def _declared_name(step: str, form: ObjectShape) -> str | None:
+    if step in form.fields:
+        return step
+    match = refusals.respelt(step, form)
+    return None if match is None or match.by_number else match.name
 
 
 def put(made: Any, path: JsonPath, value: Any) -> bool:
