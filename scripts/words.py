@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from toolbooth.spelling import NEIGHBOURS
+
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".words"
 LIST = ROOT / "src" / "toolbooth" / "words.txt"
@@ -134,8 +136,6 @@ def misspelt(strange: set[str], sources: dict[str, int], times: Counter[str]) ->
 
 def slips(word: str) -> Iterator[str]:
     """Every text that one slip makes of a word."""
-    from toolbooth.spelling import NEIGHBOURS
-
     for index, letter in enumerate(word):
         before, after = word[:index], word[index + 1 :]
         yield before + after

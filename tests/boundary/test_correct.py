@@ -315,7 +315,7 @@ def test_a_call_that_is_said_to_be_beyond_correction_is(sent: Any):
     _, exam = examine(contract.shape, sent, contract.limits, thorough=False)
     assert exam.only_slips
     assert is_beyond_correction(contract.shape, exam.slips, contract.limits)
-    assert correct(contract.shape, sent, contract.limits) == (None, [])
+    assert correct(contract, sent) == (None, [])
 
 
 @pytest.mark.parametrize("key", ["City", "address.zip", "lines[0]", "SKU", "wrap"])

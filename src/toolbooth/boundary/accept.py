@@ -6,7 +6,7 @@ else is examined.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,14 +22,9 @@ from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
+from toolbooth.boundary.trial import problems_with
 from toolbooth.boundary.validate import values_of
-from toolbooth.contract import (
-    UNREADABLE,
-    UNREADABLE_DEFAULT,
-    Contract,
-    InvalidValues,
-    Objection,
-)
+from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Declared, Edit, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape_check import fits
@@ -41,9 +36,6 @@ _LESS_THAN, _BACKSLASH = b"<\\"
 
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
-
-_UNREADABLE = (UNREADABLE, UNREADABLE_DEFAULT)
-
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
     """The function's values, and the repairs and notes. Raises ToolInputError.
@@ -141,10 +133,32 @@ def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> 
     if missing:
         declared = {(): declared_in(*contract.shape.objects), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
+    corrected, edits = _cured(contract, arguments, problems)
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
     refusal = ToolInputError(
-        problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
+        problems[:MOST_PROBLEMS],
+        tool=contract.name,
+        declared=declared,
+        corrected=corrected if shown else None,
+        edits=edits,
+        more=more,
     )
     return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _cured(
+    contract: Contract, arguments: Any, problems: Sequence[Problem]
+) -> tuple[Any, list[Edit]]:
+    """Arguments of the right shape with every wrong value replaced by the one that was meant, if
+    they pass then, and the edits.
+    """
+    wrong = {each.path for each in problems if each.code == "invalid"}
+    if len(wrong) < len(problems):
+        return None, []
+    corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+    if corrected is None or problems_with(contract, corrected):
+        return None, []
+    return corrected, edits
 
 
 def _declared_beside(
@@ -212,8 +226,10 @@ def _refusal(
             each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
         ]
     elif corrected is not None:
-        found, fails = _try_corrected(contract, corrected)
-        corrected, edits = (None, []) if fails else (corrected, edits)
+        found = problems_with(contract, corrected)
+        cured, further = _cured(contract, corrected, found) if found else (None, [])
+        if cured is not None:
+            corrected, edits = cured, [*edits, *further]
     elif earlier is None or decoded != arguments:
         found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     elif contract.flattened or not all(
@@ -223,7 +239,8 @@ def _refusal(
     else:
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
-    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
+    shown = shown and not problems_with(contract, corrected)
     refusal = ToolInputError(
         exam.problems + found,
         tool=contract.name,
@@ -248,21 +265,6 @@ def _validation_problems(
     return []
 
 
-def _try_corrected(contract: Contract, corrected: Any) -> tuple[list[Problem], bool]:
-    """The problems that the author's validation finds in the corrected arguments, and whether it
-    raises an exception. That one is not reported, because nobody has sent these arguments.
-    """
-    try:
-        values_of(contract, corrected)
-    except InvalidValues as error:
-        every = _problems(contract, error, corrected, None)
-        found = [each for each in every if each.kind not in _UNREADABLE]
-        return found, len(found) < len(every)
-    except Exception:
-        return [], True
-    return [], False
-
-
 def _problems(
     contract: Contract, error: InvalidValues, arguments: Any, explained: IsExplained | None
 ) -> list[Problem]:
@@ -274,20 +276,24 @@ def _correction(
     contract: Contract, arguments: Json, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
-    # No key is out of place, and no text: there is nothing that could be derived.
-    if not exam.declared and not exam.has_names:
-        return None, []
     if exam.only_slips:
         mended = mend(contract.shape, exam.slips, contract.limits)
         if mended is not None:
             return decoded, mended
         if is_beyond_correction(contract.shape, exam.slips, contract.limits):
             return None, []
-    corrected, edits = correct(contract.shape, arguments, contract.limits)
-    if corrected is None:
+    return _derived(contract, arguments, (), thorough=exam.thorough)
+
+
+def _derived(
+    contract: Contract, arguments: Json, wrong: Collection[JsonPath], *, thorough: bool
+) -> tuple[Any, list[Edit]]:
+    """The arguments as they were meant, if they have the right shape then, and the edits."""
+    corrected, edits = correct(contract, arguments, wrong)
+    if corrected is None or not edits:
         return None, edits
     try:
-        repaired = _with_repairs(contract, corrected, thorough=exam.thorough)
+        repaired = _with_repairs(contract, corrected, thorough=thorough)
     # Read from text, with numbers kept as written, which the compiled check does not know.
     except ValueError:
         repaired = _with_repairs(contract, corrected, thorough=True)

@@ -8,14 +8,17 @@ corrected call: only edits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
+from toolbooth.boundary.cures.places import Place, part_at
+from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
-from toolbooth.contract import Limits
-from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
+from toolbooth.boundary.repairs import NOT_SENT
+from toolbooth.contract import Contract, Limits
+from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape
@@ -37,17 +40,18 @@ class Correction:
     trials share both: neither undeclared keys nor trials within trials may cost without end.
     """
 
-    __slots__ = ("complete", "edits", "limits", "names", "sought", "trials")
+    __slots__ = ("complete", "contract", "edits", "names", "sought", "trials", "wrong")
 
     def __init__(
         self,
-        limits: Limits,
-        names: frozenset[str],
+        contract: Contract,
+        wrong: Collection[JsonPath],
         sought: set[tuple[int, str]],
         trials: list[None],
     ) -> None:
-        self.limits = limits
-        self.names = names
+        self.contract = contract
+        self.wrong = wrong
+        self.names = refusals.names_of_tool(contract.shape)
         self.sought = sought
         self.trials = trials
         self.edits: list[Edit] = []
@@ -56,7 +60,20 @@ class Correction:
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
         self.trials.append(None)
-        return Correction(self.limits, self.names, self.sought, self.trials)
+        return Correction(self.contract, self.wrong, self.sought, self.trials)
+
+    @property
+    def limits(self) -> Limits:
+        return self.contract.limits
+
+    def reading(self, shape: Shape, path: JsonPath, value: Any, *, required: bool) -> Any:
+        """What a wrong value certainly means at a place."""
+        place = Place(shape, part_at(self.contract.schema, path), required)
+        return only_reading(place, value, self.limits)
+
+    def has_wrong(self, origin: JsonPath) -> bool:
+        """Whether a value that is not accepted was sent here or below."""
+        return any(path[: len(origin)] == origin for path in self.wrong)
 
     def may_seek(self, form: ObjectShape, key: str) -> bool:
         """Whether a place for this key is still to be looked for; a call with very many strange
@@ -71,12 +88,14 @@ class Correction:
 
 
 def correct(
-    shape: Shape, arguments: dict[str, Any], limits: Limits
+    contract: Contract, arguments: dict[str, Any], wrong: Collection[JsonPath] = ()
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
-    """The corrected arguments, if every key sent has a place, and the edits that lead there."""
-    work = Correction(limits, refusals.names_of_tool(shape), set(), [])
+    """The corrected arguments, if every key sent has a place, and the edits that lead there.
+    `wrong`: the paths of values that have the right shape, but are not accepted.
+    """
+    work = Correction(contract, wrong, set(), [])
     try:
-        form = refusals.possible_forms(shape.objects, arguments)[0]
+        form = refusals.possible_forms(contract.shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
@@ -92,26 +111,48 @@ them.
 
 
 def _value(
-    shape: Shape, value: Any, path: JsonPath, origin: JsonPath, work: Correction
+    shape: Shape,
+    value: Any,
+    path: JsonPath,
+    origin: JsonPath,
+    work: Correction,
+    *,
+    required: bool = True,
 ) -> tuple[Any, Strays]:
-    """The corrected value at one place; `origin` is where it was sent."""
-    if shape.opaque or _passes(shape, value):
+    """The corrected value at one place; `origin` is where it was sent. NOT_SENT: leave it out."""
+    if shape.opaque or (_passes(shape, value) and not work.has_wrong(origin)):
         return value, {}
-    if isinstance(value, str) and "string" not in shape.types:
+    read = _read_text(shape, value, path, work)
+    if not _is_container(shape, read):
+        meant = work.reading(shape, path, value, required=required)
+        if meant is NOT_SENT:
+            work.edit(LeaveOut(origin, value))
+            return NOT_SENT, {}
+        if meant is NO_READING:
+            return (_named(shape, value, path, origin, work) if shape.named_by else read), {}
+        work.edit(Rewrite(origin, meant))
+        read = meant
+    if is_object(read) and shape.objects:
+        return _object(refusals.possible_forms(shape.objects, read)[0], read, path, origin, work)
+    if is_array(read) and shape.arrays:
+        return _array(shape.arrays[0], read, path, origin, work)
+    return read, {}
+
+
+def _is_container(shape: Shape, value: Any) -> bool:
+    """Whether the value is an object or an array, as it is declared."""
+    return bool(shape.objects if is_object(value) else shape.arrays if is_array(value) else ())
+
+
+def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
+    """The value, or what it holds as JSON text."""
+    if not isinstance(value, str):
+        return value
+    if "string" not in shape.types:
         found = repairs.text(shape, value, work.limits.below(len(path)))
-        if isinstance(found, repairs.Unrepairable):
-            return _named(shape, value, path, origin, work), {}
-        value = found[0]
-    elif isinstance(value, str) and shape.named_by:
-        inner = text_as_object(value, work.limits)
-        if inner is None:
-            return _named(shape, value, path, origin, work), {}
-        value = inner
-    if is_object(value) and shape.objects:
-        return _object(refusals.possible_forms(shape.objects, value)[0], value, path, origin, work)
-    if is_array(value) and shape.arrays:
-        return _array(shape.arrays[0], value, path, origin, work), {}
-    return value, {}
+        return value if isinstance(found, repairs.Unrepairable) else found[0]
+    inner = text_as_object(value, work.limits) if shape.named_by else None
+    return value if inner is None else inner
 
 
 def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Correction) -> Any:
@@ -132,17 +173,20 @@ def _passes(shape: Shape, value: Any) -> bool:
 
 def _array(
     form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath, work: Correction
-) -> list[Any]:
+) -> tuple[list[Any], Strays]:
     made: list[Any] = []
+    left: Strays = {}
     for index, each in enumerate(value):
         shape = form.prefix[index] if index < len(form.prefix) else form.items
         if shape is None:
             made.append(each)
             continue
         corrected, strays = _value(shape, each, (*path, index), (*origin, index), work)
-        work.complete = work.complete and not strays
+        # What stands in several items cannot all be meant for the object around them.
+        work.complete = work.complete and left.keys().isdisjoint(strays)
+        left.update(strays)
         made.append(corrected)
-    return made
+    return made, left
 
 
 def _object(
@@ -155,11 +199,17 @@ def _object(
     strays: Strays = {}
     for key, each in value.items():
         declared = form.fields.get(key)
-        if declared is not None and type(each) in plain_types(declared.shape):
+        if declared is None:
+            continue
+        place = ((*path, key), (*origin, key))
+        is_plain = declared.shape.constants is None and type(each) in plain_types(declared.shape)
+        if is_plain and place[1] not in work.wrong:
             made[key] = each
-        elif declared is not None:
-            made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
-            strays.update(below)
+            continue
+        kept, below = _value(declared.shape, each, *place, work, required=declared.required)
+        strays.update(below)
+        if kept is not NOT_SENT:
+            made[key] = kept
     for key, each in value.items():
         if key in form.fields or (not path and repairs.is_client_key(key, each, form)):
             continue
@@ -196,7 +246,7 @@ def _place(
     inner = text_as_object(value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
-    steps = key_paths.steps_of(key)
+    steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
     if not work.may_seek(form, key):

@@ -19,6 +19,23 @@ def steps_of(key: str) -> Sequence[str]:
     return _STEPS.findall(key) if "." in key or "[" in key else ()
 
 
+def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
+    """The steps of a key that joins the names of an object and of one of its fields with
+    underscores, such as `address_street`; empty for any other key.
+    """
+    for end in (index for index, letter in enumerate(key) if letter == "_"):
+        name, rest = key[:end], key[end:].lstrip("_")
+        field = form.fields.get(name)
+        if field is None or len(field.shape.objects) != 1:
+            continue
+        inner = field.shape.objects[0]
+        if rest in inner.fields:
+            return (name, rest)
+        if steps := joined_steps(inner, rest):
+            return (name, *steps)
+    return ()
+
+
 def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
     """The declared path that the steps name; None if there is none."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from toolbooth.boundary import refusals
+from toolbooth.boundary import key_paths, refusals
 from toolbooth.boundary.correct import MOST_EDITS
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
@@ -62,6 +62,8 @@ def _has_no_place(
     form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
 ) -> bool:
     if "." in key or "[" in key or recased(key) in _recased(names):
+        return False
+    if key_paths.joined_steps(form, key):
         return False
     is_slip = refusals.respelt(key, form, names) is not None
     return not is_slip and text_as_object(value, limits) is None

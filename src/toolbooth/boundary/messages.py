@@ -12,7 +12,7 @@ from typing import Any, get_args
 from pydantic_core.core_schema import ErrorType
 
 from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
-from toolbooth.errors import Edit, Move, Rename, Split
+from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split
 from toolbooth.jsonvalue import (
     listed,
     path_text,
@@ -305,6 +305,10 @@ def edit_text(edit: Edit) -> str:
         return f"move {path_text(edit.source)} to {path_text(edit.target)}"
     if isinstance(edit, Split):
         return f"write {quoted(edit.key)} as {path_text(edit.target)}"
+    if isinstance(edit, Rewrite):
+        return f"send {path_text(edit.source)} as {shorten(write_json(edit.value), ECHO)}"
+    if isinstance(edit, LeaveOut):
+        return f"leave out {path_text(edit.source)}, because {echo(edit.value)} says nothing"
     return f"move {path_text(edit.source)}.* to {path_text(edit.target)}"
 
 
