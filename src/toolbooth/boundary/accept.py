@@ -22,10 +22,10 @@ from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
-from toolbooth.boundary.trial import problems_with
+from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.errors import Declared, Edit, Problem, ToolInputError
+from toolbooth.errors import Declared, Edit, Problem, Rewrite, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape_check import fits
 
@@ -36,6 +36,7 @@ _LESS_THAN, _BACKSLASH = b"<\\"
 
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
+
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
     """The function's values, and the repairs and notes. Raises ToolInputError.
@@ -156,9 +157,10 @@ def _cured(
     if len(wrong) < len(problems):
         return None, []
     corrected, edits = _derived(contract, arguments, wrong, thorough=True)
-    if corrected is None or problems_with(contract, corrected):
+    if corrected is None:
         return None, []
-    return corrected, edits
+    corrected = as_published(contract.shape, corrected)
+    return (None, []) if problems_with(contract, corrected) else (corrected, edits)
 
 
 def _declared_beside(
@@ -226,10 +228,7 @@ def _refusal(
             each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
         ]
     elif corrected is not None:
-        found = problems_with(contract, corrected)
-        cured, further = _cured(contract, corrected, found) if found else (None, [])
-        if cured is not None:
-            corrected, edits = cured, [*edits, *further]
+        corrected, edits, found = _checked(contract, decoded, exam, corrected, edits)
     elif earlier is None or decoded != arguments:
         found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     elif contract.flattened or not all(
@@ -239,8 +238,7 @@ def _refusal(
     else:
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
-    shown = corrected is not None and not holds_secret(contract.shape, corrected)
-    shown = shown and not problems_with(contract, corrected)
+    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     refusal = ToolInputError(
         exam.problems + found,
         tool=contract.name,
@@ -250,6 +248,26 @@ def _refusal(
         more=exam.more,
     )
     return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _checked(
+    contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
+) -> tuple[Any, list[Edit], list[Problem]]:
+    """A correction, with the values cured that it contains as they were sent; and the problems that
+    it leaves. Without the correction, if a value was read as something that is not accepted.
+    """
+    corrected = as_published(contract.shape, corrected)
+    found = problems_with(contract, corrected)
+    if not found:
+        return corrected, edits, []
+    cured, further = _cured(contract, corrected, found)
+    if cured is not None:
+        return cured, [*edits, *further], []
+    read = {each.source for each in edits if isinstance(each, Rewrite)}
+    if any(each.path[: len(place)] == place for each in found for place in read):
+        explained = partial(_repeats_examination, exam)
+        return None, [], _validation_problems(contract, decoded, explained)
+    return corrected, edits, found
 
 
 def _validation_problems(

@@ -40,7 +40,7 @@ class Correction:
     trials share both: neither undeclared keys nor trials within trials may cost without end.
     """
 
-    __slots__ = ("complete", "contract", "edits", "names", "sought", "trials", "wrong")
+    __slots__ = ("complete", "contract", "edits", "names", "sought", "trials", "unclear", "wrong")
 
     def __init__(
         self,
@@ -51,6 +51,7 @@ class Correction:
     ) -> None:
         self.contract = contract
         self.wrong = wrong
+        self.unclear = False
         self.names = refusals.names_of_tool(contract.shape)
         self.sought = sought
         self.trials = trials
@@ -60,7 +61,9 @@ class Correction:
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
         self.trials.append(None)
-        return Correction(self.contract, self.wrong, self.sought, self.trials)
+        made = Correction(self.contract, self.wrong, self.sought, self.trials)
+        made.unclear = self.unclear
+        return made
 
     @property
     def limits(self) -> Limits:
@@ -68,6 +71,8 @@ class Correction:
 
     def reading(self, shape: Shape, path: JsonPath, value: Any, *, required: bool) -> Any:
         """What a wrong value certainly means at a place."""
+        if self.unclear:
+            return NO_READING
         place = Place(shape, part_at(self.contract.schema, path), required)
         return only_reading(place, value, self.limits)
 
@@ -132,11 +137,21 @@ def _value(
             return (_named(shape, value, path, origin, work) if shape.named_by else read), {}
         work.edit(Rewrite(origin, meant))
         read = meant
-    if is_object(read) and shape.objects:
-        return _object(refusals.possible_forms(shape.objects, read)[0], read, path, origin, work)
-    if is_array(read) and shape.arrays:
+    if not _is_container(shape, read):
+        return read, {}
+    # Inside JSON text, and where another type is declared as well, a value has other readings.
+    outer, work.unclear = work.unclear, work.unclear or shape.json_text or _has_two_types(shape)
+    try:
+        if is_object(read):
+            form = refusals.possible_forms(shape.objects, read)[0]
+            return _object(form, read, path, origin, work)
         return _array(shape.arrays[0], read, path, origin, work)
-    return read, {}
+    finally:
+        work.unclear = outer
+
+
+def _has_two_types(shape: Shape) -> bool:
+    return len(shape.types - {"null"}) > 1
 
 
 def _is_container(shape: Shape, value: Any) -> bool:

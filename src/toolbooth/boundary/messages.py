@@ -4,6 +4,7 @@ that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -239,8 +240,8 @@ def objection(said: Objection) -> str:
         if text.startswith(start):
             return text.removeprefix(start)
     if said.kind in _PYDANTICS:
-        for python, json in _VOCABULARY:
-            text = text.replace(python, json)
+        for python, ours in _VOCABULARY:
+            text = text.replace(python, ours)
     return text
 
 
@@ -306,7 +307,8 @@ def edit_text(edit: Edit) -> str:
     if isinstance(edit, Split):
         return f"write {quoted(edit.key)} as {path_text(edit.target)}"
     if isinstance(edit, Rewrite):
-        return f"send {path_text(edit.source)} as {shorten(write_json(edit.value), ECHO)}"
+        written = json.dumps(edit.value, ensure_ascii=False, default=float)
+        return f"send {path_text(edit.source)} as {shorten(written, ECHO)}"
     if isinstance(edit, LeaveOut):
         return f"leave out {path_text(edit.source)}, because {echo(edit.value)} says nothing"
     return f"move {path_text(edit.source)}.* to {path_text(edit.target)}"

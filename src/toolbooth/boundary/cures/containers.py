@@ -21,6 +21,9 @@ from toolbooth.shape_check import fits
 _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array", "value", "values"))
 """Names of the only key of an object that was sent for a list."""
 
+_PLACEHOLDERS = frozenset(("none", "null", "n/a", "nil", "omit", "undefined", "string", "text"))
+"""Words that stand for a value, or for none."""
+
 _PAIRS = (("key", "value"), ("name", "value"))
 _FENCE = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
@@ -62,13 +65,25 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
             if not any(each in value for each in _SEPARATORS) and _is_item(items, value):
                 yield [value]
             return
-    if fits(items.shape, value):
+    if _is_lone_item(items, value):
         yield [value]
+
+
+def _is_lone_item(items: Place, value: Any) -> bool:
+    if not is_object(value):
+        return admits(items.shape, value)
+    try:
+        return fits(items.shape, value)
+    except ValueError:  # numbers kept as written, which the compiled check cannot read
+        return False
 
 
 def _is_item(items: Place, value: str) -> bool:
     constants = items.shape.constants
-    return value in constants if constants is not None else bool(value.strip())
+    if constants is not None:
+        return value in constants
+    # What looks like JSON or Python, but could not be read, is no item; nor is a placeholder.
+    return value.strip()[:1] not in ("", "{", "[", "(", "<") and value.lower() not in _PLACEHOLDERS
 
 
 def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
@@ -178,7 +193,10 @@ def _literal(node: ast.expr) -> Any:
             return dict(zip(names, map(_literal, values), strict=True))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
-        case ast.Constant(value=str() | bool() | int() | float() | None as constant):
+        case ast.Constant(value=str() as text):
+            text.encode()  # half a surrogate pair is text for Python alone
+            return text
+        case ast.Constant(value=bool() | int() | float() | None as constant):
             return constant
         case _:
             raise ValueError

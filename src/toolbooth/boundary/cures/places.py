@@ -27,6 +27,13 @@ class Place:
         return self.shape.types
 
     @property
+    def has_one_type(self) -> bool:
+        """Whether one kind of value is declared, and null at most beside it."""
+        others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}
+        is_single = len(self.shape.objects) < 2 and len(self.shape.arrays) < 2
+        return len(others) == 1 and is_single and not self.shape.opaque
+
+    @property
     def format(self) -> str:
         return str(self.schema.get("format", ""))
 
@@ -57,7 +64,9 @@ class Place:
         if len(self.shape.objects) != 1:
             return False
         form = self.shape.objects[0]
-        return not form.fields and form.additional is not None and form.additional.types == {"string"}
+        return (
+            not form.fields and form.additional is not None and form.additional.types == {"string"}
+        )
 
 
 def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ _NOTHINGS = frozenset(("", "none", "n/a"))
 
 def only_reading(place: Place, value: Any, limits: Limits) -> Any:
     """What the value certainly means; NOT_SENT: that the field is left out."""
-    if place.shape.has_secret or place.shape.opaque:
+    if place.shape.has_secret or place.shape.json_text or not place.has_one_type:
         return NO_READING
     if isinstance(value, str) and value.strip().lower() in _NOTHINGS:
         return NOT_SENT if place.is_null_without_it else NO_READING
