@@ -16,7 +16,7 @@ from typing import Any
 
 from toolbooth.compile.schema_shapes import SchemaShapes
 from toolbooth.compile.shape_builder import free_shape, json_type_of, object_shape
-from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Param
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
 from toolbooth.markers import VERBATIM_KEYWORD
