@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts schemas peers rooms trace stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -102,8 +102,11 @@ long: $(READY_DEV) ## what does not fit into make check, into docs/measured/; AR
 bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
+words: $(READY_DEV) ## write the list of words that tells slips from other words
+	$(BIN)/python scripts/words.py
+
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -1,5 +1,5 @@
-"""Whether a corrected call would pass: by its shape and its published schema, with bounds, patterns,
-formats and choices. The author's code never runs on arguments that nobody has sent.
+"""Whether a corrected call would pass: by its shape and its published schema, with the bounds,
+patterns, formats and choices in it. The author's code never runs on arguments that nobody has sent.
 """
 
 from __future__ import annotations
