@@ -233,7 +233,7 @@ from three kinds of declaration (`tests/advice/`). An agent sends each call. If 
 agent sends what `_meta.corrected` or the line "Send instead" says, and nothing else. "One meaning"
 counts the calls whose right form a reader can be certain of; these must be right after the second
 call at the latest. A correction of any other call is wrong advice, as is one that is refused, or
-that the tool receives as something else. FastMCP and the SDK run without protection in the same run;
+that the tool receives as something else. FastMCP and the SDK run unprotected in the same run;
 tools that are made from a JSON Schema are called on our own server only.""",
     covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
     packages=("pydantic", "jiter", "jsonschema-rs", "fastmcp", "mcp"),

@@ -293,9 +293,22 @@ def send_instead(call: bytes) -> str:
     return f"Send instead: {call.decode()}"
 
 
+def left_out(edits: Iterable[LeaveOut]) -> str:
+    """What the corrected call leaves out, and why."""
+    said = (f"{path_text(each.source)} ({echo(each.value)} says nothing)" for each in edits)
+    return f"Left out: {', '.join(said)}."
+
+
 def steps(edits: tuple[Edit, ...]) -> str:
     """The edits, if the corrected call is not shown."""
     return "To correct it: " + "; ".join(map(edit_text, edits)) + "."
+
+
+def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str, ...]) -> str:
+    """The edits, if they correct only some of the problems, and the required fields that are left."""
+    said = "; ".join(map(edit_text, edits))
+    rest = f"; still needed: {', '.join(needed)}" if needed else ""
+    return f"This corrects {done} of {count} problems: {said}{rest}."
 
 
 def edit_text(edit: Edit) -> str:
