@@ -31,6 +31,7 @@ from toolbooth.shape_check import fits
 
 Accepted = tuple[Any, list[Remark]]
 
+_POINT = b"."
 _LESS_THAN, _BACKSLASH = b"<\\"
 """Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
 
@@ -103,7 +104,7 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
         if tags.problems:
             raise _refusal_without_values(contract, decoded, exam, tags) from None
     if exam.problems:
-        raise _refusal(contract, value, decoded, exam, earlier) from None
+        raise _refusal(contract, (value, delicate, body), decoded, exam, earlier) from None
     try:
         return values_of(contract, decoded), [*repairs, *exam.repairs, *tags.notes]
     except InvalidValues as error:
@@ -208,7 +209,7 @@ def _refusal_without_values(
 
 def _refusal(
     contract: Contract,
-    arguments: Json,
+    reading: Reading,
     decoded: Any,
     exam: Examination,
     earlier: InvalidValues | None,
@@ -216,7 +217,8 @@ def _refusal(
     """The refusal with all problems at once: those of the examination, and those that the author's
     validation, run once, finds in the rest.
     """
-    corrected, edits = _correction(contract, arguments, decoded, exam)
+    arguments = reading[0]
+    corrected, edits = _correction(contract, reading, decoded, exam)
     if corrected is not None and has_tags(corrected):
         tags = look_for_tags(contract.shape, corrected, corrected)
         if tags.problems:
@@ -291,15 +293,20 @@ def _problems(
 
 
 def _correction(
-    contract: Contract, arguments: Json, decoded: Json, exam: Examination
+    contract: Contract, reading: Reading, decoded: Json, exam: Examination
 ) -> tuple[Any, list[Edit]]:
     """The corrected arguments, checked as any call's would be, and the edits that lead there."""
+    arguments, _, body = reading
     if exam.only_slips:
         mended = mend(contract.shape, exam.slips, contract.limits)
         if mended is not None:
             return decoded, mended
         if is_beyond_correction(contract.shape, exam.slips, contract.limits):
             return None, []
+    # A number that was sent for text is that text, digit by digit.
+    if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
+        arguments = read_json(body, contract.limits, exact=True)[0]
+        return _derived(contract, arguments, (), thorough=True)
     return _derived(contract, arguments, (), thorough=exam.thorough)
 
 

@@ -305,7 +305,7 @@ def steps(edits: tuple[Edit, ...]) -> str:
 
 
 def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str, ...]) -> str:
-    """The edits, if they correct only some of the problems, and the required fields that are left."""
+    """The edits, if they correct only some of the problems, and the required fields left."""
     said = "; ".join(map(edit_text, edits))
     rest = f"; still needed: {', '.join(needed)}" if needed else ""
     return f"This corrects {done} of {count} problems: {said}{rest}."
