@@ -17,7 +17,14 @@ from toolbooth.boundary.integers import whole_integers
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
-from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
+from toolbooth.boundary.read import (
+    NOTHING,
+    Reading,
+    Unreadable,
+    has_pointed_integers,
+    read_as_written,
+    read_json,
+)
 from toolbooth.boundary.refusals import form_at, holds_secret
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import hide_secrets
@@ -305,8 +312,7 @@ def _correction(
             return None, []
     # A number that was sent for text is that text, digit by digit.
     if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
-        arguments = read_json(body, contract.limits, exact=True)[0]
-        return _derived(contract, arguments, (), thorough=True)
+        return _derived(contract, read_as_written(body), (), thorough=True)
     return _derived(contract, arguments, (), thorough=exam.thorough)
 
 
