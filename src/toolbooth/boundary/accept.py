@@ -32,7 +32,16 @@ from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import Contract, InvalidValues, Objection
-from toolbooth.errors import Declared, Edit, Problem, Rewrite, ToolInputError
+from toolbooth.errors import (
+    Declared,
+    Edit,
+    Move,
+    Problem,
+    Rename,
+    Rewrite,
+    Split,
+    ToolInputError,
+)
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape_check import fits
 
@@ -247,6 +256,8 @@ def _refusal(
     else:
         # The validation has only repeated what the examination has found, at the same paths.
         found = []
+    if edits and corrected is None:
+        found = [each for each in found if not _is_filled(each, edits)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
     refusal = ToolInputError(
         exam.problems + found,
@@ -257,6 +268,18 @@ def _refusal(
         more=exam.more,
     )
     return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _is_filled(problem: Problem, edits: list[Edit]) -> bool:
+    """Whether a field is only missing until one of the edits is made."""
+    if problem.code != "missing":
+        return False
+    for edit in edits:
+        if isinstance(edit, Rename) and problem.path == (*edit.source[:-1], edit.name):
+            return True
+        if isinstance(edit, Move | Split) and problem.path == edit.target:
+            return True
+    return False
 
 
 def _checked(
