@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from toolbooth.contract import Objection
 from toolbooth.jsonvalue import is_array
 
 
-def schema_objections(errors: Iterable[Any]) -> Iterable[Objection]:
-    """The errors of jsonschema-rs as objections, with the paths that the errors have."""
+def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> Iterable[Objection]:
+    """The errors of jsonschema-rs as objections, with the paths that the errors have, but for those
+    of the keywords in `ignored`.
+    """
     for error in errors:
         path = tuple(error.instance_path)
+        if error.kind.name in ignored:
+            continue
         if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
-            yield from schema_objections(branch)
+            yield from schema_objections(branch, ignored)
         elif error.kind.name == "required":
             yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
         elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):

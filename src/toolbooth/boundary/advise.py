@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import jiter
+
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.keys.declared import declared_in
@@ -30,7 +32,7 @@ from toolbooth.errors import (
     Split,
     ToolInputError,
 )
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, is_object
 from toolbooth.shape_check import fits
 
 _POINT = b"."
@@ -236,8 +238,28 @@ def _correction(
             return None, []
     # A number that was sent for text is that text, digit by digit.
     if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
-        return _derived(contract, read_as_written(body), (), thorough=True)
+        return _derived(contract, _as_written(arguments, body), (), thorough=True)
     return _derived(contract, arguments, (), thorough=exam.thorough)
+
+
+def _as_written(arguments: Json, body: bytes) -> Json:
+    """The arguments with numbers as they were written. Behind a dispatcher, the body has more than
+    these arguments, and some of them one level further down.
+    """
+    whole, plain = read_as_written(body), jiter.from_json(body)
+    if plain == arguments:
+        return whole
+    levels = [(plain, whole)] if is_object(plain) else []
+    levels += [(each, whole[key]) for read, _ in levels for key, each in read.items()]
+    made: Json = {}
+    for key, value in arguments.items():
+        found = (
+            written[key]
+            for read, written in levels
+            if is_object(read) and key in read and read[key] == value
+        )
+        made[key] = next(found, value)
+    return made
 
 
 def _derived(

@@ -30,6 +30,12 @@ _FORMATS = {
 """What the validation reads more leniently than JSON Schema says, with Pydantic's name for it."""
 
 
+_OF_THE_SHAPE = ("type", "additionalProperties", "unevaluatedProperties")
+"""What the shape decides: some of it takes more than is published, such as an object for a tuple
+with names.
+"""
+
+
 def as_published(shape: Shape, value: Any) -> Any:
     """The value as the published schema has it: JSON text where that is declared."""
     return _as_published(shape, value) if _has_json_text(shape) else value
@@ -76,7 +82,7 @@ def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
     except ValueError:  # numbers kept as written, which the compiled check cannot read
         arguments = jiter.from_json(checked_json(arguments))
         is_valid = check.is_valid(arguments)
-    return () if is_valid else tuple(schema_objections(check.iter_errors(arguments)))
+    return () if is_valid else schema_objections(check.iter_errors(arguments), _OF_THE_SHAPE)
 
 
 def _compiled(contract: Contract) -> Any:

@@ -54,8 +54,8 @@ def _integers(value: Any) -> Iterator[int]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """A number as it was written."""
-    if type(value) in (int, float, LosslessFloat):
+    """A number as it was written. Of a float, that is not known."""
+    if type(value) in (int, LosslessFloat):
         yield str(value)
 
 
