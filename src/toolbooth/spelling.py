@@ -7,11 +7,11 @@ a slip that spells another word may be no slip: `contract` for `contact`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import count, pairwise
+from itertools import pairwise
 
 from toolbooth.jsonvalue import recased
 
@@ -34,19 +34,17 @@ _ROWS = (("qwertyuiop", 0), ("asdfghjkl", 0.25), ("zxcvbnm", 0.75))
 
 def _neighbours() -> dict[str, str]:
     """The letters beside each letter on a keyboard, in its row and in the rows next to it."""
-    places = {
-        letter: (row, column)
-        for row, (letters, start) in enumerate(_ROWS)
-        for column, letter in zip(count(start), letters, strict=False)
-    }
-    return {
-        letter: "".join(
-            other
-            for other, (row, column) in places.items()
-            if other != letter and abs(row - place[0]) <= 1 and abs(column - place[1]) <= 1
-        )
-        for letter, place in places.items()
-    }
+    places: dict[str, tuple[int, float]] = {}
+    for row, (letters, start) in enumerate(_ROWS):
+        places |= {letter: (row, start + column) for column, letter in enumerate(letters)}
+    return {letter: "".join(_beside(letter, places)) for letter in places}
+
+
+def _beside(letter: str, places: Mapping[str, tuple[int, float]]) -> Iterator[str]:
+    row, column = places[letter]
+    for other, (its_row, its_column) in places.items():
+        if other != letter and abs(its_row - row) <= 1 and abs(its_column - column) <= 1:
+            yield other
 
 
 NEIGHBOURS = _neighbours()

@@ -12,84 +12,20 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
-from toolbooth.boundary.cures.places import Place, part_at
-from toolbooth.boundary.cures.readings import NO_READING, only_reading
+from toolbooth.boundary.correction import MOST_SOUGHT, Correction
+from toolbooth.boundary.cures.readings import NO_READING
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
-from toolbooth.contract import Contract, Limits
+from toolbooth.contract import Contract
 from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_types
 
-MOST_EDITS = 20
-"""Past this many, edits are no longer listed."""
-
-_MOST_SOUGHT = 200
-_MOST_TRIALS = 2_000
 _DEEPEST = 8
 """Levels below an object in which the place of a misplaced key is looked for."""
-
-
-class Correction:
-    """The edits found so far, and whether everything sent has found a place.
-
-    `sought` has the different keys that were looked for, `trials` an entry for each trial. All
-    trials share both: neither undeclared keys nor trials within trials may cost without end.
-    """
-
-    __slots__ = ("complete", "contract", "edits", "names", "sought", "trials", "unclear", "wrong")
-
-    def __init__(
-        self,
-        contract: Contract,
-        wrong: Collection[JsonPath],
-        sought: set[tuple[int, str]],
-        trials: list[None],
-    ) -> None:
-        self.contract = contract
-        self.wrong = wrong
-        self.unclear = False
-        self.names = refusals.names_of_tool(contract.shape)
-        self.sought = sought
-        self.trials = trials
-        self.edits: list[Edit] = []
-        self.complete = len(trials) < _MOST_TRIALS
-
-    def trial(self) -> Correction:
-        """A correction that may be thrown away."""
-        self.trials.append(None)
-        made = Correction(self.contract, self.wrong, self.sought, self.trials)
-        made.unclear = self.unclear
-        return made
-
-    @property
-    def limits(self) -> Limits:
-        return self.contract.limits
-
-    def reading(self, shape: Shape, path: JsonPath, value: Any, *, required: bool) -> Any:
-        """What a wrong value certainly means at a place."""
-        if self.unclear:
-            return NO_READING
-        place = Place(shape, part_at(self.contract.schema, path), required)
-        return only_reading(place, value, self.limits)
-
-    def has_wrong(self, origin: JsonPath) -> bool:
-        """Whether a value that is not accepted was sent here or below."""
-        return any(path[: len(origin)] == origin for path in self.wrong)
-
-    def may_seek(self, form: ObjectShape, key: str) -> bool:
-        """Whether a place for this key is still to be looked for; a call with very many strange
-        keys is no slip.
-        """
-        self.sought.add((id(form), key))
-        return len(self.sought) <= _MOST_SOUGHT
-
-    def edit(self, edit: Edit) -> None:
-        if len(self.edits) < MOST_EDITS and edit not in self.edits:
-            self.edits.append(edit)
 
 
 def correct(
@@ -156,7 +92,9 @@ def _has_two_types(shape: Shape) -> bool:
 
 def _is_container(shape: Shape, value: Any) -> bool:
     """Whether the value is an object or an array, as it is declared."""
-    return bool(shape.objects if is_object(value) else shape.arrays if is_array(value) else ())
+    if is_object(value):
+        return bool(shape.objects)
+    return is_array(value) and bool(shape.arrays)
 
 
 def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
@@ -235,7 +173,7 @@ def _object(
             strays.update(below)
         else:
             strays[key] = ((*origin, key), each)
-    if len(strays) > _MOST_SOUGHT:
+    if len(strays) > MOST_SOUGHT:
         return made, strays
     # What stands at the wrong place may have come from below or from here; either way this level is
     # tried.

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals
-from toolbooth.boundary.correct import MOST_EDITS
+from toolbooth.boundary.correction import MOST_EDITS
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap

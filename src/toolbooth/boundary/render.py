@@ -295,5 +295,5 @@ def _needed(error: ToolInputError, path: JsonPath) -> str:
     """A required field and its type, if that is known."""
     declared = error.declared.get(path[:-1])
     name = path_text(path).removeprefix("$.")
-    kind = declared.types.get(str(path[-1]), "") if declared else ""
+    kind = "" if declared is None else declared.types.get(str(path[-1]), "")
     return f"{name} ({kind.removesuffix(REQUIRED)})" if kind else name

@@ -51,10 +51,8 @@ def _as_published(shape: Shape, value: Any) -> Any:
         return value if value is None or isinstance(value, str) else write_json(value)
     if is_object(value) and len(shape.objects) == 1:
         fields = shape.objects[0].fields
-        return {
-            key: _as_published(fields[key].shape, each) if key in fields else each
-            for key, each in value.items()
-        }
+        made = {key: _as_published(fields[key].shape, value[key]) for key in value if key in fields}
+        return {**value, **made}
     if is_array(value) and len(shape.arrays) == 1 and (items := shape.arrays[0].items) is not None:
         return [_as_published(items, each) for each in value]
     return value

@@ -127,13 +127,18 @@ def _objects(place: Place, value: Any) -> Iterator[Any]:
     if is_array(value):
         pairs = [_pair(each) for each in value]
     elif isinstance(value, str):
-        lines = [line for line in value.splitlines() if line.strip()]
-        pairs = [found.groups() if (found := _LINE.fullmatch(line)) else None for line in lines]
+        lines = filter(str.strip, value.splitlines())
+        pairs = [_pair_in_line(line) for line in lines]
     else:
         return
     made = {str(pair[0]).strip(): pair[1] for pair in pairs if pair is not None}
     if pairs and len(made) == len(pairs):
         yield made
+
+
+def _pair_in_line(line: str) -> tuple[Any, Any] | None:
+    found = _LINE.fullmatch(line)
+    return None if found is None else (found[1], found[2])
 
 
 def _pair(value: Any) -> tuple[Any, Any] | None:
@@ -187,8 +192,8 @@ def _literal(node: ast.expr) -> Any:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return [_literal(each) for each in elements]
         case ast.Dict(keys=keys, values=values):
-            names = [each.value if isinstance(each, ast.Constant) else None for each in keys]
-            if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            names = list(map(_key, keys))
+            if len(set(names)) < len(names):
                 raise ValueError
             return dict(zip(names, map(_literal, values), strict=True))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
@@ -198,5 +203,13 @@ def _literal(node: ast.expr) -> Any:
             return text
         case ast.Constant(value=bool() | int() | float() | None as constant):
             return constant
+        case _:
+            raise ValueError
+
+
+def _key(node: ast.expr | None) -> str:
+    match node:
+        case ast.Constant(value=str() as name):
+            return name
         case _:
             raise ValueError

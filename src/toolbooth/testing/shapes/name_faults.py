@@ -89,9 +89,10 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
     problems = _undeclared_problems(place, {slip: value})
     # Without certainty, a similar name is only mentioned. What a misspelt object holds may still be
     # declared beside it.
-    is_certain = respelt(slip, form, names_of_tool(draft.places[0].shape)) is not None
-    corrected = draft.corrected if is_certain else ... if holds_object(value) else None
-    if field.required and not is_certain:
+    corrected: Any = ... if holds_object(value) else None
+    if respelt(slip, form, names_of_tool(draft.places[0].shape)) is not None:
+        corrected = draft.corrected
+    elif field.required:
         problems.append(("missing", path_text((*place.path, key))))
     sent = with_value(draft.arguments, place.path, held)
     yield draft.refused_shape("misspelt", place.path, sent, problems, corrected=corrected)
