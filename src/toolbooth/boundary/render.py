@@ -296,4 +296,6 @@ def _needed(error: ToolInputError, path: JsonPath) -> str:
     declared = error.declared.get(path[:-1])
     name = path_text(path).removeprefix("$.")
     kind = "" if declared is None else declared.types.get(str(path[-1]), "")
-    return f"{name} ({kind.removesuffix(REQUIRED)})" if kind else name
+    if not kind:
+        return name
+    return f"{name} ({kind.removesuffix(REQUIRED)})"
