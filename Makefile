@@ -27,11 +27,11 @@ PARALLEL := -n auto --dist worksteal
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sample.py key_patterns.py errors.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/*
+CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sample.py key_patterns.py errors.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/* boundary/cures/* spelling.py schema_objections.py
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large schemas peers lowest newest wild rooms trace stale long bench clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large schemas peers lowest newest wild rooms trace stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -114,8 +114,11 @@ long: $(READY_DEV) ## what does not fit into make check, into docs/measured/; AR
 bench: $(READY_DEV) ## measure speed, into bench/results/
 	$(BIN)/python bench/run.py $(ARGS)
 
+words: $(READY_DEV) ## write the list of words that tells slips from other words
+	$(BIN)/python scripts/words.py
+
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .versions build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .bench .conformance .hosts .long .oracle .peers .schemas .versions .words build dist site .coverage .coverage.* .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find src tests demo bench scripts wild examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

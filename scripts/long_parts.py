@@ -303,6 +303,48 @@ and MCP refuses.""",
     table=hosts_table,
 )
 
+
+# --- advice -------------------------------------------------------------------------------------
+
+ADVICE_FILE = "tests/advice/measure.py"
+
+
+def advice_steps() -> dict[str, Step]:
+    return {name: partial(_advice_run, name) for name in output_of(ADVICE_FILE).splitlines()}
+
+
+def _advice_run(name: str) -> Figures:
+    found = json.loads(output_of(ADVICE_FILE, "--run", name).splitlines()[-1])
+    is_ours = name == "Toolbooth" or "protected" in name
+    if is_ours and (found["wrong advice"] or found["ran with other arguments"]):
+        raise StepFailed(output_of(ADVICE_FILE, "--wrong", name))
+    return found
+
+
+def advice_table(figures: Mapping[str, Figures]) -> str:
+    columns = list(next(iter(figures.values())))
+    rows = [(name, *(each[key] for key in columns)) for name, each in figures.items()]
+    return markdown_table(("server", *columns), rows)
+
+
+ADVICE = Part(
+    name="advice",
+    title="What a literal agent makes of a refusal",
+    about="""Calls with one or two mistakes, made from a list of known mistakes, at three depths and
+from three kinds of declaration (`tests/advice/`). An agent sends each call. If it is refused, the
+agent sends what `_meta.corrected` or the line "Send instead" says, and nothing else. "One meaning"
+counts the calls whose right form a reader can be certain of; these must be right after the second
+call at the latest. A correction of any other call is wrong advice, as is one that is refused, or
+that the tool receives as something else. FastMCP and the SDK run unprotected in the same run;
+tools that are made from a JSON Schema are called on our own server only.""",
+    covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
+    packages=("pydantic", "jiter", "jsonschema-rs", "fastmcp", "mcp"),
+    steps=advice_steps,
+    table=advice_table,
+    at_once=CORES,
+)
+
 PARTS = {
-    part.name: part for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, LOWEST, NEWEST, JOINT, HOSTS)
+    part.name: part
+    for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, ADVICE, LOWEST, NEWEST, JOINT, HOSTS)
 }

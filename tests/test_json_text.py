@@ -155,7 +155,7 @@ def test_a_wrapper_inside_the_text_is_refused_with_the_corrected_call():
     result = handle_bytes(
         compile_function(unpacked), b'{"name": "n", "at": "{\\"data\\": {\\"x\\": 1}}"}'
     )
-    assert result["_meta"]["toolbooth"]["corrected"] == {"name": "n", "at": {"x": 1}}
+    assert result["_meta"]["toolbooth"]["corrected"] == {"name": "n", "at": '{"x": 1}'}
     assert [each["code"] for each in result["_meta"]["toolbooth"]["problems"]] == ["nested-wrapper"]
 
 

@@ -4,7 +4,7 @@ any of them: a value lost in silence.
 
 A case of `everywhere.json` gives the object `fragment` (or its raw `text`) and its outcome as if it
 stood at `$`. `received` is what the tool gets, if that is not what was sent; `at` and `not_at`
-limit the depths; `absolute` paths are the same at every depth; `each` writes the case once for
+limit the depths; `corrected_if_null_is_the_default`: other sources have no correction; `absolute` paths are the same at every depth; `each` writes the case once for
 every name.
 """
 

@@ -318,6 +318,8 @@ def expected(case: dict[str, Any], source: str, depth: str) -> dict[str, Any]:
     prefix = "$" if case.get("absolute") else prefix
     if case["outcome"] == "refused":
         fixed = case["corrected"]
+        if case.get("corrected_if_null_is_the_default") and source in ("typed-dict", "json-schema"):
+            fixed = None
         corrected = None if fixed is None else json.loads(template % json.dumps(fixed))
         problems = sorted(paths(case["problems"], prefix))
         return {"outcome": "refused", "problems": problems, "corrected": corrected}

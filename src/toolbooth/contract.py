@@ -112,6 +112,8 @@ class Contract:
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
     """The cache of `schema`: a server that is only called never writes it."""
+    cached_check: Any = field(init=False, default=None, repr=False, compare=False)
+    """The cache of `boundary/trial.py`: the compiled check of the schema."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)

@@ -101,7 +101,31 @@ class Split:
         return Split(self.key, where(self.target))
 
 
-Edit = Move | Rename | Unwrap | Split
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Send another value: the one that was certainly meant."""
+
+    source: JsonPath
+    value: Any
+
+    def moved(self, where: Moved) -> Rewrite:
+        """The same edit in an outer call."""
+        return Rewrite(where(self.source), self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOut:
+    """Do not send a value: it says that there is none."""
+
+    source: JsonPath
+    value: Any
+
+    def moved(self, where: Moved) -> LeaveOut:
+        """The same edit in an outer call."""
+        return LeaveOut(where(self.source), self.value)
+
+
+Edit = Move | Rename | Unwrap | Split | Rewrite | LeaveOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

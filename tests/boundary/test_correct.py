@@ -145,10 +145,28 @@ def test_an_argument_in_another_case_is_corrected_with_what_is_in_another_case_i
 @pytest.mark.parametrize(
     "sent",
     [
-        {"persn": {"name": "Ann", "address": {"city": "Bern"}}},
+        {"prson": {"name": "Ann", "address": {"city": "Bern"}}},
         {"person": {"name": "Ann", "adress": {"city": "Bern"}}},
-        {"person": {"name": "Ann", "address": {"ctiy": "Bern"}}},
         {"person": {"name": "Ann", "adress.city": "Bern"}},
+        {"person": {"name": "Ann", "addresses": {"city": "Bern"}}},
+    ],
+    ids=json.dumps,
+)
+def test_one_slip_that_spells_no_other_word_is_corrected(sent):
+    def tool(person: Person): ...
+
+    corrected, _ = refused(tool, sent)
+    assert corrected == {"person": {"name": "Ann", "address": {"city": "Bern"}}}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"people": {"name": "Ann", "address": {"city": "Bern"}}},
+        {"parson": {"name": "Ann", "address": {"city": "Bern"}}},
+        {"person": {"name": "Ann", "adrss": {"city": "Bern"}}},
+        {"person": {"name": "Ann", "address": {"ctiy": "Bern"}}},
+        {"person": {"name": "Ann", "caddress.city": "Bern"}},
     ],
     ids=json.dumps,
 )
@@ -284,7 +302,7 @@ def test_long_numbers_in_the_text_of_a_wrapper_are_corrected_too(number: str):
 
 def typos() -> Iterator[Any]:
     """Calls of `order` with one key that is declared nowhere, at every level."""
-    for key in ("nme", "adress", "sku2", "x"):
+    for key in ("nme", "adrss", "sku2", "x"):
         yield {**SENT, key: "Ann"}
         yield {"name": "Ann", "address": {"city": "Bern", key: 1}}
         yield {**SENT, "lines": [{"sku": "a"}, {"sku": "b", key: [1]}]}
@@ -297,7 +315,7 @@ def test_a_call_that_is_said_to_be_beyond_correction_is(sent: Any):
     _, exam = examine(contract.shape, sent, contract.limits, thorough=False)
     assert exam.only_slips
     assert is_beyond_correction(contract.shape, exam.slips, contract.limits)
-    assert correct(contract.shape, sent, contract.limits) == (None, [])
+    assert correct(contract, sent) == (None, [])
 
 
 @pytest.mark.parametrize("key", ["City", "address.zip", "lines[0]", "SKU", "wrap"])

@@ -237,8 +237,8 @@ def test_keys_that_others_need_are_declared(word):
         {"card": "c", "address": "5"},
         [],
     )
-    assert codes(schema, b'{"card": "c", "adress": "5"}') == [
-        ("unknown-key", "$.adress"),
+    assert codes(schema, b'{"card": "c", "adrss": "5"}') == [
+        ("unknown-key", "$.adrss"),
         ("missing", "$.address"),
     ]
 

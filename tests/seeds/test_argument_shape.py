@@ -163,7 +163,8 @@ def test_a_malformed_call_and_a_failing_tool_are_told_apart(host):
     server = serve(host, example_tool)
     wrong = {"message": "hi", "payload": {"subjct": "greet"}}
     result = call_over_wire(server, "example_tool", wrong)
-    assert refused(result) == ([("unknown-key", "$.payload.subjct")], None)
+    right = {"message": "hi", "payload": {"subject": "greet"}}
+    assert refused(result) == ([("unknown-key", "$.payload.subjct")], right)
     assert "Nothing was done" in result.text
     failed = call_over_wire(server, "example_tool", MESSAGE)
     assert "Refused" not in failed.text

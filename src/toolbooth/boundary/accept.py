@@ -6,43 +6,31 @@ else is examined.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.correct import correct
-from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
+from toolbooth.boundary.advise import invalid_values, refusal_of, refusal_without_values
+from toolbooth.boundary.examine import examine
 from toolbooth.boundary.integers import whole_integers
-from toolbooth.boundary.keys.declared import declared_in
-from toolbooth.boundary.mend import is_beyond_correction, mend
-from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
-from toolbooth.boundary.read import NOTHING, Reading, Unreadable, has_pointed_integers, read_json
-from toolbooth.boundary.refusals import form_at, holds_secret
-from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
-from toolbooth.boundary.secrecy import hide_secrets
-from toolbooth.boundary.swallowed import NO_TAGS, Tags, has_tags, look_for_tags
-from toolbooth.boundary.validate import values_of
-from toolbooth.contract import (
-    UNREADABLE,
-    UNREADABLE_DEFAULT,
-    Contract,
-    InvalidValues,
-    Objection,
+from toolbooth.boundary.read import (
+    NOTHING,
+    Reading,
+    Unreadable,
+    has_pointed_integers,
+    read_json,
 )
-from toolbooth.errors import Declared, Edit, Problem, ToolInputError
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
+from toolbooth.boundary.swallowed import NO_TAGS, has_tags, look_for_tags
+from toolbooth.boundary.validate import values_of
+from toolbooth.contract import Contract, InvalidValues
+from toolbooth.errors import ToolInputError
+from toolbooth.jsonvalue import Json
 from toolbooth.shape_check import fits
 
 Accepted = tuple[Any, list[Remark]]
 
 _LESS_THAN, _BACKSLASH = b"<\\"
 """Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
-
-_KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
-"""Problems whose messages contain names but no value."""
-
-_UNREADABLE = (UNREADABLE, UNREADABLE_DEFAULT)
 
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
@@ -108,9 +96,9 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
     if _LESS_THAN in body or _BACKSLASH in body:
         tags = look_for_tags(contract.shape, value, decoded)
         if tags.problems:
-            raise _refusal_without_values(contract, decoded, exam, tags) from None
+            raise refusal_without_values(contract, decoded, exam, tags) from None
     if exam.problems:
-        raise _refusal(contract, value, decoded, exam, earlier) from None
+        raise refusal_of(contract, (value, delicate, body), decoded, exam, earlier) from None
     try:
         return values_of(contract, decoded), [*repairs, *exam.repairs, *tags.notes]
     except InvalidValues as error:
@@ -130,187 +118,3 @@ def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Rema
     if type(reading[0]) is not dict:
         raise Unreadable("not-an-object", messages.NOT_AN_OBJECT)
     return reading, repairs
-
-
-def invalid_values(contract: Contract, error: InvalidValues, arguments: Any) -> ToolInputError:
-    """The refusal for an error of the author's validation."""
-    found = problems_of(error, contract.shape, arguments)
-    missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
-    problems = [problem for _, problem in found]
-    declared = _declared_beside(contract, problems, arguments)
-    if missing:
-        declared = {(): declared_in(*contract.shape.objects), **declared}
-    more = max(0, len(problems) - MOST_PROBLEMS)
-    refusal = ToolInputError(
-        problems[:MOST_PROBLEMS], tool=contract.name, declared=declared, more=more
-    )
-    return hide_secrets(refusal, contract.shape, arguments)
-
-
-def _declared_beside(
-    contract: Contract, problems: list[Problem], arguments: Any
-) -> dict[JsonPath, Declared]:
-    """The fields of every object in which the author's validation has found an undeclared key."""
-    declared: dict[JsonPath, Declared] = {}
-    for each in problems:
-        if each.code in ("unknown-key", "nested-wrapper"):
-            form = form_at(contract.shape, each.path[:-1], arguments)
-            if form is not None:
-                declared[each.path[:-1]] = declared_in(form)
-    return declared
-
-
-def _refusal_without_values(
-    contract: Contract, decoded: Json, exam: Examination, tags: Tags, edits: Iterable[Edit] = ()
-) -> ToolInputError:
-    """The refusal of texts that contain other arguments. It repeats nothing out of these texts, so
-    it has no corrected call, and of the author's validation only which fields are missing.
-    """
-    texts = {problem.path for problem in tags.problems}
-    others = [
-        problem
-        for problem in exam.problems
-        if problem.path not in texts or problem.code in _KEY_PROBLEMS
-    ]
-    invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
-    swallowed = {(name,) for name in tags.names}
-    missing = [
-        problem
-        for problem in invalid
-        if problem.code == "missing" and problem.path not in swallowed
-    ]
-    problems = [*tags.problems, *others, *missing]
-    refusal = ToolInputError(
-        problems[:MOST_PROBLEMS],
-        tool=contract.name,
-        declared=exam.declared,
-        edits=edits,
-        more=exam.more + len(problems[MOST_PROBLEMS:]),
-    )
-    return hide_secrets(refusal, contract.shape, decoded)
-
-
-def _refusal(
-    contract: Contract,
-    arguments: Json,
-    decoded: Any,
-    exam: Examination,
-    earlier: InvalidValues | None,
-) -> ToolInputError:
-    """The refusal with all problems at once: those of the examination, and those that the author's
-    validation, run once, finds in the rest.
-    """
-    corrected, edits = _correction(contract, arguments, decoded, exam)
-    if corrected is not None and has_tags(corrected):
-        tags = look_for_tags(contract.shape, corrected, corrected)
-        if tags.problems:
-            unsent = Tags((), tags.names, ())
-            return _refusal_without_values(contract, corrected, exam, unsent, edits)
-    # Past the cap, problems that were only counted cannot be told from new ones.
-    if exam.more:
-        found = [
-            each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
-        ]
-    elif corrected is not None:
-        found, fails = _try_corrected(contract, corrected)
-        corrected, edits = (None, []) if fails else (corrected, edits)
-    elif earlier is None or decoded != arguments:
-        found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
-    elif contract.flattened or not all(
-        each.model_path in exam.problem_paths for each in earlier.objections
-    ):
-        found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
-    else:
-        # The validation has only repeated what the examination has found, at the same paths.
-        found = []
-    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
-    refusal = ToolInputError(
-        exam.problems + found,
-        tool=contract.name,
-        declared={**exam.declared, **_declared_beside(contract, found, arguments)},
-        corrected=corrected if shown else None,
-        edits=edits,
-        more=exam.more,
-    )
-    return hide_secrets(refusal, contract.shape, arguments)
-
-
-def _validation_problems(
-    contract: Contract, arguments: Any, explained: IsExplained | None
-) -> list[Problem]:
-    """The problems that the author's validation finds in arguments that are refused in any case."""
-    try:
-        values_of(contract, arguments)
-    except InvalidValues as error:
-        return _problems(contract, error, arguments, explained)
-    except Exception:  # such as ToolError, in words that do not belong to this refusal
-        return []
-    return []
-
-
-def _try_corrected(contract: Contract, corrected: Any) -> tuple[list[Problem], bool]:
-    """The problems that the author's validation finds in the corrected arguments, and whether it
-    raises an exception. That one is not reported, because nobody has sent these arguments.
-    """
-    try:
-        values_of(contract, corrected)
-    except InvalidValues as error:
-        every = _problems(contract, error, corrected, None)
-        found = [each for each in every if each.kind not in _UNREADABLE]
-        return found, len(found) < len(every)
-    except Exception:
-        return [], True
-    return [], False
-
-
-def _problems(
-    contract: Contract, error: InvalidValues, arguments: Any, explained: IsExplained | None
-) -> list[Problem]:
-    found = problems_of(error, contract.shape, arguments, explained)
-    return [problem for _, problem in found[:MOST_PROBLEMS]]
-
-
-def _correction(
-    contract: Contract, arguments: Json, decoded: Json, exam: Examination
-) -> tuple[Any, list[Edit]]:
-    """The corrected arguments, checked as any call's would be, and the edits that lead there."""
-    # No key is out of place, and no text: there is nothing that could be derived.
-    if not exam.declared and not exam.has_names:
-        return None, []
-    if exam.only_slips:
-        mended = mend(exam.slips, contract.limits)
-        if mended is not None:
-            return decoded, mended
-        if is_beyond_correction(contract.shape, exam.slips, contract.limits):
-            return None, []
-    corrected, edits = correct(contract.shape, arguments, contract.limits)
-    if corrected is None:
-        return None, edits
-    try:
-        repaired = _with_repairs(contract, corrected, thorough=exam.thorough)
-    # Read from text, with numbers kept as written, which the compiled check does not know.
-    except ValueError:
-        repaired = _with_repairs(contract, corrected, thorough=True)
-    return (repaired, edits) if repaired is not None else (None, [])
-
-
-def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
-    """The corrected arguments with their own repairs made; None if they would be refused, too."""
-    if not thorough and fits(contract.shape, corrected):
-        return corrected
-    repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
-    return None if check.problems else repaired
-
-
-def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
-    """Whether a problem of the author's validation only repeats one of the examination."""
-    path = found.path
-    if objection.kind == "missing" and path and path[-1] in exam.wrapped_names:
-        return True
-    if found.branch is not None:
-        path = found.branch[0]
-    return any(
-        path[: len(place)] == place or place[: len(path)] == path
-        for place in exam.problem_paths
-        if place
-    )

@@ -8,68 +8,35 @@ corrected call: only edits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
+from toolbooth.boundary.correction import MOST_SOUGHT, Correction
+from toolbooth.boundary.cures.readings import NO_READING
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
-from toolbooth.contract import Limits
-from toolbooth.errors import Edit, Move, Rename, Split, Unwrap
+from toolbooth.boundary.repairs import NOT_SENT
+from toolbooth.contract import Contract
+from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split, Unwrap
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, same_json
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_types
 
-MOST_EDITS = 20
-"""Past this many, edits are no longer listed."""
-
-_MOST_SOUGHT = 200
-_MOST_TRIALS = 2_000
 _DEEPEST = 8
 """Levels below an object in which the place of a misplaced key is looked for."""
 
 
-class Correction:
-    """The edits found so far, and whether everything sent has found a place.
-
-    `sought` has the different keys that were looked for, `trials` an entry for each trial. All
-    trials share both: neither undeclared keys nor trials within trials may cost without end.
-    """
-
-    __slots__ = ("complete", "edits", "limits", "sought", "trials")
-
-    def __init__(self, limits: Limits, sought: set[tuple[int, str]], trials: list[None]) -> None:
-        self.limits = limits
-        self.sought = sought
-        self.trials = trials
-        self.edits: list[Edit] = []
-        self.complete = len(trials) < _MOST_TRIALS
-
-    def trial(self) -> Correction:
-        """A correction that may be thrown away."""
-        self.trials.append(None)
-        return Correction(self.limits, self.sought, self.trials)
-
-    def may_seek(self, form: ObjectShape, key: str) -> bool:
-        """Whether a place for this key is still to be looked for; a call with very many strange
-        keys is no slip.
-        """
-        self.sought.add((id(form), key))
-        return len(self.sought) <= _MOST_SOUGHT
-
-    def edit(self, edit: Edit) -> None:
-        if len(self.edits) < MOST_EDITS and edit not in self.edits:
-            self.edits.append(edit)
-
-
 def correct(
-    shape: Shape, arguments: dict[str, Any], limits: Limits
+    contract: Contract, arguments: dict[str, Any], wrong: Collection[JsonPath] = ()
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
-    """The corrected arguments, if every key sent has a place, and the edits that lead there."""
-    work = Correction(limits, set(), [])
+    """The corrected arguments, if every key sent has a place, and the edits that lead there.
+    `wrong`: the paths of values that have the right shape, but are not accepted.
+    """
+    work = Correction(contract, wrong, set(), [])
     try:
-        form = refusals.possible_forms(shape.objects, arguments)[0]
+        form = refusals.possible_forms(contract.shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
@@ -85,26 +52,60 @@ them.
 
 
 def _value(
-    shape: Shape, value: Any, path: JsonPath, origin: JsonPath, work: Correction
+    shape: Shape,
+    value: Any,
+    path: JsonPath,
+    origin: JsonPath,
+    work: Correction,
+    *,
+    required: bool = True,
 ) -> tuple[Any, Strays]:
-    """The corrected value at one place; `origin` is where it was sent."""
-    if shape.opaque or _passes(shape, value):
+    """The corrected value at one place; `origin` is where it was sent. NOT_SENT: leave it out."""
+    if shape.opaque or (_passes(shape, value) and not work.has_wrong(origin)):
         return value, {}
-    if isinstance(value, str) and "string" not in shape.types:
+    read = _read_text(shape, value, path, work)
+    if not _is_container(shape, read):
+        meant = work.reading(shape, path, value, required=required)
+        if meant is NOT_SENT:
+            work.edit(LeaveOut(origin, value))
+            return NOT_SENT, {}
+        if meant is NO_READING:
+            return (_named(shape, value, path, origin, work) if shape.named_by else read), {}
+        work.edit(Rewrite(origin, meant))
+        read = meant
+    if not _is_container(shape, read):
+        return read, {}
+    # Inside JSON text, and where another type is declared as well, a value has other readings.
+    outer, work.unclear = work.unclear, work.unclear or shape.json_text or _has_two_types(shape)
+    try:
+        if is_object(read):
+            form = refusals.possible_forms(shape.objects, read)[0]
+            return _object(form, read, path, origin, work)
+        return _array(shape.arrays[0], read, path, origin, work)
+    finally:
+        work.unclear = outer
+
+
+def _has_two_types(shape: Shape) -> bool:
+    return len(shape.types - {"null"}) > 1
+
+
+def _is_container(shape: Shape, value: Any) -> bool:
+    """Whether the value is an object or an array, as it is declared."""
+    if is_object(value):
+        return bool(shape.objects)
+    return is_array(value) and bool(shape.arrays)
+
+
+def _read_text(shape: Shape, value: Any, path: JsonPath, work: Correction) -> Any:
+    """The value, or what it holds as JSON text."""
+    if not isinstance(value, str):
+        return value
+    if "string" not in shape.types:
         found = repairs.text(shape, value, work.limits.below(len(path)))
-        if isinstance(found, repairs.Unrepairable):
-            return _named(shape, value, path, origin, work), {}
-        value = found[0]
-    elif isinstance(value, str) and shape.named_by:
-        inner = text_as_object(value, work.limits)
-        if inner is None:
-            return _named(shape, value, path, origin, work), {}
-        value = inner
-    if is_object(value) and shape.objects:
-        return _object(refusals.possible_forms(shape.objects, value)[0], value, path, origin, work)
-    if is_array(value) and shape.arrays:
-        return _array(shape.arrays[0], value, path, origin, work), {}
-    return value, {}
+        return value if isinstance(found, repairs.Unrepairable) else found[0]
+    inner = text_as_object(value, work.limits) if shape.named_by else None
+    return value if inner is None else inner
 
 
 def _named(shape: Shape, value: str, path: JsonPath, origin: JsonPath, work: Correction) -> Any:
@@ -125,17 +126,20 @@ def _passes(shape: Shape, value: Any) -> bool:
 
 def _array(
     form: ArrayShape, value: list[Any], path: JsonPath, origin: JsonPath, work: Correction
-) -> list[Any]:
+) -> tuple[list[Any], Strays]:
     made: list[Any] = []
+    left: Strays = {}
     for index, each in enumerate(value):
         shape = form.prefix[index] if index < len(form.prefix) else form.items
         if shape is None:
             made.append(each)
             continue
         corrected, strays = _value(shape, each, (*path, index), (*origin, index), work)
-        work.complete = work.complete and not strays
+        # What stands in several items cannot all be meant for the object around them.
+        work.complete = work.complete and left.keys().isdisjoint(strays)
+        left.update(strays)
         made.append(corrected)
-    return made
+    return made, left
 
 
 def _object(
@@ -148,11 +152,17 @@ def _object(
     strays: Strays = {}
     for key, each in value.items():
         declared = form.fields.get(key)
-        if declared is not None and type(each) in plain_types(declared.shape):
+        if declared is None:
+            continue
+        place = ((*path, key), (*origin, key))
+        is_plain = declared.shape.constants is None and type(each) in plain_types(declared.shape)
+        if is_plain and place[1] not in work.wrong:
             made[key] = each
-        elif declared is not None:
-            made[key], below = _value(declared.shape, each, (*path, key), (*origin, key), work)
-            strays.update(below)
+            continue
+        kept, below = _value(declared.shape, each, *place, work, required=declared.required)
+        strays.update(below)
+        if kept is not NOT_SENT:
+            made[key] = kept
     for key, each in value.items():
         if key in form.fields or (not path and repairs.is_client_key(key, each, form)):
             continue
@@ -163,7 +173,7 @@ def _object(
             strays.update(below)
         else:
             strays[key] = ((*origin, key), each)
-    if len(strays) > _MOST_SOUGHT:
+    if len(strays) > MOST_SOUGHT:
         return made, strays
     # What stands at the wrong place may have come from below or from here; either way this level is
     # tried.
@@ -189,12 +199,12 @@ def _place(
     inner = text_as_object(value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
-    steps = key_paths.steps_of(key)
+    steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
     if len(steps) > 1 and _split(form, made, steps, value, origin, path, work):
         return True
     if not work.may_seek(form, key):
         return False
-    name = refusals.respelt(key, form)
+    name = _respelt(form, key, value, work)
     if name is not None and _set(form, made, name, value, origin, path, work):
         return True
     # Moved here from elsewhere: moving it on would take it from one object into another.
@@ -202,6 +212,14 @@ def _place(
         return False
     below = _only_place(form, key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
+
+
+def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:
+    """The declared name that a key certainly means. For a singular or plural, the value decides."""
+    match = refusals.respelt(key, form, work.names)
+    if match is None or (match.by_number and not _passes(form.fields[match.name].shape, value)):
+        return None
+    return match.name
 
 
 def _place_object(
@@ -216,7 +234,7 @@ def _place_object(
     """An object under an undeclared key: a misspelt object, a wrapper, or a model that was
     flattened with a prefix.
     """
-    name = refusals.respelt(key, form)
+    name = _respelt(form, key, inner, work)
     if (
         name is not None
         and form.fields[name].shape.objects

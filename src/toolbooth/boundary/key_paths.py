@@ -19,6 +19,23 @@ def steps_of(key: str) -> Sequence[str]:
     return _STEPS.findall(key) if "." in key or "[" in key else ()
 
 
+def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
+    """The steps of a key that joins the names of an object and of one of its fields with
+    underscores, such as `address_street`; empty for any other key.
+    """
+    for end in (index for index, letter in enumerate(key) if letter == "_"):
+        name, rest = key[:end], key[end:].lstrip("_")
+        field = form.fields.get(name)
+        if field is None or len(field.shape.objects) != 1:
+            continue
+        inner = field.shape.objects[0]
+        if rest in inner.fields:
+            return (name, rest)
+        if steps := joined_steps(inner, rest):
+            return (name, *steps)
+    return ()
+
+
 def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
     """The declared path that the steps name; None if there is none."""
     shape: Shape | None = Shape(types=frozenset(("object",)), objects=(form,))
@@ -28,7 +45,7 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
             path.append(step)
         elif shape.objects:
             inner = shape.objects[0]
-            name = step if step in inner.fields else refusals.respelt(step, inner)
+            name = _declared_name(step, inner)
             if name is None and inner.additional is None:
                 return None
             path.append(name or step)
@@ -39,6 +56,13 @@ def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:
         else:
             return None
     return tuple(path)
+
+
+def _declared_name(step: str, form: ObjectShape) -> str | None:
+    if step in form.fields:
+        return step
+    match = refusals.respelt(step, form)
+    return None if match is None or match.by_number else match.name
 
 
 def put(made: Any, path: JsonPath, value: Any) -> bool:

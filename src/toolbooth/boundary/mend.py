@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from toolbooth.boundary import refusals
-from toolbooth.boundary.correct import MOST_EDITS
+from toolbooth.boundary import key_paths, refusals
+from toolbooth.boundary.correction import MOST_EDITS
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap
 from toolbooth.jsonvalue import Json, JsonPath, is_object, recased
-from toolbooth.shape import ObjectShape, Shape, walk
+from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_types
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
@@ -26,18 +26,19 @@ object's path.
 """
 
 
-def mend(slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
+def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | None:
     """Undo, in place, one and the same slip wherever it was made. Returns the edits, or None if
-    some slip is another one or does not fit.
+    some slip is another one or does not fit. `shape` is that of the whole call.
 
     Nothing else may be wrong with the call.
     """
+    names = refusals.names_of_tool(shape)
     _, _, first_key, _, first_path = slips[0]
     meant: list[Json] = []
     for made, form, key, value, path in slips:
         if key != first_key or len(path) != len(first_path):
             return None
-        fields = _meant(form, key, value, limits)
+        fields = _meant(form, key, value, names, limits)
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
@@ -53,21 +54,25 @@ def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) ->
 
     Nothing else may be wrong with the call.
     """
-    names = _recased_names(shape)
-    return all(_has_no_place(names, key, value, limits) for _, _, key, value, _ in slips)
+    names = refusals.names_of_tool(shape)
+    return all(_has_no_place(form, key, value, names, limits) for _, form, key, value, _ in slips)
 
 
-def _has_no_place(names: frozenset[str], key: str, value: Any, limits: Limits) -> bool:
-    if "." in key or "[" in key or recased(key) in names:
+def _has_no_place(
+    form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
+) -> bool:
+    if "." in key or "[" in key or recased(key) in _recased(names):
         return False
-    return text_as_object(value, limits) is None
+    if key_paths.joined_steps(form, key):
+        return False
+    is_slip = refusals.respelt(key, form, names) is not None
+    return not is_slip and text_as_object(value, limits) is None
 
 
 @lru_cache(maxsize=1024)
-def _recased_names(root: Shape) -> frozenset[str]:
-    """Every declared name at any depth, without case and separators."""
-    forms = [form for shape in walk(root) for form in shape.objects]
-    return frozenset(recased(name) for form in forms for name in form.fields)
+def _recased(names: frozenset[str]) -> frozenset[str]:
+    """The names without case and separators."""
+    return frozenset(map(recased, names))
 
 
 def _edit(slip: Slip, fields: Json) -> Edit:
@@ -77,7 +82,9 @@ def _edit(slip: Slip, fields: Json) -> Edit:
     return Rename((*path, key), next(iter(fields)))
 
 
-def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> Json | None:
+def _meant(
+    form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
+) -> Json | None:
     """The fields that should have been sent instead of one undeclared key, if they fit as they
     are.
     """
@@ -87,10 +94,10 @@ def _meant(form: ObjectShape, key: str, value: Any, limits: Limits) -> Json | No
     if is_object(value):
         fields = value
     else:
-        name = None if "." in key or "[" in key else refusals.respelt(key, form)
-        if name is None or text_as_object(value, limits) is not None:
+        match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
+        if match is None or text_as_object(value, limits) is not None:
             return None
-        fields = {name: value}
+        fields = {match.name: value}
     for name, each in fields.items():
         declared = form.fields.get(name)
         if declared is None or not (

@@ -4,6 +4,7 @@ that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,7 +13,7 @@ from typing import Any, get_args
 from pydantic_core.core_schema import ErrorType
 
 from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
-from toolbooth.errors import Edit, Move, Rename, Split
+from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split
 from toolbooth.jsonvalue import (
     listed,
     path_text,
@@ -239,8 +240,8 @@ def objection(said: Objection) -> str:
         if text.startswith(start):
             return text.removeprefix(start)
     if said.kind in _PYDANTICS:
-        for python, json in _VOCABULARY:
-            text = text.replace(python, json)
+        for python, ours in _VOCABULARY:
+            text = text.replace(python, ours)
     return text
 
 
@@ -292,9 +293,22 @@ def send_instead(call: bytes) -> str:
     return f"Send instead: {call.decode()}"
 
 
+def left_out(edits: Iterable[LeaveOut]) -> str:
+    """What the corrected call leaves out, and why."""
+    said = (f"{path_text(each.source)} ({echo(each.value)} says nothing)" for each in edits)
+    return f"Left out: {', '.join(said)}."
+
+
 def steps(edits: tuple[Edit, ...]) -> str:
     """The edits, if the corrected call is not shown."""
     return "To correct it: " + "; ".join(map(edit_text, edits)) + "."
+
+
+def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str, ...]) -> str:
+    """The edits, if they correct only some of the problems, and the required fields left."""
+    said = "; ".join(map(edit_text, edits))
+    rest = f"; still needed: {', '.join(needed)}" if needed else ""
+    return f"This corrects {done} of {count} problems: {said}{rest}."
 
 
 def edit_text(edit: Edit) -> str:
@@ -305,6 +319,11 @@ def edit_text(edit: Edit) -> str:
         return f"move {path_text(edit.source)} to {path_text(edit.target)}"
     if isinstance(edit, Split):
         return f"write {quoted(edit.key)} as {path_text(edit.target)}"
+    if isinstance(edit, Rewrite):
+        written = json.dumps(edit.value, ensure_ascii=False, default=float)
+        return f"send {path_text(edit.source)} as {shorten(written, ECHO)}"
+    if isinstance(edit, LeaveOut):
+        return f"leave out {path_text(edit.source)}, because {echo(edit.value)} says nothing"
     return f"move {path_text(edit.source)}.* to {path_text(edit.target)}"
 
 

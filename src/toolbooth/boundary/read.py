@@ -93,6 +93,11 @@ def read_json(
     return value, delicate, body
 
 
+def read_as_written(body: bytes) -> Any:
+    """JSON that was read before, with every number that has a point or an exponent as written."""
+    return from_json(body, float_mode="lossless-float")
+
+
 def text_as_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> Any:
     """The object or array that JSON text holds, also text of text; the value itself if it is not
     such text.

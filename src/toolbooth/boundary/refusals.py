@@ -21,9 +21,9 @@ from toolbooth.jsonvalue import (
     look_up,
     near_name,
     same_json,
-    same_name,
 )
-from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape
+from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape, walk
+from toolbooth.spelling import Match, certain_match
 
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
@@ -35,27 +35,30 @@ _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
 
 def nearest(name: str, form: ObjectShape) -> str | None:
-    """The declared name to mention: the same but for case and separators, or a similar one."""
+    """The declared name to mention: the one that is certainly meant, or a similar one."""
     return _nearest(name, form) if len(name) <= _MOST_COMPARED else None
 
 
 @lru_cache(maxsize=1024)  # agents make the same slip again and again
 def _nearest(name: str, form: ObjectShape) -> str | None:
-    return near_name(name, islice(form.fields, _MOST_COMPARED))
+    match = _respelt(name, form, frozenset())
+    return near_name(name, islice(form.fields, _MOST_COMPARED)) if match is None else match.name
 
 
-def respelt(name: str, form: ObjectShape) -> str | None:
-    """The declared name that a corrected call may use instead: the same but for case and
-    separators.
-
-    A similar name is not enough: `from_account` is similar to `to_account`, and means the opposite.
-    """
-    return _respelt(name, form) if len(name) <= _MOST_COMPARED else None
+def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:
+    """The declared name that a corrected call may use instead. `others`: all names of the tool."""
+    return _respelt(name, form, others) if len(name) <= _MOST_COMPARED else None
 
 
 @lru_cache(maxsize=1024)
-def _respelt(name: str, form: ObjectShape) -> str | None:
-    return same_name(name, islice(form.fields, _MOST_COMPARED))
+def _respelt(name: str, form: ObjectShape, others: frozenset[str]) -> Match | None:
+    return certain_match(name, tuple(islice(form.fields, _MOST_COMPARED)), others)
+
+
+@lru_cache(maxsize=1024)
+def names_of_tool(root: Shape) -> frozenset[str]:
+    """Every declared name, at any depth."""
+    return frozenset(name for shape in walk(root) for form in shape.objects for name in form.fields)
 
 
 def is_name(value: str) -> bool:

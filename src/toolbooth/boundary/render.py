@@ -12,12 +12,21 @@ import orjson
 from pydantic_core import to_json, to_jsonable_python
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.keys.messages import declared_fields
+from toolbooth.boundary.keys.messages import REQUIRED, declared_fields
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.serialize import SameKey, as_json, checked_json
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
-from toolbooth.errors import INVALID_PARAMS, Declared, Problem, ToolError, ToolInputError
+from toolbooth.errors import (
+    INVALID_PARAMS,
+    Declared,
+    Edit,
+    LeaveOut,
+    Problem,
+    Split,
+    ToolError,
+    ToolInputError,
+)
 from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten
 
 logger = logging.getLogger("toolbooth")
@@ -259,7 +268,36 @@ def _field_lines(objects: list[tuple[str, Declared]], room: int) -> list[str]:
 
 def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[str]:
     if call:
-        line = messages.send_instead(call)
-        if len(line) < room:
-            return [line]
-    return [shorten(messages.steps(error.edits), most)] if error.edits else []
+        left_out = [edit for edit in error.edits if isinstance(edit, LeaveOut)]
+        lines = [messages.left_out(left_out)] if left_out else []
+        lines.append(messages.send_instead(call))
+        if sum(map(len, lines)) < room:
+            return lines
+    return [shorten(_steps(error), most)] if error.edits else []
+
+
+def _steps(error: ToolInputError) -> str:
+    """What to change, and how much of the call is right then."""
+    count = len(error.problems) + error.more
+    done = sum(_is_edited(each, error.edits) for each in error.problems)
+    if error.corrected is not None or done == count:
+        return messages.steps(error.edits)
+    missing = [each.path for each in error.problems if each.code == "missing"]
+    needed = tuple(_needed(error, path) for path in missing)
+    return messages.some_steps(error.edits, done, count, needed)
+
+
+def _is_edited(problem: Problem, edits: Sequence[Edit]) -> bool:
+    keys = {edit.key for edit in edits if isinstance(edit, Split)}
+    sources = {edit.source for edit in edits if not isinstance(edit, Split)}
+    return problem.path in sources or not keys.isdisjoint(map(str, problem.path[-1:]))
+
+
+def _needed(error: ToolInputError, path: JsonPath) -> str:
+    """A required field and its type, if that is known."""
+    declared = error.declared.get(path[:-1])
+    name = path_text(path).removeprefix("$.")
+    kind = "" if declared is None else declared.types.get(str(path[-1]), "")
+    if not kind:
+        return name
+    return f"{name} ({kind.removesuffix(REQUIRED)})"

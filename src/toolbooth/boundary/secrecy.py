@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolbooth.boundary import messages
-from toolbooth.errors import Edit, Problem, Rename, Split, ToolInputError
+from toolbooth.errors import Edit, LeaveOut, Problem, Rename, Rewrite, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape, item_shape
 
@@ -39,7 +39,7 @@ def _is_inside(shape: Shape, path: JsonPath) -> bool:
 
 
 def _edits_inside(shape: Shape, edit: Edit) -> bool:
-    if isinstance(edit, Rename):
+    if isinstance(edit, Rename | Rewrite | LeaveOut):
         return _is_inside(shape, edit.source)
     if isinstance(edit, Split):
         return _is_inside(shape, edit.target)

@@ -16,11 +16,12 @@ from typing import Any
 
 from toolbooth.compile.schema_shapes import SchemaShapes
 from toolbooth.compile.shape_builder import free_shape, json_type_of, object_shape
-from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Objection, Param
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Limits, Param
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
 from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.references import References
+from toolbooth.schema_objections import schema_objections
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape
 from toolbooth.shape_check import json_schema
 
@@ -74,7 +75,7 @@ def compile_json_schema(
 
     def validate(arguments: Any) -> dict[str, Any]:
         if not own.is_valid(arguments):
-            raise InvalidValues(lambda: _objections(own.iter_errors(arguments)))
+            raise InvalidValues(lambda: schema_objections(own.iter_errors(arguments)))
         return arguments
 
     if description is None:
@@ -295,60 +296,3 @@ def _is_verbatim(node: Any) -> bool:
 def _keys_of(values: Iterable[Any]) -> list[str]:
     """The keys of those values that are objects."""
     return [key for value in values if is_mapping(value) for key in value]
-
-
-def _objections(errors: Iterable[Any]) -> Iterable[Objection]:
-    for error in errors:
-        path = tuple(error.instance_path)
-        if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
-            yield from _objections(branch)
-        elif error.kind.name == "required":
-            yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
-        elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):
-            for key in error.kind.unexpected:
-                yield Objection(model_path=(*path, key), kind="extra_forbidden", message="")
-        else:
-            yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
-
-
-def _nearest(error: Any) -> list[Any]:
-    """The errors of the branch of a union that fits best: it has the right type, and the fewest
-    errors.
-    """
-    path = list(error.instance_path)
-    branches: list[list[Any]] = getattr(error.kind, "context", [])
-    typed = [branch for branch in branches if not _has_wrong_type(branch, path)]
-    return min(typed, key=len, default=list[Any]())
-
-
-def _has_wrong_type(branch: list[Any], path: list[Any]) -> bool:
-    return any(error.kind.name == "type" and list(error.instance_path) == path for error in branch)
-
-
-def _sentence(kind: Any) -> str:
-    """The demand of the schema, without an echo of the value."""
-    wording, attribute = _WORDING.get(kind.name, ("", ""))
-    if not wording:
-        return f"does not satisfy {kind.name!r} of the schema"
-    value: Any = getattr(kind, attribute)
-    if is_array(value):
-        value = ", ".join(map(repr, value))
-    return wording.format(value)
-
-
-_WORDING = {
-    "minimum": ("must be at least {}", "limit"),
-    "maximum": ("must be at most {}", "limit"),
-    "exclusiveMinimum": ("must be greater than {}", "limit"),
-    "exclusiveMaximum": ("must be less than {}", "limit"),
-    "multipleOf": ("must be a multiple of {}", "multiple_of"),
-    "minLength": ("must have at least {} characters", "limit"),
-    "maxLength": ("must have at most {} characters", "limit"),
-    "minItems": ("must have at least {} items", "limit"),
-    "maxItems": ("must have at most {} items", "limit"),
-    "pattern": ("must match the pattern {}", "pattern"),
-    "format": ("must be a valid {}", "format"),
-    "enum": ("must be one of {}", "options"),
-    "const": ("must be {!r}", "expected_value"),
-    "type": ("must be of type {}", "types"),
-}

@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-from toolbooth.boundary.accept import accept_bytes, invalid_values
+from toolbooth.boundary.accept import accept_bytes
+from toolbooth.boundary.advise import invalid_values
 from toolbooth.boundary.validate import values_of
 from toolbooth.context import Context
 from toolbooth.contract import Contract, InvalidValues
@@ -166,7 +167,7 @@ def _validated(contract: Contract, given: dict[str, Any], body: bytes | None) ->
         else:
             values, _ = accept_bytes(contract, body, from_floats=True)
     except InvalidValues as error:
-        raise visible(invalid_values(contract, error, given), contract) from None
+        raise visible(invalid_values(contract, error, given, is_json=False), contract) from None
     except ToolInputError as error:
         raise visible(error, contract) from None
     return values if contract.bind is None else contract.bind(values)

@@ -89,7 +89,9 @@ class Search:
             arguments, remarks = accept_reading(self.dispatcher.contract, (own, *opened[1:]))
         except ToolInputError as error:
             moved = error.moved(partial(sent_at, self.wrapped))
-            raise moved.replaced(problems=(*self.slips, *moved.problems)) from None
+            problems = (*self.slips, *moved.problems)
+            # A correction of these arguments alone says nothing about the others.
+            raise moved.replaced(problems=problems, corrected=None, edits=()) from None
         return arguments, [each for each in remarks if each != _AS_PUBLISHED]
 
     def _slip(self, code: ProblemCode, key: str, message: str) -> None:

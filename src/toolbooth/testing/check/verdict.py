@@ -135,7 +135,8 @@ def _of_refusal(shape: AgentShape, result: WireResult, lost: list[JsonPath]) -> 
     said = sorted((each.code, each.where) for each in result.problems)
     if law.problems is not None and said != sorted(law.problems):
         return "unexplained", f"refused, but for {found_text(said)}"
-    if law.corrected is not ... and result.corrected != law.corrected:
+    goes_without = law.may_go_without and result.corrected is None
+    if law.corrected is not ... and result.corrected != law.corrected and not goes_without:
         instead = "no corrected call"
         if result.corrected is not None:
             instead = f"to send {json.dumps(result.corrected)}"

@@ -36,6 +36,8 @@ class ExpectedOutcome:
     """The call to send instead; None: there must be none, for it would be a guess or show a secret;
     ...: not said.
     """
+    may_go_without: bool = False
+    """There may be no corrected call, but if there is one, it must be this."""
 
     def __str__(self) -> str:
         if self.outcome != "refused":
@@ -99,7 +101,7 @@ class Draft:
         aliased = any(
             place.field is not None and place.field.name != place.path[-1] for place in self.places
         )
-        texts = any(place.shape.json_text and isinstance(place.value, str) for place in self.places)
+        texts = any(place.shape.json_text for place in self.places)
         return ... if contract.shape.has_secret or aliased or texts else self.arguments
 
     def accepted_shape(
@@ -127,12 +129,15 @@ class Draft:
         problems: Iterable[Found] | None,
         *,
         corrected: Any = ...,
+        may_go_without: bool = False,
         seen: Seen | None = None,
         raw: bool = False,
     ) -> AgentShape:
         """What would be a guess."""
         said = None if problems is None else tuple(problems)
-        law = ExpectedOutcome(outcome="refused", problems=said, corrected=corrected)
+        law = ExpectedOutcome(
+            outcome="refused", problems=said, corrected=corrected, may_go_without=may_go_without
+        )
         return self._shape(kind, path, sent, law, seen, raw=raw)
 
     def _shape(

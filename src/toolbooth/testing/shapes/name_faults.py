@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from toolbooth.boundary.examine import MOST_PROBLEMS
+from toolbooth.boundary.refusals import names_of_tool, respelt
 from toolbooth.jsonvalue import JsonPath, path_text, recased
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, parts_of
 from toolbooth.testing.shapes.call_places import CallPlace, children, with_value
@@ -86,11 +87,13 @@ def _misspelt_name(draft: Draft, place: CallPlace, form: ObjectShape) -> Iterato
     names = {key: slip}
     held = {names.get(name, name): each for name, each in place.value.items()}
     problems = _undeclared_problems(place, {slip: value})
-    if field.required:
+    # Without certainty, a similar name is only mentioned. What a misspelt object holds may still be
+    # declared beside it.
+    corrected: Any = ... if holds_object(value) else None
+    if respelt(slip, form, names_of_tool(draft.places[0].shape)) is not None:
+        corrected = draft.corrected
+    elif field.required:
         problems.append(("missing", path_text((*place.path, key))))
-    # A similar name may be mentioned, but it is not proof of what was meant. What a misspelt object
-    # holds may still be declared beside it.
-    corrected = ... if holds_object(value) else None
     sent = with_value(draft.arguments, place.path, held)
     yield draft.refused_shape("misspelt", place.path, sent, problems, corrected=corrected)
 

@@ -28,6 +28,8 @@ class Fault:
     repairs: tuple[str, ...] = ()
     problem: str = ""
     means: Literal["the same", "nothing", "null"] = "the same"
+    reading: Any = None
+    """Refused: the value that a reader is certain of; None: there is none; ...: not said."""
 
 
 def value_faults(draft: Draft) -> Iterator[AgentShape]:
@@ -47,7 +49,14 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
     sent = with_value(draft.arguments, place.path, fault.value)
     if fault.problem:
         said = None if place.mixed and fault.problem == "invalid" else [(fault.problem, path)]
-        return draft.refused_shape(fault.kind, place.path, sent, said, corrected=None)
+        return draft.refused_shape(
+            fault.kind,
+            place.path,
+            sent,
+            said,
+            corrected=_corrected(draft, place, fault),
+            may_go_without=fault.reading is not None,
+        )
     means = draft.arguments
     if fault.means == "nothing":
         means = without_key(draft.arguments, place.path)
@@ -56,6 +65,15 @@ def _shape(draft: Draft, place: CallPlace, fault: Fault) -> AgentShape:
     return draft.accepted_shape(
         fault.kind, place.path, sent, [(code, path) for code in fault.repairs], means=means
     )
+
+
+def _corrected(draft: Draft, place: CallPlace, fault: Fault) -> Any:
+    """The call with the value that a reader is certain of."""
+    if fault.reading is None or draft.corrected is None:
+        return None
+    if fault.reading is ... or draft.corrected is ...:
+        return ...
+    return with_value(draft.arguments, place.path, fault.reading)
 
 
 def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
@@ -67,7 +85,12 @@ def _left_out(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
             filled = with_value(draft.arguments, place.path, {**place.value, key: fault.value})
             if fault.problem:
                 yield draft.refused_shape(
-                    fault.kind, path, filled, [(fault.problem, path_text(path))], corrected=None
+                    fault.kind,
+                    path,
+                    filled,
+                    [(fault.problem, path_text(path))],
+                    corrected=draft.corrected,
+                    may_go_without=True,
                 )
             else:
                 means = with_value(draft.arguments, place.path, {**place.value, key: None})
@@ -132,7 +155,7 @@ def _faults(place: CallPlace) -> Iterator[Fault]:
     elif isinstance(value, str) and not place.shape.json_text:
         yield from _text(place, value)
     if value is not None and not isinstance(value, dict | list) and not place.takes("array"):
-        yield Fault(kind="list-for-scalar", value=[value], problem="wrong-type")
+        yield Fault(kind="list-for-scalar", value=[value], problem="wrong-type", reading=value)
     if place.field is None and not place.takes("null"):
         yield Fault(kind="null-item", value=None, problem="wrong-type")
     yield from _nothings(place)
@@ -148,21 +171,24 @@ def _container(place: CallPlace) -> Iterator[Fault]:
         yield Fault(kind="json-text-twice", value=json.dumps(text), repairs=("json-text",))
         yield Fault(kind="cut-text", value=text[:-1], problem="wrong-type")
         if "'" in (python := repr(place.value)):
-            yield Fault(kind="python-text", value=python, problem="wrong-type")
+            same = place.value
+            yield Fault(kind="python-text", value=python, problem="wrong-type", reading=same)
 
 
 def _list(place: CallPlace, value: list[Any]) -> Iterator[Fault]:
     texts = [each for each in value if isinstance(each, str) and each]
     if len(value) > 1 and len(texts) == len(value) and not place.has_text:
-        yield Fault(kind="comma-text", value=",".join(texts), problem="wrong-type")
+        joined = ",".join(texts)
+        yield Fault(kind="comma-text", value=joined, problem="wrong-type", reading=value)
     if value and not place.takes("object"):
-        yield Fault(kind="object-for-list", value=dict(enumerate(value)), problem="wrong-type")
+        numbered = dict(enumerate(value))
+        yield Fault(kind="object-for-list", value=numbered, problem="wrong-type", reading=value)
     first = value[0] if value else None
     alone = isinstance(first, dict) or (
         isinstance(first, str) and first not in ("", "null") and not _holds_list(first)
     )
     if alone and not place.takes("string", "object"):
-        yield Fault(kind="item-for-list", value=first, problem="wrong-type")
+        yield Fault(kind="item-for-list", value=first, problem="wrong-type", reading=[first])
 
 
 def _holds_list(text: str) -> bool:
@@ -175,10 +201,12 @@ def _holds_list(text: str) -> bool:
 def _boolean(place: CallPlace, *, value: bool) -> Iterator[Fault]:
     if not place.has_text:
         yield _as_text(place, value)
-        yield Fault(kind="yes-for-boolean", value="yes", problem="wrong-type")
-        yield Fault(kind="python-boolean", value=str(value), problem="wrong-type")
+        yield Fault(kind="yes-for-boolean", value="yes", problem="wrong-type", reading=True)
+        name = str(value)
+        yield Fault(kind="python-boolean", value=name, problem="wrong-type", reading=value)
     if not place.takes("integer", "number"):
-        yield Fault(kind="number-for-boolean", value=int(value), problem="wrong-type")
+        number = int(value)
+        yield Fault(kind="number-for-boolean", value=number, problem="wrong-type", reading=value)
 
 
 def _number(place: CallPlace, value: float) -> Iterator[Fault]:
@@ -191,26 +219,30 @@ def _number(place: CallPlace, value: float) -> Iterator[Fault]:
 def _as_text(place: CallPlace, value: Any) -> Fault:
     text = json.dumps(value)
     if place.shape.strict:
-        return Fault(kind="scalar-text", value=text, problem="wrong-type")
+        return Fault(kind="scalar-text", value=text, problem="wrong-type", reading=value)
     return Fault(kind="scalar-text", value=text, repairs=("scalar-text",))
 
 
 def _text(place: CallPlace, value: str) -> Iterator[Fault]:
     shape = place.shape
     if shape.temporal:
-        yield Fault(kind="number-text-for-date", value=str(SECONDS), problem="wrong-type")
+        yield Fault(
+            kind="number-text-for-date", value=str(SECONDS), problem="wrong-type", reading=...
+        )
     if not place.takes("integer", "number"):
         kind = "number-for-date" if shape.temporal else "number-for-text"
-        yield Fault(kind=kind, value=SECONDS, problem="wrong-type")
+        reading = ... if shape.temporal else str(SECONDS)
+        yield Fault(kind=kind, value=SECONDS, problem="wrong-type", reading=reading)
     if shape.types > {"string", "null"} or not (shape.temporal or shape.constants):
         return
     if shape.temporal:
         yield Fault(kind="words-for-date", value="next Friday", problem="invalid")
     elif value.swapcase() not in (shape.constants or ()):
-        yield Fault(kind="enum-case", value=value.swapcase(), problem="invalid")
-        yield Fault(kind="enum-quoted", value=json.dumps(value), problem="invalid")
+        yield Fault(kind="enum-case", value=value.swapcase(), problem="invalid", reading=value)
+        quoted = json.dumps(value)
+        yield Fault(kind="enum-quoted", value=quoted, problem="invalid", reading=value)
     if "" not in (shape.constants or ()):
-        yield Fault(kind="empty-date-or-enum", value="", problem="invalid")
+        yield Fault(kind="empty-date-or-enum", value="", problem="invalid", reading=...)
 
 
 def _nothings(place: CallPlace) -> Iterator[Fault]:
@@ -229,7 +261,7 @@ def _nothings(place: CallPlace) -> Iterator[Fault]:
         yield _null_text(place, nullable=nullable)
     else:
         yield Fault(kind="empty-required", value="", problem="wrong-type")
-    yield Fault(kind="none-text", value="None", problem="wrong-type")
+    yield Fault(kind="none-text", value="None", problem="wrong-type", reading=...)
     yield Fault(kind="placeholder", value="OMIT", problem="wrong-type")
 
 

@@ -1,0 +1,299 @@
+"""A refusal with all that an agent needs to send the call again: every problem, the declared
+fields, and the corrected call or the edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import jiter
+
+from toolbooth.boundary.correct import correct
+from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
+from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.mend import is_beyond_correction, mend
+from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
+from toolbooth.boundary.read import Reading, read_as_written
+from toolbooth.boundary.refusals import form_at, holds_secret
+from toolbooth.boundary.secrecy import hide_secrets
+from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
+from toolbooth.boundary.trial import as_published, problems_with
+from toolbooth.boundary.validate import values_of
+from toolbooth.contract import Contract, InvalidValues, Objection
+from toolbooth.errors import (
+    Declared,
+    Edit,
+    Move,
+    Problem,
+    Rename,
+    Rewrite,
+    Split,
+    ToolInputError,
+)
+from toolbooth.jsonvalue import Json, JsonPath, is_object
+from toolbooth.shape_check import fits
+
+_POINT = b"."
+
+_KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
+"""Problems whose messages contain names but no value."""
+
+
+def invalid_values(
+    contract: Contract, error: InvalidValues, arguments: Any, *, is_json: bool = True
+) -> ToolInputError:
+    """The refusal for an error of the author's validation. `is_json`: the arguments are JSON, so
+    they may be corrected.
+    """
+    found = problems_of(error, contract.shape, arguments)
+    missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
+    problems = [problem for _, problem in found]
+    declared = _declared_beside(contract, problems, arguments)
+    if missing:
+        declared = {(): declared_in(*contract.shape.objects), **declared}
+    more = max(0, len(problems) - MOST_PROBLEMS)
+    corrected, edits = _cured(contract, arguments, problems) if is_json else (None, [])
+    shown = corrected is not None and not holds_secret(contract.shape, corrected)
+    refusal = ToolInputError(
+        problems[:MOST_PROBLEMS],
+        tool=contract.name,
+        declared=declared,
+        corrected=corrected if shown else None,
+        edits=edits,
+        more=more,
+    )
+    return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _cured(
+    contract: Contract, arguments: Any, problems: Sequence[Problem]
+) -> tuple[Any, list[Edit]]:
+    """Arguments of the right shape with every wrong value replaced by the one that was meant, if
+    they pass then, and the edits.
+    """
+    wrong = {each.path for each in problems if each.code == "invalid"}
+    if len(wrong) < len(problems):
+        return None, []
+    corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+    if corrected is None:
+        return None, []
+    corrected = as_published(contract.shape, corrected)
+    return (None, []) if problems_with(contract, corrected) else (corrected, edits)
+
+
+def _declared_beside(
+    contract: Contract, problems: list[Problem], arguments: Any
+) -> dict[JsonPath, Declared]:
+    """The fields of every object in which the author's validation has found an undeclared key."""
+    declared: dict[JsonPath, Declared] = {}
+    for each in problems:
+        if each.code in ("unknown-key", "nested-wrapper"):
+            form = form_at(contract.shape, each.path[:-1], arguments)
+            if form is not None:
+                declared[each.path[:-1]] = declared_in(form)
+    return declared
+
+
+def refusal_without_values(
+    contract: Contract, decoded: Json, exam: Examination, tags: Tags, edits: Iterable[Edit] = ()
+) -> ToolInputError:
+    """The refusal of texts that contain other arguments. It repeats nothing out of these texts, so
+    it has no corrected call, and of the author's validation only which fields are missing.
+    """
+    texts = {problem.path for problem in tags.problems}
+    others = [
+        problem
+        for problem in exam.problems
+        if problem.path not in texts or problem.code in _KEY_PROBLEMS
+    ]
+    invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+    swallowed = {(name,) for name in tags.names}
+    missing = [
+        problem
+        for problem in invalid
+        if problem.code == "missing" and problem.path not in swallowed
+    ]
+    problems = [*tags.problems, *others, *missing]
+    refusal = ToolInputError(
+        problems[:MOST_PROBLEMS],
+        tool=contract.name,
+        declared=exam.declared,
+        edits=edits,
+        more=exam.more + len(problems[MOST_PROBLEMS:]),
+    )
+    return hide_secrets(refusal, contract.shape, decoded)
+
+
+def refusal_of(
+    contract: Contract,
+    reading: Reading,
+    decoded: Any,
+    exam: Examination,
+    earlier: InvalidValues | None,
+) -> ToolInputError:
+    """The refusal with all problems at once: those of the examination, and those that the author's
+    validation, run once, finds in the rest.
+    """
+    arguments = reading[0]
+    corrected, edits = _correction(contract, reading, decoded, exam)
+    if corrected is not None and has_tags(corrected):
+        tags = look_for_tags(contract.shape, corrected, corrected)
+        if tags.problems:
+            unsent = Tags((), tags.names, ())
+            return refusal_without_values(contract, corrected, exam, unsent, edits)
+    # Past the cap, problems that were only counted cannot be told from new ones.
+    if exam.more:
+        found = [
+            each for each in _validation_problems(contract, decoded, None) if each.code == "missing"
+        ]
+    elif corrected is not None:
+        corrected, edits, found = _checked(contract, decoded, exam, corrected, edits)
+    elif earlier is None or decoded != arguments:
+        found = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+    elif contract.flattened or not all(
+        each.model_path in exam.problem_paths for each in earlier.objections
+    ):
+        found = _problems(contract, earlier, decoded, partial(_repeats_examination, exam))
+    else:
+        # The validation has only repeated what the examination has found, at the same paths.
+        found = []
+    if edits and corrected is None:
+        found = [each for each in found if not _is_filled(each, edits)]
+    shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
+    refusal = ToolInputError(
+        exam.problems + found,
+        tool=contract.name,
+        declared={**exam.declared, **_declared_beside(contract, found, arguments)},
+        corrected=corrected if shown else None,
+        edits=edits,
+        more=exam.more,
+    )
+    return hide_secrets(refusal, contract.shape, arguments)
+
+
+def _is_filled(problem: Problem, edits: list[Edit]) -> bool:
+    """Whether a field is only missing until one of the edits is made."""
+    if problem.code != "missing":
+        return False
+    for edit in edits:
+        if isinstance(edit, Rename) and problem.path == (*edit.source[:-1], edit.name):
+            return True
+        if isinstance(edit, Move | Split) and problem.path == edit.target:
+            return True
+    return False
+
+
+def _checked(
+    contract: Contract, decoded: Any, exam: Examination, corrected: Any, edits: list[Edit]
+) -> tuple[Any, list[Edit], list[Problem]]:
+    """A correction, with the values cured that it contains as they were sent; and the problems that
+    it leaves. Without the correction, if a value was read as something that is not accepted.
+    """
+    corrected = as_published(contract.shape, corrected)
+    found = problems_with(contract, corrected)
+    if not found:
+        return corrected, edits, []
+    cured, further = _cured(contract, corrected, found)
+    if cured is not None:
+        return cured, [*edits, *further], []
+    read = {each.source for each in edits if isinstance(each, Rewrite)}
+    if any(each.path[: len(place)] == place for each in found for place in read):
+        explained = partial(_repeats_examination, exam)
+        return None, [], _validation_problems(contract, decoded, explained)
+    return corrected, edits, found
+
+
+def _validation_problems(
+    contract: Contract, arguments: Any, explained: IsExplained | None
+) -> list[Problem]:
+    """The problems that the author's validation finds in arguments that are refused in any case."""
+    try:
+        values_of(contract, arguments)
+    except InvalidValues as error:
+        return _problems(contract, error, arguments, explained)
+    except Exception:  # such as ToolError, in words that do not belong to this refusal
+        return []
+    return []
+
+
+def _problems(
+    contract: Contract, error: InvalidValues, arguments: Any, explained: IsExplained | None
+) -> list[Problem]:
+    found = problems_of(error, contract.shape, arguments, explained)
+    return [problem for _, problem in found[:MOST_PROBLEMS]]
+
+
+def _correction(
+    contract: Contract, reading: Reading, decoded: Json, exam: Examination
+) -> tuple[Any, list[Edit]]:
+    """The corrected arguments, checked as any call's would be, and the edits that lead there."""
+    arguments, _, body = reading
+    if exam.only_slips:
+        mended = mend(contract.shape, exam.slips, contract.limits)
+        if mended is not None:
+            return decoded, mended
+        if is_beyond_correction(contract.shape, exam.slips, contract.limits):
+            return None, []
+    # A number that was sent for text is that text, digit by digit.
+    if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
+        return _derived(contract, _as_written(arguments, body), (), thorough=True)
+    return _derived(contract, arguments, (), thorough=exam.thorough)
+
+
+def _as_written(arguments: Json, body: bytes) -> Json:
+    """The arguments with numbers as they were written. Behind a dispatcher, the body has more than
+    these arguments, and some of them one level further down.
+    """
+    whole, plain = read_as_written(body), jiter.from_json(body)
+    if plain == arguments:
+        return whole
+    levels = [(plain, whole)] if is_object(plain) else []
+    levels += [(each, whole[key]) for read, _ in levels for key, each in read.items()]
+    made: Json = {}
+    for key, value in arguments.items():
+        found = (
+            written[key]
+            for read, written in levels
+            if is_object(read) and key in read and read[key] == value
+        )
+        made[key] = next(found, value)
+    return made
+
+
+def _derived(
+    contract: Contract, arguments: Json, wrong: Collection[JsonPath], *, thorough: bool
+) -> tuple[Any, list[Edit]]:
+    """The arguments as they were meant, if they have the right shape then, and the edits."""
+    corrected, edits = correct(contract, arguments, wrong)
+    if corrected is None or not edits:
+        return None, edits
+    try:
+        repaired = _with_repairs(contract, corrected, thorough=thorough)
+    # Read from text, with numbers kept as written, which the compiled check does not know.
+    except ValueError:
+        repaired = _with_repairs(contract, corrected, thorough=True)
+    return (repaired, edits) if repaired is not None else (None, [])
+
+
+def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
+    """The corrected arguments with their own repairs made; None if they would be refused, too."""
+    if not thorough and fits(contract.shape, corrected):
+        return corrected
+    repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
+    return None if check.problems else repaired
+
+
+def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:
+    """Whether a problem of the author's validation only repeats one of the examination."""
+    path = found.path
+    if objection.kind == "missing" and path and path[-1] in exam.wrapped_names:
+        return True
+    if found.branch is not None:
+        path = found.branch[0]
+    return any(
+        path[: len(place)] == place or place[: len(path)] == path
+        for place in exam.problem_paths
+        if place
+    )

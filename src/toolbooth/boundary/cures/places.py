@@ -1,0 +1,110 @@
+"""What is declared at one place of a call: its shape, and what the published schema says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.jsonvalue import JsonPath, NoSuchPart, is_mapping, recased, resolve_pointer
+from toolbooth.shape import JsonType, Shape
+
+_NOTHING: Mapping[str, Any] = {}
+_MOST_REFERENCES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place that a value is sent to."""
+
+    shape: Shape
+    schema: Mapping[str, Any]
+    """The part of the published schema; empty if it says nothing, or several things."""
+    required: bool = True
+
+    @property
+    def types(self) -> frozenset[JsonType]:
+        return self.shape.types
+
+    @property
+    def has_one_type(self) -> bool:
+        """Whether one kind of value is declared, and null at most beside it."""
+        others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}
+        is_single = len(self.shape.objects) < 2 and len(self.shape.arrays) < 2
+        return len(others) == 1 and is_single and not self.shape.opaque
+
+    @property
+    def format(self) -> str:
+        return str(self.schema.get("format", ""))
+
+    @property
+    def is_null_without_it(self) -> bool:
+        """Whether leaving the field out means the same as null."""
+        schema = self.schema
+        return not self.required and "default" in schema and schema["default"] is None
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """The choices by their titles, without case and separators."""
+        return {
+            recased(str(each["title"])): each["const"]
+            for each in self.schema.get("oneOf", ())
+            if is_mapping(each) and "const" in each and "title" in each
+        }
+
+    def items(self) -> Place | None:
+        """What every item of a list is declared as."""
+        form = self.shape.arrays[0] if len(self.shape.arrays) == 1 else None
+        if form is None or form.items is None or form.prefix:
+            return None
+        return Place(form.items, self.schema.get("items", _NOTHING))
+
+    def is_map_of_text(self) -> bool:
+        """Whether an object is declared here that has no fields, but texts under any key."""
+        if len(self.shape.objects) != 1:
+            return False
+        form = self.shape.objects[0]
+        return (
+            not form.fields and form.additional is not None and form.additional.types == {"string"}
+        )
+
+
+def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:
+    """The part of a schema that describes the value at a path; empty if it is not clear."""
+    part = _single(schema, schema)
+    for step in path:
+        if isinstance(step, int):
+            part = part.get("items", _NOTHING) if "prefixItems" not in part else _NOTHING
+        else:
+            declared = part.get("properties", _NOTHING)
+            part = declared.get(step, part.get("additionalProperties", _NOTHING))
+        part = _single(schema, part)
+    return part
+
+
+def _single(root: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
+    """The part without references, and without null beside it."""
+    for _ in range(_MOST_REFERENCES):
+        if not is_mapping(part):
+            return _NOTHING
+        if "$ref" in part:
+            try:
+                inner = resolve_pointer(root, str(part["$ref"]))
+            except NoSuchPart:
+                return _NOTHING
+        else:
+            choices = part.get("anyOf") or part.get("allOf")
+            if not choices:
+                return part
+            others = [each for each in choices if not _is_null(each)]
+            if len(others) != 1:
+                return part
+            inner = others[0]
+        # What is said beside a reference or a choice, such as the default, belongs to it.
+        beside = {key: part[key] for key in part if key not in ("$ref", "anyOf", "allOf")}
+        part = {**inner, **beside} if is_mapping(inner) else inner
+    return _NOTHING
+
+
+def _is_null(part: Any) -> bool:
+    return is_mapping(part) and part.get("type") == "null"

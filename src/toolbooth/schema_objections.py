@@ -1,0 +1,71 @@
+"""What a JSON Schema says against a value, in our own words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from toolbooth.contract import Objection
+from toolbooth.jsonvalue import is_array
+
+
+def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> Iterable[Objection]:
+    """The errors of jsonschema-rs as objections, with the paths that the errors have, but for those
+    of the keywords in `ignored`.
+    """
+    for error in errors:
+        path = tuple(error.instance_path)
+        if error.kind.name in ignored:
+            continue
+        if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
+            yield from schema_objections(branch, ignored)
+        elif error.kind.name == "required":
+            yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
+        elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):
+            for key in error.kind.unexpected:
+                yield Objection(model_path=(*path, key), kind="extra_forbidden", message="")
+        else:
+            yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
+
+
+def _nearest(error: Any) -> list[Any]:
+    """The errors of the branch of a union that fits best: it has the right type, and the fewest
+    errors.
+    """
+    path = list(error.instance_path)
+    branches: list[list[Any]] = getattr(error.kind, "context", [])
+    typed = [branch for branch in branches if not _has_wrong_type(branch, path)]
+    return min(typed, key=len, default=list[Any]())
+
+
+def _has_wrong_type(branch: list[Any], path: list[Any]) -> bool:
+    return any(error.kind.name == "type" and list(error.instance_path) == path for error in branch)
+
+
+def _sentence(kind: Any) -> str:
+    """The demand of the schema, without an echo of the value."""
+    wording, attribute = _WORDING.get(kind.name, ("", ""))
+    if not wording:
+        return f"does not satisfy {kind.name!r} of the schema"
+    value: Any = getattr(kind, attribute)
+    if is_array(value):
+        value = ", ".join(map(repr, value))
+    return wording.format(value)
+
+
+_WORDING = {
+    "minimum": ("must be at least {}", "limit"),
+    "maximum": ("must be at most {}", "limit"),
+    "exclusiveMinimum": ("must be greater than {}", "limit"),
+    "exclusiveMaximum": ("must be less than {}", "limit"),
+    "multipleOf": ("must be a multiple of {}", "multiple_of"),
+    "minLength": ("must have at least {} characters", "limit"),
+    "maxLength": ("must have at most {} characters", "limit"),
+    "minItems": ("must have at least {} items", "limit"),
+    "maxItems": ("must have at most {} items", "limit"),
+    "pattern": ("must match the pattern {}", "pattern"),
+    "format": ("must be a valid {}", "format"),
+    "enum": ("must be one of {}", "options"),
+    "const": ("must be {!r}", "expected_value"),
+    "type": ("must be of type {}", "types"),
+}

@@ -1,0 +1,177 @@
+"""Which declared name an undeclared one is certainly meant for: names are matched by spelling.
+
+A similar name is not enough: `from_account` is similar to `to_account`, and means the opposite. And
+a slip that spells another word may be no slip: `contract` for `contact`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from toolbooth.jsonvalue import recased
+
+_SHORTEST = 5
+"""Letters of a word in which a slip is corrected: shorter ones are too close to each other."""
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
+
+_NAME = re.compile(r"[\w .-]+")
+"""What a name is written with; anything else is no name, however it begins."""
+
+_DIRECTIONS = frozenset(
+    ["to", "from", "by", "per", "of", "in", "for", "before", "after", "over", "under", "than", "vs"]
+)
+"""Words that mean something else when they come first than when they come last."""
+
+_ROWS = (("qwertyuiop", 0), ("asdfghjkl", 0.25), ("zxcvbnm", 0.75))
+"""The letters of a keyboard, and how far to the right each row begins, in keys."""
+
+
+def _neighbours() -> dict[str, str]:
+    """The letters beside each letter on a keyboard, in its row and in the rows next to it."""
+    places: dict[str, tuple[int, float]] = {}
+    for row, (letters, start) in enumerate(_ROWS):
+        places |= {letter: (row, start + column) for column, letter in enumerate(letters)}
+    return {letter: "".join(_beside(letter, places)) for letter in places}
+
+
+def _beside(letter: str, places: Mapping[str, tuple[int, float]]) -> Iterator[str]:
+    row, column = places[letter]
+    for other, (its_row, its_column) in places.items():
+        if other != letter and abs(its_row - row) <= 1 and abs(its_column - column) <= 1:
+            yield other
+
+
+NEIGHBOURS = _neighbours()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A declared name that is certainly meant."""
+
+    name: str
+    by_number: bool = False
+    """It is the plural of what was sent, or the singular: then the value must fit as it is."""
+
+
+def certain_match(sent: str, names: Sequence[str], words: Iterable[str] = ()) -> Match | None:
+    """The only one of these names that is certainly meant; None if there are none or several.
+    `words`: further names of the same tool, whose words are no slips either.
+    """
+    wanted = recased(sent)
+    same = [name for name in names if recased(name) == wanted]
+    if same or not _NAME.fullmatch(sent):
+        return Match(same[0]) if len(same) == 1 else None
+    found = [match for name in names if (match := _match(sent, name)) is not None]
+    if len(found) != 1:
+        return None
+    if isinstance(found[0], Match):
+        return found[0]
+    name, word = found[0]
+    own = {part for each in (*names, *words) for part in parts(each)}
+    return None if word in own or is_word(word) else Match(name)
+
+
+def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
+    """One name, compared with what was sent. For a slip: the name, and the word that was sent."""
+    ours, theirs = parts(name), parts(sent)
+    if ours and ours == theirs:
+        return Match(name)
+    if len(ours) == len(theirs) > 1 and sorted(ours) == sorted(theirs):
+        return Match(name) if _DIRECTIONS.isdisjoint(ours) else None
+    if ours[:-1] == theirs[:-1] and ours and theirs and _is_number_of(ours[-1], theirs[-1]):
+        return Match(name, by_number=True)
+    word = _slip(recased(sent), ours)
+    return (name, word) if word is not None else None
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+@cache
+def parts(name: str) -> tuple[str, ...]:
+    """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
+    return tuple(part.lower() for part in _PARTS.findall(name))
+
+
+@cache
+def _list() -> str:
+    """All words, each between two line ends. Searching the text costs less than keeping a set."""
+    return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
+
+
+@cache
+def is_word(text: str) -> bool:
+    """Whether text is a word that a name or a documentation has, or a form of one."""
+    return any(f"\n{each}\n" in _list() for each in (text, *_stems(text)))
+
+
+def _stems(text: str) -> Iterator[str]:
+    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`."""
+    for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
+        stem = text.removesuffix(ending)
+        if stem != text and not stem.endswith("e" if ending != "s" else ("e", "s")):
+            yield stem
+    if text.endswith(("ed", "er", "es")):
+        yield text[:-1]
+
+
+def _is_number_of(one: str, other: str) -> bool:
+    """Whether one word is the plural of the other."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < 2 or not short.isalpha():
+        return False
+    return long in (f"{short}s", f"{short}es") or (
+        short.endswith("y") and long == f"{short[:-1]}ies"
+    )
+
+
+# --- slips --------------------------------------------------------------------------------------
+
+
+def _slip(sent: str, ours: tuple[str, ...]) -> str | None:
+    """The word in which what was sent differs from a name, by one slip in a long word of it."""
+    name = "".join(ours)
+    more = len(sent) - len(name)
+    if abs(more) > 1 or sent == name:
+        return None
+    at = _first_difference(sent, name)
+    if not _is_one_slip(sent, name, at):
+        return None
+    # Dropped, doubled or replaced: one letter. Swapped: this one and the next.
+    is_swap = more == 0 and sent[at + 1 :] != name[at + 1 :]
+    last = at + 1 if is_swap else min(at, len(name) - 1)
+    for start, end in _spans(ours):
+        if start <= last < end:
+            word = sent[start : end + more]
+            is_whole = start <= min(at, last)
+            return word if is_whole and end - start >= _SHORTEST and word.isalpha() else None
+    return None
+
+
+def _first_difference(one: str, other: str) -> int:
+    same = (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(same, min(len(one), len(other)))
+
+
+def _is_one_slip(sent: str, name: str, at: int) -> bool:
+    if len(sent) < len(name):
+        return sent[at:] == name[at + 1 :] and name[at].isalpha()
+    if len(sent) > len(name):
+        return sent[at + 1 :] == name[at:] and at > 0 and sent[at] == sent[at - 1]
+    if sent[at + 1 :] == name[at + 1 :]:
+        return sent[at] in NEIGHBOURS.get(name[at], "")
+    swapped = name[at : at + 2][::-1]
+    return sent[at : at + 2] == swapped and sent[at + 2 :] == name[at + 2 :] and swapped.isalpha()
+
+
+def _spans(ours: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    ends = [0]
+    for part in ours:
+        ends.append(ends[-1] + len(part))
+    return pairwise(ends)

@@ -1,0 +1,31 @@
+"""The corpus is what it says: large enough, and right calls that are right."""
+
+import json
+from pathlib import Path
+
+from advice_agent import outcome
+from advice_corpus import Call, corpus
+from advice_servers import registry
+
+HERE = Path(__file__).parent
+
+
+def pairs(name: str) -> list[frozenset[str]]:
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    return [frozenset(line.split()) for line in lines]
+
+
+def test_there_are_enough_calls_and_pairs():
+    assert len({call.id for call in corpus()}) >= 2_000
+    for name in ("opposites.txt", "one_slip_apart.txt"):
+        every = pairs(name)
+        assert len(set(every)) == len(every) >= 300
+        assert all(len(pair) == 2 for pair in every)
+
+
+def test_the_right_call_is_right_at_once_and_the_sent_one_is_another():
+    for call in corpus():
+        if call.right is not None:
+            right = Call(call.id, call.kind, call.source, call.depth, call.right, call.right)
+            assert outcome(right, registry) == "right at once", call
+            assert json.dumps(call.sent) != json.dumps(call.right)

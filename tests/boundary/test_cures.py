@@ -1,0 +1,267 @@
+"""What a wrong value certainly means, for one declared type after the other."""
+
+import json
+from datetime import date, datetime, time
+from enum import Enum
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, TypeAdapter
+
+from toolbooth import JsonText, compile_function, compile_json_schema, handle_bytes
+
+ONE, TWO = "6b7e67eb-52a4-4c0c-9d8e-1f2f3a4b5c6d", "b1b58efa-7a3c-4c57-9d3f-6f0f5c1a2b3c"
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "dark-blue"
+
+
+class Line(BaseModel):
+    sku: str
+    quantity: int = 1
+
+
+TYPES: dict[str, Any] = {
+    "bool": bool,
+    "int": int,
+    "positive": Annotated[int, Field(ge=1)],
+    "float": float,
+    "str": str,
+    "colour": Colour,
+    "digit": Literal["1", "2"],
+    "yes": Literal["true", "false"],
+    "date": date,
+    "datetime": datetime,
+    "time": time,
+    "uuid": UUID,
+    "texts": list[str],
+    "ints": list[int],
+    "floats": list[float],
+    "uuids": list[UUID],
+    "colours": list[Colour],
+    "lines": list[Line],
+    "map": dict[str, str],
+    "line": Line,
+    "pair": tuple[int, str],
+    "union": int | list[int],
+    "anything": list[Any],
+    "forms": Line | Annotated[dict[str, int], Field(max_length=1)],
+}
+
+
+def correction(kind: Any, value: Any) -> Any:
+    """What a tool with one parameter of this type is said to have been sent."""
+    declared = TYPES[kind] if isinstance(kind, str) else kind
+
+    def tool(it: declared) -> None: ...
+
+    body = value if isinstance(value, bytes) else json.dumps(value).encode()
+    result = handle_bytes(compile_function(tool), b'{"it": %b}' % body)
+    assert result["isError"]
+    corrected = result["_meta"]["toolbooth"].get("corrected")
+    return None if corrected is None else corrected["it"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "meant"),
+    [
+        ("bool", " Yes ", True),
+        ("bool", 0, False),
+        ("int", "-12,345", -12345),
+        ("int", [7], 7),
+        ("str", -0.50, "-0.5"),
+        ("str", b"-0.50", "-0.50"),
+        ("str", b"1e5", "1e5"),
+        ("colour", "Dark Blue", "dark-blue"),
+        ("colour", "'red'", "red"),
+        ("digit", 1, "1"),
+        ("yes", True, "true"),
+        ("date", 20240229, "2024-02-29"),
+        ("datetime", 1798711200123, "2026-12-31T10:00:00.123Z"),
+        ("datetime", "1798711200", "2026-12-31T10:00:00Z"),
+        ("texts", "a b", ["a b"]),
+        ("texts", {"values": ["a"]}, ["a"]),
+        ("ints", "7", [7]),
+        ("ints", 7, [7]),
+        ("ints", "[1, 2,]", [1, 2]),
+        ("floats", "1.5\n2", [1.5, 2]),
+        ("floats", "(-1.5, 2)", [-1.5, 2]),
+        ("uuids", f"{ONE},{TWO}", [ONE, TWO]),
+        ("colours", "red,\ndark-blue", ["red", "dark-blue"]),
+        ("lines", {"sku": "a"}, [{"sku": "a"}]),
+        ("lines", '{"sku": "a"}\n\n{"sku": "b"}', [{"sku": "a"}, {"sku": "b"}]),
+        ("lines", "[{'sku': 'a', 'quantity': 2}]", [{"sku": "a", "quantity": 2}]),
+        ("map", [["a", "b"]], {"a": "b"}),
+        (
+            "map",
+            [{"name": "a", "value": "b"}, {"name": "c", "value": "d"}],
+            {"a": "b", "c": "d"},
+        ),
+        ("anything", 5, [5]),
+        ("map", "a: b\n\nc: d: e", {"a": "b", "c": "d: e"}),
+        ("map", {"a": 1}, {"a": "1"}),
+        ("line", [{"sku": "a"}], {"sku": "a"}),
+        ("line", '```json\n{"sku": "a"}\n```', {"sku": "a"}),
+        ("line", "\ufeff{'sku': 'a'}", {"sku": "a"}),
+    ],
+)
+def test_a_value_with_one_reading_is_corrected(kind: str, value: Any, meant: Any):
+    assert correction(kind, value) == meant
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("bool", "maybe"),
+        ("bool", 2),
+        ("int", "45 people"),
+        ("int", [1, 2]),
+        ("int", "12,34"),
+        ("positive", "-1,000"),
+        ("float", "1,000"),
+        ("float", True),
+        ("str", True),
+        ("str", [5]),
+        ("colour", "green"),
+        ("colour", 1),
+        ("digit", 3),
+        ("date", 20240230),
+        ("date", 1798711200),
+        ("datetime", 17987112),
+        ("datetime", 20261231),
+        ("datetime", True),
+        ("time", 1200),
+        ("uuid", 5),
+        ("texts", "a, b"),
+        ("texts", "a\nb"),
+        ("texts", "OMIT"),
+        ("texts", "<tag>"),
+        ("texts", ""),
+        ("texts", {"a": "b"}),
+        ("texts", {"item": "a"}),
+        ("texts", {}),
+        ("ints", "1,000"),
+        ("ints", "1, two"),
+        ("ints", "1.5, 2"),
+        ("ints", {"1": 1}),
+        ("ints", ","),
+        ("ints", "{1, 2}"),
+        ("ints", "[1, 2"),
+        ("uuids", f"{ONE}, x"),
+        ("colours", "red, green"),
+        ("lines", '{"sku": "a"}\nnot JSON'),
+        ("lines", "[{'sku': 'a', 'sku': 'b'}]"),
+        ("lines", "[{1: 'a'}]"),
+        ("lines", "[{**x}]"),
+        ("lines", "[f()]"),
+        ("lines", "[{'sku': '\\ud800'}]"),
+        ("lines", {"quantity": 3}),
+        ("map", "no lines"),
+        ("map", "a: b\nc"),
+        ("map", "a: b\na: c"),
+        ("map", ""),
+        ("map", []),
+        ("map", [["a"]]),
+        ("map", [{"key": "a", "value": "b"}]),
+        ("map", [{"key": "a"}, {"key": "b"}]),
+        ("map", 5),
+        ("line", "sku: a"),
+        ("line", []),
+        ("pair", 1),
+        ("union", [[1]]),
+        ("union", "x"),
+        ("forms", 5),
+    ],
+)
+def test_a_value_with_no_reading_or_with_two_is_not_corrected(kind: str, value: Any):
+    assert correction(kind, value) is None
+
+
+def test_what_is_read_from_the_text_of_a_long_python_value_is_bounded():
+    assert correction("ints", f"({'1, ' * 10_000}1)") is None
+
+
+def test_a_secret_is_not_read():
+    def login(pin: Annotated[SecretStr, Field(max_length=3)]) -> None: ...
+
+    result = handle_bytes(compile_function(login), b'{"pin": 12345}')
+    assert "12345" not in json.dumps(result)
+
+
+def test_text_of_json_is_corrected_as_text():
+    def send(
+        headers: Annotated[dict[str, str], JsonText(example={"a": "b"})], count: int = 1
+    ) -> None: ...
+
+    contract = compile_function(send)
+    result = handle_bytes(contract, b'{"headers": {"a": "b"}, "Count": 2}')
+    corrected = result["_meta"]["toolbooth"]["corrected"]
+    assert corrected == {"headers": '{"a": "b"}', "count": 2}
+    assert handle_bytes(contract, json.dumps(corrected).encode())["isError"] is False
+    wrong = handle_bytes(contract, b'{"headers": "X: 5"}')
+    assert "corrected" not in wrong["_meta"]["toolbooth"]
+
+
+def test_the_authors_code_does_not_run_on_a_correction():
+    seen: list[str] = []
+
+    def note(value: str) -> str:
+        seen.append(value)
+        return value
+
+    def tool(name: Annotated[str, AfterValidator(note)], count: int = 0) -> None: ...
+
+    contract = compile_function(tool)
+    result = handle_bytes(contract, b'{"data": {"name": "Ann", "count": [1]}}')
+    assert result["_meta"]["toolbooth"]["corrected"] == {"name": "Ann", "count": 1}
+    assert seen == []
+
+
+def test_bounds_patterns_and_formats_are_checked_without_it():
+    def tool(
+        name: Annotated[str, Field(pattern="^A"), AfterValidator(str.strip)],
+        count: Annotated[int, Field(le=9)] = 0,
+        day: date | None = None,
+    ) -> None: ...
+
+    contract = compile_function(tool)
+
+    def told(arguments: Any) -> Any:
+        result = handle_bytes(contract, json.dumps({"data": arguments}).encode())
+        return result["_meta"]["toolbooth"].get("corrected")
+
+    assert told({"name": "Ann", "count": 3, "day": "2026-01-02"}) is not None
+    assert told({"name": "Bob"}) is None
+    assert told({"name": "Ann", "count": 10}) is None
+    assert told({"name": "Ann", "day": "tomorrow"}) is None
+    assert told({"count": 3}) is None
+
+
+LABELS = {
+    "type": "object",
+    "properties": {
+        "state": {
+            "oneOf": [{"const": "o", "title": "Open"}, {"const": "ip", "title": "In progress"}]
+        },
+        "other": {"$ref": "#/$defs/none"},
+        "again": {"$ref": "#/$defs/again"},
+    },
+    "$defs": {
+        "none": {"type": ["integer", "null"], "default": None},
+        "again": {"$ref": "#/$defs/again"},
+    },
+}
+
+
+def test_a_choice_by_its_title_and_a_default_behind_a_reference():
+    contract = compile_json_schema(LABELS, function=dict)
+    result = handle_bytes(contract, b'{"state": "in_progress", "other": "N/A"}')
+    assert result["_meta"]["toolbooth"]["corrected"] == {"state": "ip"}
+    assert 'Left out: $.other ("N/A" says nothing).' in result["content"][0]["text"]
+
+
+def test_a_type_adapter_reads_what_is_corrected():
+    assert TypeAdapter(datetime).validate_python(correction("datetime", 1798711200123))

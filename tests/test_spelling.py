@@ -1,0 +1,112 @@
+"""Names are matched by spelling: which declared name is certainly meant, and which is not."""
+
+import pytest
+
+from toolbooth.spelling import Match, certain_match, is_word
+
+FIELDS = [
+    "first_name",
+    "address",
+    "tags",
+    "website_url",
+    "line2_text",
+    "category",
+    "starts_at",
+    "q",
+]
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("firstName", "first_name"),
+        ("FIRST-NAME", "first_name"),
+        ("first.name", "first_name"),
+        ("name_first", "first_name"),
+        ("at_starts", "starts_at"),
+        ("adress", "address"),
+        ("adderss", "address"),
+        ("adddress", "address"),
+        ("afdress", "address"),
+        ("fisrtname", "first_name"),
+        ("wbesiteUrl", "website_url"),
+        ("catgeory", "category"),
+        ("categoryy", "category"),
+    ],
+)
+def test_one_name_is_certainly_meant(sent: str, name: str):
+    assert certain_match(sent, FIELDS) == Match(name)
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("tag", "tags"),
+        ("categories", "category"),
+        ("addresses", "address"),
+        ("website_urls", "website_url"),
+    ],
+)
+def test_a_singular_or_plural_is_meant_if_the_value_fits(sent: str, name: str):
+    assert certain_match(sent, FIELDS) == Match(name, by_number=True)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "firstNmae",  # a word of four letters
+        "firstname2",  # a digit more
+        "line_text",  # a digit less
+        "line3_text",  # another digit
+        "line2_etxts",
+        "adrss",
+        "dress",  # two letters
+        "url_website_x",
+        "firsntame",  # swapped over the end of a word
+        "{address",
+        "qs2",
+        "",
+        "-",
+        "ööö",
+    ],
+)
+def test_no_name_is_certainly_meant(sent: str):
+    assert certain_match(sent, FIELDS) is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        ("userId", ["user_id", "userID"]),
+        ("reveiw", ["review", "reveiws"]),
+    ],
+)
+def test_of_two_names_none_is_certainly_meant(sent: str, names: list[str]):
+    assert certain_match(sent, names) is None
+
+
+def test_a_direction_is_not_turned_around():
+    assert certain_match("from_date", ["date_from"]) is None
+    assert certain_match("date_from", ["date_from2"]) is None
+
+
+def test_a_word_of_the_tool_itself_is_no_slip():
+    assert certain_match("flavr", ["flavor"]) == Match("flavor")
+    assert certain_match("flavr", ["flavor"], ["flavr_code"]) is None
+
+
+def test_a_slip_that_spells_another_word_is_not_corrected():
+    assert certain_match("contract", ["contact"]) is None
+    assert certain_match("assigner", ["assignee"]) is None
+
+
+@pytest.mark.parametrize(
+    "word", ["contract", "employer", "assigner", "entires", "addressee", "sorted"]
+)
+def test_words_and_forms_of_words(word: str):
+    assert is_word(word)
+
+
+@pytest.mark.parametrize("slip", ["adress", "employes", "addresss", "descripton", "recieve"])
+def test_misspellings_are_no_words(slip: str):
+    assert not is_word(slip)
