@@ -8,12 +8,14 @@ serializer decides when it is called.
 from __future__ import annotations
 
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
 from drf_spectacular.drainage import warn as untyped_warn
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
 
 from toolbooth.django.describe import messages
 from toolbooth.jsonvalue import Json
@@ -21,6 +23,9 @@ from toolbooth.jsonvalue import Json
 plumbing: Any = untyped_plumbing
 warn: Any = untyped_warn
 UntypedSchema: Any = AutoSchema
+
+_CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
+"""What decides which fields a serializer has: a bare one has REST framework's own."""
 
 _ORIGINAL = "toolbooth_original"
 """The attribute of a class made by `bare`: the project's own."""
@@ -73,7 +78,7 @@ def _any_value(field: Any, error: Exception) -> Json | None:
 def bare_of_view(view: Any) -> Any:
     """A bare serializer of a view; None if its class is not known."""
     cls = _class_of_view(view)
-    return None if cls is None else _bare_class(cls)()
+    return None if cls is None else bare_of_class(cls)
 
 
 def _class_of_view(view: Any) -> Any:
@@ -88,6 +93,30 @@ def _class_of_view(view: Any) -> Any:
 
 def _is_serializer_class(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, serializers.Serializer)
+
+
+def give_queryset(view: Any) -> None:
+    """Let a view whose `get_queryset` needs a real request have one without rows, so that its model
+    is known: filters and the types of keys depend on it.
+    """
+    if not isinstance(view, GenericAPIView) or getattr(view.queryset, "model", None) is not None:
+        return
+    described: Any = view
+    try:
+        model: Any = described.get_queryset().model
+    except Exception:  # whose rows they are, only a real caller can tell
+        model = _model_of(described)
+        if model is not None:
+            described.get_queryset = model._base_manager.none
+
+
+def _model_of(view: Any) -> Any:
+    """The model that a view's filters or its serializer name; None if neither does."""
+    for named in (getattr(view, "filterset_class", None), _class_of_view(view)):
+        model: Any = getattr(getattr(named, "Meta", None), "model", None)
+        if model is not None:
+            return model
+    return None
 
 
 # --- serializers without the project's code ---
@@ -115,6 +144,11 @@ def bare(serializer: Any) -> Any:
     return _bare_class(serializer.__class__)()
 
 
+def bare_of_class(cls: Any) -> Any:
+    """A bare serializer of a class; one that has no fields at all is made as it is."""
+    return _bare_class(cls)() if _is_serializer_class(cls) else cls()
+
+
 def is_bare(serializer: Any) -> bool:
     """Whether a serializer is from `bare`."""
     return hasattr(serializer, _ORIGINAL)
@@ -130,5 +164,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    methods = {each: getattr_static(stock, each) for each in _CHOOSING if hasattr(stock, each)}
     return type(cls.__name__, (cls,), {**names, **methods})
