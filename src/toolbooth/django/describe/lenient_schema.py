@@ -99,15 +99,15 @@ def give_queryset(view: Any) -> None:
     """Let a view whose `get_queryset` needs a real request have one without rows, so that its model
     is known: filters and the types of keys depend on it.
     """
-    if not isinstance(view, GenericAPIView) or getattr(view.queryset, "model", None) is not None:
+    is_generic = issubclass(view.__class__, GenericAPIView)
+    if not is_generic or getattr(view.queryset, "model", None) is not None:
         return
-    described: Any = view
     try:
-        model: Any = described.get_queryset().model
+        model: Any = view.get_queryset().model
     except Exception:  # whose rows they are, only a real caller can tell
-        model = _model_of(described)
+        model = _model_of(view)
         if model is not None:
-            described.get_queryset = model._base_manager.none
+            view.get_queryset = model._base_manager.none
 
 
 def _model_of(view: Any) -> Any:
