@@ -65,7 +65,7 @@ def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
         ("companies__update", ["help", "verify"]),
         ("companies__partial_update", ["help", "verify"]),
         ("companies__destroy", ["help"]),
-        ("personal__list", ["help", "page_size", "mode", "continuation_token"]),
+        ("personal__list", ["help", "filter_keys", "page_size", "mode", "continuation_token"]),
         ("clashing__list", ["continuation_token"]),
         ("clashing__create", []),
     ],

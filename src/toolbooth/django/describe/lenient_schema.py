@@ -26,6 +26,9 @@ UntypedSchema: Any = AutoSchema
 
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
 
+_CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
+"""What decides which fields a serializer has: a bare one has REST framework's own."""
+
 _ORIGINAL = "toolbooth_original"
 """The attribute of a class made by `bare`: the project's own."""
 
@@ -197,5 +200,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {name: getattr_static(stock, name) for name in ("__init__", "get_fields", "fields")}
+    methods = {each: getattr_static(stock, each) for each in _CHOOSING if hasattr(stock, each)}
     return type(cls.__name__, (cls,), {**names, **methods})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
-from drf_spectacular import plumbing
+from rest_framework.generics import GenericAPIView
 
 from toolbooth.django.describe.lenient_schema import class_of_view
 from toolbooth.django.describe.two_users import superuser
@@ -15,12 +14,15 @@ def provide_queryset(view: Any) -> None:
     """Give a view an empty queryset of its model if it cannot make its own. Without one,
     drf-spectacular knows neither its filters nor the type of its keys.
     """
-    if plumbing.get_view_model(view, emit_warnings=False) is not None:
+    if not issubclass(view.__class__, GenericAPIView):
         return
-    model = _model_for_superuser(view) or _model_of_serializer(view)
-    manager: Any = getattr(model, "_default_manager", None)
-    with suppress(Exception):  # rows that are read in a scope
-        view.queryset = manager.none()
+    is_known = getattr(view.queryset, "model", None) is not None
+    if is_known or _model_of_rows(view) is not None:
+        return
+    model = _model_for_superuser(view) or _named_model(view)
+    if model is not None:
+        # Not a manager of the project: that may need a request, even for no rows.
+        view.queryset = model._base_manager.none()
 
 
 def _model_of_rows(view: Any) -> Any:
@@ -39,5 +41,10 @@ def _model_for_superuser(view: Any) -> Any:
         view.request.user = user
 
 
-def _model_of_serializer(view: Any) -> Any:
-    return getattr(getattr(class_of_view(view), "Meta", None), "model", None)
+def _named_model(view: Any) -> Any:
+    """The model that a view's filters or its serializer name; None if neither does."""
+    for each in (getattr(view, "filterset_class", None), class_of_view(view)):
+        model: Any = getattr(getattr(each, "Meta", None), "model", None)
+        if model is not None:
+            return model
+    return None
