@@ -18,8 +18,8 @@ from django.utils.module_loading import autodiscover_modules
 
 from toolbooth.contract import Contract
 from toolbooth.django import decorators
-from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.authenticators import authenticating_actions, is_open
+from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
 from toolbooth.django.call.filters import query_of
 from toolbooth.django.call.inner_middleware import inner_middleware
 from toolbooth.django.call.invocation import SyncInvocation
