@@ -37,6 +37,9 @@ LISTS = {
 has.
 """
 
+OWN_MIDDLEWARE = "own middleware"
+"""The server whose project has middleware that runs around each call as well."""
+
 PEER = "frisian"
 PEER_NAME = django_peer.NAME
 
@@ -65,6 +68,8 @@ MCP = {
     for call, each in ARGUMENTS.items()
 }
 LISTING = over_mcp("tools/list")
+EMPTY = Exchange(method="GET", path="/nothing", status=404)
+"""A request through the middleware, to no view."""
 
 EVERY = ("authentication", "permission", "throttle")
 ASKED = {"retrieve": (*EVERY, "row's permission"), "list": EVERY, "create": EVERY}
@@ -93,6 +98,9 @@ def _running(tell: Tell) -> Iterator[dict[str, DjangoServer]]:
             "gunicorn": project("gunicorn"),
             "uvicorn": project("uvicorn", server="uvicorn"),
             PEER: project(PEER, gateway=PEER),
+            OWN_MIDDLEWARE: project(
+                "middleware", middleware="servers.django_project.watched.PathMiddleware"
+            ),
         }
         for each in LISTS:
             for gateway in ("toolbooth", PEER):
@@ -131,6 +139,8 @@ def _wanted() -> list[Key]:
         for call in REST
     ]
     many = [("toolbooth, open", way, "retrieve") for way in ("REST", "MCP")]
+    many += [(OWN_MIDDLEWARE, way, call) for way in ("REST", "MCP") for call in REST]
+    many.append((OWN_MIDDLEWARE, "REST", "empty"))
     lists = [
         (f"{gateway}, {each}", "MCP", "tools") for each in LISTS for gateway in ("toolbooth", PEER)
     ]
@@ -143,7 +153,9 @@ def _clock(server: DjangoServer, way: str, call: str) -> Clock:
     """
     if call == "tools":
         _check_list(server)
-        return _listing_clock(server)
+        return _plain_clock(server, LISTING)
+    if call == "empty":
+        return _plain_clock(server, EMPTY)
     sent = (REST if way == "REST" else MCP)[call]
     _check_answer(server, way, call, server.ask(sent))
     count = _count(server, sent)
@@ -194,9 +206,9 @@ def _check_list(server: DjangoServer) -> None:
         )
 
 
-def _listing_clock(server: DjangoServer) -> Clock:
-    count = _count(server, LISTING)
-    return lambda: server.cpu(LISTING, count)
+def _plain_clock(server: DjangoServer, sent: Exchange) -> Clock:
+    count = _count(server, sent)
+    return lambda: server.cpu(sent, count)
 
 
 def _count(server: DjangoServer, sent: Exchange) -> int:
@@ -218,6 +230,8 @@ def _call_rows(found: dict[Key, list[float]]) -> Iterator[Row]:
         None,
     )
     for call in REST:
+        yield _over_both(found, call)
+    for call in REST:
         yield _over_rest(found, PEER, call, "theirs", f"{PEER_NAME}: {call}", None)
 
 
@@ -226,6 +240,17 @@ def _over_rest(
 ) -> Row:
     timings = against({way: found[server, way, call] for way in ("REST", "MCP")}, "REST")
     return at_most(group, name, goal, timings["MCP"], timings["REST"])
+
+
+def _over_both(found: dict[Key, list[float]], call: str) -> Row:
+    """A call against the REST call and an empty request: the middleware runs for the message and
+    for the call in it.
+    """
+    rest, empty = found[OWN_MIDDLEWARE, "REST", call], found[OWN_MIDDLEWARE, "REST", "empty"]
+    both = [sum(each) for each in zip(rest, empty, strict=True)]
+    timings = against({"MCP": found[OWN_MIDDLEWARE, "MCP", call], "both": both}, "both")
+    name = f"gunicorn, own middleware: {call} ÷ (REST + an empty request)"
+    return at_most("gunicorn", name, CALL_GOAL, timings["MCP"], timings["both"])
 
 
 def _list_rows(found: dict[Key, list[float]]) -> Iterator[Row]:

@@ -59,6 +59,7 @@ class Project:
     resources: int = 0
     permissions: str = "watched"
     dispatch: str | None = None
+    middleware: str | None = None
 
     @property
     def python(self) -> str:
@@ -76,6 +77,7 @@ class Project:
             "BENCH_RESOURCES": str(self.resources),
             "BENCH_PERMISSIONS": self.permissions,
             "BENCH_DISPATCH": self.dispatch or "",
+            "BENCH_MIDDLEWARE": self.middleware or "",
         }
 
     def start(self, *command: str, **how: Any) -> subprocess.Popen[bytes]:

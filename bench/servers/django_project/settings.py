@@ -2,7 +2,7 @@
 
 BENCH_GATEWAY: toolbooth, frisian or none. BENCH_SERVER: gunicorn or uvicorn. BENCH_RESOURCES: how
 many beside contacts, companies and tags. BENCH_PERMISSIONS: see `api`. BENCH_DISPATCH: the setting
-of Toolbooth, none by default.
+of Toolbooth, none by default. BENCH_MIDDLEWARE: the import path of one more class, none by default.
 """
 
 import os
@@ -26,6 +26,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    *filter(None, [os.environ.get("BENCH_MIDDLEWARE")]),
 ]
 ROOT_URLCONF = "servers.django_project.urls"
 DATABASES = {

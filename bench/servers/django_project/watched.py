@@ -42,6 +42,22 @@ class WatchedThrottle(BaseThrottle):
         return cache.incr(key) <= LIMITS.get(request.user.username, 1 << 60)
 
 
+class PathMiddleware:
+    """Middleware of a project: notes the path, before and after, as a tenant's would."""
+
+    def __init__(self, get_response: Any) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> Any:
+        vars(request)["tenant"] = request.path.partition("/")[0]
+        response = self.get_response(request)
+        response["X-Tenant"] = request.path
+        return response
+
+    def process_view(self, request: HttpRequest, *_: Any) -> None:
+        vars(request)["is_api"] = request.path.startswith("/api/")
+
+
 def tell(request: HttpRequest) -> JsonResponse:
     """How often each was asked since this was last told."""
     found = {name: len(times) for name, times in asked.items()}

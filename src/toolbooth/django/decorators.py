@@ -275,9 +275,10 @@ def _running(
             raise ToolError(name, messages_of_calls.SEND_CREDENTIALS)
         request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)
         vars(request)["toolbooth_run"] = inside
-        who.starts(action, {}, request)
+        if who.loans:
+            who.starts(action, {}, request)
         response: Any = _handler.make_view_atomic(action.callback)(request)
-        who.ran(action, response)
+        who.last_run = (action, response)
         if not returned:  # not let in
             value_of(response, name)
         return returned[0]

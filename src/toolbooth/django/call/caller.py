@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -22,11 +22,14 @@ from rest_framework.exceptions import (
 )
 from rest_framework.views import APIView
 
+from toolbooth.boundary.read import Unreadable
 from toolbooth.django.call.authenticators import answer_alike
-from toolbooth.django.call.identities import Identities, Identity
+from toolbooth.django.call.identities import Identities, Identity, Loans
 from toolbooth.django.call.inner_request import inner_request, is_signed, request_at
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.view_requests import negotiate
+from toolbooth.jsonvalue import is_object
+from toolbooth.server.envelope import Message
 
 logger = logging.getLogger("toolbooth.django")
 _handler = BaseHandler()
@@ -61,13 +64,26 @@ class Caller:
         """Set if a call needs somebody who is known: says whether any view knows the caller. None
         once that is settled.
         """
-        self.sent: Any = None
-        """The arguments of the call, as they were sent to the tool or the sub-tool."""
-        self._identities = Identities()
+        self.message: Message | None = None
+        self.last_run: tuple[Action, Any] | None = None
+        """The action that has run last, and its response."""
+        self.loans: Loans = {}
+        """The users that views have recognised by a password before they run."""
         self._last_place: _Place | None = None
-        """Where a view was last asked, or has last run."""
+        """Where a view was last asked."""
         self._template: tuple[HttpRequest, HttpRequest] | None = None
         """What the requests of a list are copies of, and the request that it was made from."""
+
+    @cached_property
+    def sent(self) -> Any:
+        """The arguments of the call, as they were sent; None if they cannot be read. A continuation
+        sets those of the call that it continues.
+        """
+        reading = None if self.message is None else self.message.reading
+        if reading is None or isinstance(reading, Unreadable) or not is_object(reading[0]):
+            return None
+        params: Any = reading[0].get("params")
+        return params.get("arguments") if is_object(params) else None
 
     # --- for a list ---
 
@@ -205,9 +221,7 @@ class Caller:
         """Who calls, as far as the view can tell where it has just run or was asked. Raises
         APIException for credentials that it does not take, or not a second time.
         """
-        place = self._last_place
-        if place is None or place.action is not action:
-            place = _Place(action, {}, action.path or self.request.path_info)
+        place = self._place_of(action)
         try:
             ran = place.ran
             if ran is not None and answer_alike(ran.authenticators):
@@ -240,15 +254,24 @@ class Caller:
         return self.objection(action, place.kwargs, self._request_at(place)) is None
 
     def starts(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> None:
-        """A view is about to run with this request."""
+        """A view is about to run with this request. Needed only if there are loans."""
         self._identities.lend_to(self.request, action.callback, kwargs, request)
 
-    def ran(self, action: Action, response: Any) -> None:
-        """A view has run."""
+    def _place_of(self, action: Action) -> _Place:
+        """Where a view of the action has last run, or was asked."""
+        ran, response = self.last_run or (None, None)
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
-        if context is not None:
-            ran = context["request"]
-            self._last_place = _Place(action, context["kwargs"], ran.path_info, ran)
+        if ran is action and context is not None:
+            request = context["request"]
+            return _Place(action, context["kwargs"], request.path_info, request)
+        if self._last_place is not None and self._last_place.action is action:
+            return self._last_place
+        return _Place(action, {}, action.path or self.request.path_info)
+
+    @cached_property
+    def _identities(self) -> Identities:
+        """Made when a view is first asked. Most calls ask nobody but the view that runs."""
+        return Identities(self.loans)
 
     def _view_at(self, place: _Place) -> Any:
         return self.view(place.action, place.kwargs, self._request_at(place))
@@ -283,8 +306,10 @@ class Caller:
         """Tell the host's middleware who called, where no view did: the call was refused before one
         ran.
         """
+        if "_identities" not in vars(self) or is_signed(self.request):
+            return
         user = self._identities.user
-        if user is not None and not is_signed(self.request):
+        if user is not None:
             request: Any = self.request
             request.user = user
 
@@ -321,12 +346,3 @@ def answering(request: HttpRequest) -> Generator[Caller]:
 
 caller = _current.get
 """Returns the caller that is being answered."""
-
-
-def note_arguments(sent: Any) -> None:
-    """Keep the arguments of a call as they were sent: who may not call with them is not told what
-    is wrong with them.
-    """
-    who = _current.get(None)
-    if who is not None:
-        who.sent = sent

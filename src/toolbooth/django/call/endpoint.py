@@ -46,6 +46,7 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     shows_all = found.open and not request.COOKIES
 
     with answering(request) as caller:
+        caller.message = message
         if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))
         if found.actions and is_call and found.configuration.login_required:

@@ -23,6 +23,9 @@ from toolbooth.django.call.inner_request import Loan, lend, user_before
 Identity = tuple[Any, Any, Any]
 """A user, their credentials, and the authenticator that knew them (None: nobody in particular)."""
 
+Loans = dict[Any, tuple[Mapping[str, Any], Loan]]
+"""By a question without its headers, with the URL kwargs."""
+
 _OF_THE_BODY = frozenset(("CONTENT_LENGTH", "CONTENT_TYPE"))
 
 _READ_BY_BACKEND = ("_perm_cache", "_user_perm_cache", "_group_perm_cache")
@@ -46,7 +49,7 @@ class Question(NamedTuple):
 class Identities:
     """The answers of the views that were asked about one message."""
 
-    def __init__(self) -> None:
+    def __init__(self, loans: Loans) -> None:
         self.user: Any = None
         """The first user that an authenticator has recognised."""
         self._by_headers: dict[Any, Identity | APIException] = {}
@@ -55,7 +58,7 @@ class Identities:
         """
         self._by_question: dict[Question, tuple[Mapping[str, Any], Identity | APIException]] = {}
         """With the URL kwargs of the question."""
-        self._loans: dict[Any, tuple[Mapping[str, Any], Loan]] = {}
+        self._loans = loans
         self._known: tuple[type, dict[str, Any], Any] | None = None
         """The last user that was recognised for a list: as first read, and with permissions."""
 

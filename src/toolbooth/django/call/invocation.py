@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
 from django.core.handlers.base import BaseHandler
 from django.http import HttpRequest
-from django.urls import ResolverMatch
+from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, get_urlconf
+from django.utils.translation import get_language
 
 from toolbooth.django import messages
-from toolbooth.django.call.addresses import match_of, path_of, path_values, problems_of_address
 from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
@@ -24,6 +25,7 @@ from toolbooth.django.call.caller_fields import own_fields, schema_for, unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
+from toolbooth.django.call.path_values import path_values
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import Arguments
@@ -142,8 +144,7 @@ class SyncInvocation:
         """What the view answers to a caller that it does not let in; None: it does, or only the
         call can tell. If what was sent has not all values of the path, the view is asked without.
         """
-        names = self.arguments.named("path").values()
-        values = path_values(names, sent)
+        values = path_values(list(self.arguments.named("path").values()), sent)
         try:
             parts = self._parts(values)
         except (KeyError, ToolInputError):
@@ -180,30 +181,29 @@ class SyncInvocation:
         if who.login is not None and not self._may_run(who, parts):
             raise ToolError(self.tool, messages.SEND_CREDENTIALS)
         request = self._request(who, parts, body, run=True)
-        who.starts(self.action, parts.match.kwargs, request)
-        response = self._run(parts.match, request)
-        who.ran(self.action, response)
-        return response
-
-    def _may_run(self, who: Caller, parts: _RequestParts) -> bool:
-        request = self._request(who, parts, None, run=False)
-        return who.may_run(self.action, parts.match.kwargs, request)
-
-    def _run(self, match: ResolverMatch, request: HttpRequest) -> Any:
+        if who.loans:
+            who.starts(self.action, parts.match.kwargs, request)
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.
-        view = _handler.make_view_atomic(match.func)
-        run = partial(view, request, *match.args, **match.kwargs)
+        view = _handler.make_view_atomic(parts.match.func)
+        run = partial(view, request, *parts.match.args, **parts.match.kwargs)
         chain = chain_of(self.middleware)
         try:
             if chain is not None:
-                return chain.respond(request, lambda: _finished(run()))
-            return _finished(run())
+                response = chain.respond(request, lambda: _finished(run()))
+            else:
+                response = _finished(run())
         except Exception as error:
             refused = failed_validation(error, self.tool)
             if refused is None:
                 raise
             return refused
+        who.last_run = (self.action, response)
+        return response
+
+    def _may_run(self, who: Caller, parts: _RequestParts) -> bool:
+        request = self._request(who, parts, None, run=False)
+        return who.may_run(self.action, parts.match.kwargs, request)
 
     def _request(self, who: Caller, parts: _RequestParts, body: Any, *, run: bool) -> HttpRequest:
         """The REST call that these arguments stand for."""
@@ -227,11 +227,10 @@ class SyncInvocation:
             if slot.in_body:
                 found["body"][name] = value
         values = found["path"]
-        path = path_of(self.action, values)
-        match = match_of(self.action, path, values)
+        path = self._path(values)
+        match = self._match(path, values)
         if match is None:
-            problems = problems_of_address(self.action, self.arguments, values)
-            raise ToolInputError(problems, tool=self.tool)
+            raise self._not_an_address(values)
         return _RequestParts(
             path=path,
             match=match,
@@ -239,6 +238,38 @@ class SyncInvocation:
             headers={name: text(value) for name, value in found["header"].items()},
             body=found["body"],
         )
+
+    def _path(self, values: Mapping[str, Any]) -> str:
+        return re.sub(r"{(\w+)}", lambda each: text(values[each[1]]), self.action.path)
+
+    def _match(self, path: str, values: Mapping[str, Any]) -> ResolverMatch | None:
+        """The action's view at a path; None if these values lead to another one, or nowhere."""
+        resolver = get_resolver(get_urlconf())
+        try:
+            match = resolver.resolve(path) if values else _fixed(resolver, get_language(), path)
+        except Resolver404:
+            return None
+        is_own = match.func is self.action.callback and _is_whole(match, values)
+        return match if is_own else None
+
+    def _not_an_address(self, values: Mapping[str, Any]) -> ToolInputError:
+        """The refusal of values of the path. Those that fit where all others are plausible are not
+        to blame.
+        """
+        names = self.arguments.named("path")
+        plausible = plausible_kwargs(self.action.path, self.action.regex)
+        blamed: list[str] = []
+        for name in names:
+            tried = {**plausible, name: values[name]}
+            if self._match(self._path(tried), tried) is None:
+                blamed.append(name)
+        problems = [
+            Problem(code="invalid", path=(names[each],), message=messages.NOT_IN_AN_ADDRESS)
+            for each in blamed or names
+        ]
+        if not problems:
+            problems = [Problem(code="invalid", path=(), message="has no address")]
+        return ToolInputError(problems, tool=self.tool)
 
     def _body_for_view(self, who: Caller, parts: _RequestParts) -> dict[str, Any]:
         """The body with rows named by key, and with nothing in it that the serializer of this
@@ -347,3 +378,21 @@ def _finished(response: Any) -> Any:
 
 async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
     return await response
+
+
+@lru_cache(4096)
+def _fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
+    """Where a path without values leads. The language counts: patterns may begin with it."""
+    return resolver.resolve(path)
+
+
+def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:
+    """Whether an address was read as it was written: `5.json` is not row 5 in another format."""
+    found: Any = match  # Django's types do not know `extra_kwargs`
+    given: Mapping[str, Any] = found.extra_kwargs or {}
+    captured = {name: each for name, each in match.kwargs.items() if name not in given}
+    if captured.keys() != values.keys():
+        return False
+    return all(
+        not isinstance(each, str) or each == text(values[name]) for name, each in captured.items()
+    )

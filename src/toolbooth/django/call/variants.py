@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from toolbooth.django.call.bulk import Bulk
-from toolbooth.django.call.caller import note_arguments
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import ROW_KEYS
@@ -24,7 +23,6 @@ class Variants:
 
     def __call__(self, sent: Any) -> Tool | None:
         """The variant for the arguments as sent; None: the tool as it is."""
-        note_arguments(sent)
         if type(sent) is dict and self.names.isdisjoint(cast("Json", sent)):
             return None
         return self.find(sent)
