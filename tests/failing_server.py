@@ -141,7 +141,7 @@ async def listening(host: str, errors: str = "result") -> AsyncIterator[str]:
     else:
         web = server.http_app() if host == "fastmcp" else server.streamable_http_app()
     with socket.create_server(("127.0.0.1", 0)) as door:
-        running = uvicorn.Server(uvicorn.Config(web, log_level="error"))
+        running = uvicorn.Server(uvicorn.Config(web, log_level="error", ws="none"))
         task = asyncio.create_task(running.serve(sockets=[door]))
         try:
             yield f"http://127.0.0.1:{door.getsockname()[1]}/mcp"

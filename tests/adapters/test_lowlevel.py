@@ -238,7 +238,9 @@ def test_lines_that_the_host_would_change_are_read_exactly():
 async def listening(server: Server[Any]) -> AsyncIterator[str]:
     """The address of a server on the loopback."""
     with socket.create_server(("127.0.0.1", 0)) as door:
-        config = uvicorn.Config(server.streamable_http_app(json_response=True), log_level="error")
+        config = uvicorn.Config(
+            server.streamable_http_app(json_response=True), log_level="error", ws="none"
+        )
         running = uvicorn.Server(config)
         task = asyncio.create_task(running.serve(sockets=[door]))
         try:

@@ -67,7 +67,7 @@ def request(method: str, params: dict[str, Any]) -> bytes:
 def listening(app: Any) -> Iterator[http.client.HTTPConnection]:
     """A connection to an app on the loopback."""
     with socket.create_server(("127.0.0.1", 0)) as door:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none"))
         running = threading.Thread(target=server.run, kwargs={"sockets": [door]})
         running.start()
         connection = http.client.HTTPConnection("127.0.0.1", door.getsockname()[1])

@@ -236,7 +236,9 @@ def listening(registry: ToolRegistry, secret: str) -> Iterator[str]:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         bound.listen()  # a client that comes before the server is up waits
-        server = uvicorn.Server(uvicorn.Config(guarded, log_level="critical", lifespan="off"))
+        server = uvicorn.Server(
+            uvicorn.Config(guarded, log_level="critical", lifespan="off", ws="none")
+        )
         thread = threading.Thread(target=server.run, args=([bound],))
         thread.start()
         try:

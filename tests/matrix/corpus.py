@@ -308,7 +308,7 @@ def serve(host: str, transport: str) -> None:
             print(door.getsockname()[1], flush=True)
             # A busy machine may keep a client from its next call for longer than the usual five
             # seconds.
-            config = uvicorn.Config(app, log_level="critical", timeout_keep_alive=600)
+            config = uvicorn.Config(app, log_level="critical", timeout_keep_alive=600, ws="none")
             asyncio.run(uvicorn.Server(config).serve(sockets=[door]))
     elif host == "registry":
         stdio.serve(registry())

@@ -18,7 +18,8 @@ class Quiet(uvicorn.Server):
     """A server in a thread that says when it listens."""
 
     def __init__(self, application: Any) -> None:
-        super().__init__(uvicorn.Config(application, port=0, log_level="warning", lifespan="on"))
+        config = uvicorn.Config(application, port=0, log_level="warning", lifespan="on", ws="none")
+        super().__init__(config)
         self.listening = threading.Event()
 
     @contextmanager

@@ -56,5 +56,7 @@ def serve(target: str, port: int | None, host: str, path: str, log: bool) -> Non
     port = listening.getsockname()[1]
     url = f"http://{host}:{port}{path}"
     click.echo(messages.server_started(registry.name, len(registry.tools), url), err=True)
-    served = uvicorn.Config(app(registry, path, hosts=(*LOCAL_HOSTS, host)), log_level="warning")
+    served = uvicorn.Config(
+        app(registry, path, hosts=(*LOCAL_HOSTS, host)), log_level="warning", ws="none"
+    )
     uvicorn.Server(served).run([listening])
