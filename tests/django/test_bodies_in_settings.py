@@ -216,12 +216,12 @@ def told(messages):
         (
             {"rows__cancel": 5},
             "'rows__cancel']: is not a body; give a serializer, a Pydantic model or a JSON Schema "
-            "with properties, the import path of one, or None.",
+            "with properties, a list of one, the import path of one, or None.",
         ),
         (
             {"rows__cancel": Rows},
             "'rows__cancel']: is not a body; give a serializer, a Pydantic model or a JSON Schema "
-            "with properties, the import path of one, or None.",
+            "with properties, a list of one, the import path of one, or None.",
         ),
         (
             {"rows__cancel": {"type": "array"}},

@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 from django.urls import include, path
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
@@ -16,6 +17,11 @@ from odd.views import Echo
 from toolbooth.django.describe.catalogue import catalogue
 
 RACK = "6b7e67eb-0000-4000-8000-000000000000"
+
+
+class Inner(serializers.Serializer):
+    code = serializers.CharField()
+    note = serializers.CharField(required=False)
 
 
 class BySeveral(serializers.PrimaryKeyRelatedField):
@@ -50,17 +56,36 @@ class TextOrObject(serializers.JSONField):
     pass
 
 
+@extend_schema_field(Inner)
+class DocumentedRow(serializers.PrimaryKeyRelatedField):
+    """It is documented as the whole row that it shows, as NetBox has it."""
+
+
+class ShownAsRow(serializers.PrimaryKeyRelatedField):
+    """The same, by an extension of drf-spectacular."""
+
+
+class ShownAsRowExtension(OpenApiSerializerFieldExtension):
+    target_class = ShownAsRow
+
+    def map_serializer_field(self, auto_schema, direction):
+        return {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+class ShownAsLink(serializers.HyperlinkedRelatedField):
+    """A link that is documented as the row."""
+
+
+class ShownAsLinkExtension(ShownAsRowExtension):
+    target_class = ShownAsLink
+
+
 class Coordinates(serializers.Field):
     def to_internal_value(self, data):
         return [data["x"], data["y"]] if isinstance(data, dict) else data
 
     def to_representation(self, value):
         return value
-
-
-class Inner(serializers.Serializer):
-    code = serializers.CharField()
-    note = serializers.CharField(required=False)
 
 
 @extend_schema_field({"type": "object", "properties": {"code": {"type": "string"}}})
@@ -104,6 +129,10 @@ class Everything(serializers.Serializer):
     by_several = BySeveral(queryset=Zone.objects.all(), required=False)
     many_by_several = BySeveral(queryset=Zone.objects.all(), many=True, required=False)
     documented = DocumentedAsObject(queryset=Zone.objects.all(), required=False)
+    documented_row = DocumentedRow(queryset=Rack.objects.all(), required=False)
+    shown_as_row = ShownAsRow(queryset=Rack.objects.all(), required=False)
+    shown_as_rows = ShownAsRow(queryset=Zone.objects.all(), many=True, required=False)
+    shown_as_link = ShownAsLink("devices-detail", queryset=Device.objects.all(), required=False)
     data = DocumentedJson(required=False, allow_null=True)
     rows = serializers.ListField(child=DocumentedJson(), required=False)
     words = DocumentedDict(child=serializers.CharField(), required=False)
@@ -200,6 +229,10 @@ TAKEN = [
     {"documented": {"id": "1"}},
     {"documented": {"id": 1}},
     {"documented": {"code": "z-1"}},
+    {"documented_row": RACK},
+    {"shown_as_row": RACK},
+    {"shown_as_rows": [1]},
+    {"shown_as_link": f"/devices/{RACK}/"},
     {"data": {"title": "t", "other": {"deep": [1, {"a": None}]}}},
     {"data": {"title": 5}},
     {"data": {}},

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 import middleware
-from odd.models import Site
+from odd.models import Log, Site
 from toolbooth.django.call.inner_middleware import OUTER_ONLY, inner_middleware
 from toolbooth.django.conf import mistakes
 from toolbooth.django.testing import acting_as
@@ -51,6 +51,12 @@ class Plain(viewsets.ModelViewSet):
     permission_classes = (AllowAny,)
 
 
+class Named(Plain):
+    def list(self, request, *args, **kwargs):
+        match = request.resolver_match
+        return Response({"view": match.view_name, "kwargs": match.kwargs})
+
+
 class Broken(Plain):
     def list(self, request, *args, **kwargs):
         raise LookupError("internal")
@@ -64,6 +70,7 @@ def serve(settings_of):
     def served(*names, **toolbooth):
         router = SimpleRouter()
         router.register("plain", Plain, basename="plain")
+        router.register("of/(?P<site_pk>[0-9]+)/named", Named, basename="named")
         router.register("broken", Broken, basename="broken")
         router.register("of/(?P<site_pk>[0-9]+)/sites", Sites, basename="sites")
         patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
@@ -91,6 +98,42 @@ def test_a_call_is_seen_by_the_middleware_as_rest_is_seen(serve, mcp, rest):
     middleware.seen.clear()
     assert rest.post("/plain/", ROW, content_type="application/json").status_code == 201
     assert inside == middleware.seen
+
+
+CALLS = [
+    ("plain__create", ROW, "post", "/plain/", ROW),
+    ("plain__list", {}, "get", "/plain/", None),
+    ("plain__partial_update", {"id": 1, "name": "b"}, "patch", "/plain/1/", {"name": "b"}),
+    ("plain__destroy", {"id": 1}, "delete", "/plain/1/", None),
+    ("plain__create", {"name": "b", "slug": "a b"}, "post", "/plain/", {"slug": "a b"}),
+    ("named__retrieve", {"site_pk": "1", "id": 1}, "get", "/of/1/named/1/", None),
+]
+
+
+@pytest.mark.parametrize(("tool", "sent", "method", "url", "body"), CALLS)
+def test_the_rows_of_an_audit_name_the_view_as_over_rest(
+    serve, mcp, rest, tool, sent, method, url, body
+):
+    serve("Audited")
+
+    def audit(run):
+        for model in (Site, Log):
+            model.objects.all().delete()
+        Site.objects.create(pk=1, name="a", slug="a")
+        run()
+        return list(Log.objects.order_by("id").values_list("line", flat=True))
+
+    expected = audit(lambda: getattr(rest, method)(url, body, content_type="application/json"))
+    assert audit(lambda: mcp(tool, sent)) == expected
+    assert all(f": {tool.partition('__')[0]}-" in each for each in expected)
+    assert len(expected) > 1
+
+
+def test_the_view_itself_finds_its_own_match(serve, mcp, rest):
+    serve()
+    by_rest = rest.get("/of/1/named/").json()
+    assert by_rest == {"view": "named-list", "kwargs": {"site_pk": "1"}}
+    assert mcp("named__list", {"site_pk": "1"})["structuredContent"] == by_rest
 
 
 @pytest.mark.parametrize("chosen", ["none", []])

@@ -5,13 +5,19 @@ from contextvars import ContextVar
 from asgiref.sync import markcoroutinefunction
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import PermissionDenied
+from django.db.models.signals import post_save
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import resolve
 from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
 
+from odd.models import Log
+
 seen = []
 """What middleware has seen: its name, the method and the path; in order."""
+
+audited = ContextVar("audited", default=None)
+"""The request that `Audited` writes about."""
 
 scope = ContextVar("scope", default=None)
 """What `Scoped` opens, by the path."""
@@ -32,6 +38,39 @@ class Counting:
 
     def process_exception(self, request, error):
         seen.append(("exception", type(error).__name__))
+
+
+class Audited:
+    """Writes down which view a request is for, before and after it, and each row that it saves."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        if request.path == "/mcp/":
+            return self.get_response(request)
+        post_save.connect(self._saved, weak=False, dispatch_uid="audit")
+        token = audited.set(request)
+        try:
+            response = self.get_response(request)
+        finally:
+            audited.reset(token)
+            post_save.disconnect(dispatch_uid="audit")
+        self._write(request, f"out {response.status_code}")
+        return response
+
+    def process_view(self, request, view, args, kwargs):
+        if request.path != "/mcp/":
+            self._write(request, f"view {view.__name__} {kwargs}")
+
+    def _saved(self, sender, instance, **_):
+        if sender is not Log and audited.get() is not None:
+            self._write(audited.get(), f"saved {sender.__name__}")
+
+    def _write(self, request, what):
+        match = request.resolver_match
+        line = f"{what}: {match.view_name} {match.route} {match.kwargs} {request.method}"
+        Log.objects.create(line=line[:200])
 
 
 class Scoped:

@@ -12,7 +12,8 @@ from typing_extensions import TypeIs
 
 from toolbooth.django import messages
 from toolbooth.django.conf import configuration
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
+from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping

@@ -82,7 +82,7 @@ def _inside_dispatch(view: Any, make: Make) -> Any:
             return found.serializer
         if inspect.iscoroutine(response):
             response.close()
-        raise RuntimeError("its handler did not run")
+        raise RuntimeError("no handler")
 
 
 def _raise(error: Exception) -> Any:

@@ -23,7 +23,8 @@ from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.argument_shape import declared_arguments
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, Slot
+from toolbooth.django.describe.arguments import Arguments, Slot
+from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Declared, Problem, ToolInputError

@@ -21,10 +21,10 @@ from toolbooth.django import messages
 from toolbooth.django.call.asked_serializer import asked_serializer
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
+from toolbooth.django.call.caller_fields import own_fields, schema_for, unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request
-from toolbooth.django.call.own_fields import own_fields, schema_for, unread
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import Arguments

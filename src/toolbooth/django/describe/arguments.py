@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolbooth.contract import Contract
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.field_schemas import trimmed
 from toolbooth.django.describe.fields import Fields, read_body
 from toolbooth.django.describe.kinds import Kinds
@@ -21,9 +22,6 @@ from toolbooth.django.describe.two_users import merged, united
 from toolbooth.jsonvalue import Json
 
 RequestPart = Literal["path", "query", "header", "body"]
-
-WHOLE_BODY = "objects"
-"""The argument that is the body itself, where the body is a list."""
 
 _HEADERS_OF_THE_CALLER = frozenset(("authorization", "cookie", "accept", "content-type", "host"))
 """Headers that no argument sets, whatever a description says."""
@@ -125,7 +123,7 @@ def arguments_of(operation: Operation, for_superuser: Operation | None = None) -
             _add(made, _free(name, "header", {*taken, *made.slots}), slot, parameter)
     if body is not None:
         _add_body(made, body)
-        made.whole = operation.body is not None and operation.body.get("type") == "array"
+        made.whole = operation.takes_list
     made.properties, made.wide = as_plain(made.properties), as_plain(made.wide)
     made.definitions, made.offered = as_plain(made.definitions), as_plain(made.offered)
     return made

@@ -26,7 +26,7 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments, arguments_of
+from toolbooth.django.describe.arguments import Arguments, arguments_of
 from toolbooth.django.describe.contracts import (
     access_check,
     contract_of,
@@ -35,6 +35,7 @@ from toolbooth.django.describe.contracts import (
     summary,
 )
 from toolbooth.django.describe.declared_bodies import (
+    WHOLE_BODY,
     WrongBody,
     declared_body,
     entry_of_bodies,

@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, get_origin
 
 from django.utils.module_loading import import_string
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 from rest_framework.serializers import BaseSerializer
 from typing_extensions import is_typeddict
 
@@ -25,6 +25,9 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import is_mapping, is_object, near_name
+
+WHOLE_BODY = "objects"
+"""The argument that is the body itself, where the body is a list."""
 
 
 class WrongBody(Exception):
@@ -42,6 +45,8 @@ class DeclaredBody:
     """A serializer, or its class."""
     plain: Contract | None = None
     """A Pydantic model or a JSON Schema, compiled: the view gets the JSON that it accepts."""
+    is_list: bool = False
+    """The plain data is a list, under `WHOLE_BODY`."""
     is_inherited: bool = False
     """The action reads its body with its view's own serializer."""
 
@@ -62,10 +67,29 @@ def declared_body(tool: str, action: Action, chosen: Configuration) -> DeclaredB
     is_class = inspect.isclass(given)
     if isinstance(given, BaseSerializer) or (is_class and issubclass(given, BaseSerializer)):
         return DeclaredBody(is_set=True, serializer=given)
-    plain = plain_body(tool, given)
+    rows = _with_rows(given)
+    plain = plain_body(tool, given if rows is None else rows)
     if plain is None:
         raise WrongBody(messages.NOT_A_BODY)
-    return DeclaredBody(is_set=True, plain=plain)
+    return DeclaredBody(is_set=True, plain=plain, is_list=rows is not None)
+
+
+def _with_rows(given: Any) -> Any:
+    """A body that is a list, as the only field of an object; None if it is no list."""
+    if get_origin(given) is list:
+        fields: dict[str, Any] = {WHOLE_BODY: (given, ...)}
+        return create_model("Rows", __config__={"extra": "forbid"}, **fields)
+    if not is_mapping(given) or given.get("type") != "array" or "items" not in given:
+        return None
+    rows = {key: each for key, each in given.items() if key != "$defs"}
+    definitions = {key: given[key] for key in given if key == "$defs"}
+    return {
+        "type": "object",
+        "properties": {WHOLE_BODY: rows},
+        "required": [WHOLE_BODY],
+        "additionalProperties": False,
+        **definitions,
+    }
 
 
 def _imported(given: Any) -> Any:

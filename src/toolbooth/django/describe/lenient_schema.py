@@ -7,14 +7,15 @@ serializer decides when it is called.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
 from drf_spectacular.drainage import warn as untyped_warn
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
 
 from toolbooth.django.describe import messages
 from toolbooth.jsonvalue import Json, is_mapping
@@ -24,6 +25,9 @@ warn: Any = untyped_warn
 UntypedSchema: Any = AutoSchema
 
 _SCALAR: Json = {"type": ["string", "number", "boolean"]}
+
+_CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
+"""What decides which fields a serializer has: a bare one has REST framework's own."""
 
 _ORIGINAL = "toolbooth_original"
 """The attribute of a class made by `bare`: the project's own."""
@@ -109,22 +113,10 @@ def _filter_name(field: str, lookup: str) -> str:
     return field if lookup == "exact" else f"{field}__{lookup}"
 
 
-def give_model(view: Any) -> None:
-    """Give a view the rows of its serializer's model if only a call can tell which rows it has:
-    without a model, its filters and its URL would not be described.
-    """
-    if plumbing.get_view_model(view, emit_warnings=False) is not None:
-        return
-    options: Any = getattr(_class_of_view(view), "Meta", None)
-    manager: Any = getattr(getattr(options, "model", None), "_default_manager", None)
-    with suppress(Exception):  # rows that are read in a scope
-        view.queryset = manager.none()
-
-
 def bare_of_view(view: Any) -> Any:
     """A bare serializer of a view; None if its class is not known."""
     cls = _class_of_view(view)
-    return None if cls is None else _bare_class(cls)()
+    return None if cls is None else bare_of_class(cls)
 
 
 def _class_of_view(view: Any) -> Any:
@@ -139,6 +131,30 @@ def _class_of_view(view: Any) -> Any:
 
 def _is_serializer_class(found: Any) -> bool:
     return isinstance(found, type) and issubclass(found, serializers.Serializer)
+
+
+def give_queryset(view: Any) -> None:
+    """Let a view whose `get_queryset` needs a real request have one without rows, so that its model
+    is known: filters and the types of keys depend on it.
+    """
+    if not isinstance(view, GenericAPIView) or getattr(view.queryset, "model", None) is not None:
+        return
+    described: Any = view
+    try:
+        model: Any = described.get_queryset().model
+    except Exception:  # whose rows they are, only a real caller can tell
+        model = _model_of(described)
+        if model is not None:
+            described.get_queryset = model._base_manager.none
+
+
+def _model_of(view: Any) -> Any:
+    """The model that a view's filters or its serializer name; None if neither does."""
+    for named in (getattr(view, "filterset_class", None), _class_of_view(view)):
+        model: Any = getattr(getattr(named, "Meta", None), "model", None)
+        if model is not None:
+            return model
+    return None
 
 
 # --- serializers without the project's code ---
@@ -166,6 +182,11 @@ def bare(serializer: Any) -> Any:
     return _bare_class(serializer.__class__)()
 
 
+def bare_of_class(cls: Any) -> Any:
+    """A bare serializer of a class; one that has no fields at all is made as it is."""
+    return _bare_class(cls)() if _is_serializer_class(cls) else cls()
+
+
 def is_bare(serializer: Any) -> bool:
     """Whether a serializer is from `bare`."""
     return hasattr(serializer, _ORIGINAL)
@@ -181,5 +202,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    methods = {each: getattr_static(stock, each) for each in _CHOOSING if hasattr(stock, each)}
     return type(cls.__name__, (cls,), {**names, **methods})

@@ -83,7 +83,7 @@ def describe_returned(value: object) -> str:
 
 NOT_A_BODY = (
     "is not a body; give a serializer, a Pydantic model or a JSON Schema with properties, "
-    "the import path of one, or None"
+    "a list of one, the import path of one, or None"
 )
 GET_HAS_NO_BODY = "is a GET, which takes no body"
 

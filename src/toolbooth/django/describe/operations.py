@@ -83,6 +83,8 @@ class Operation:
     """Rows get their keys when they are made; nobody chooses them."""
     body: Json | None
     """None: the action takes no body."""
+    takes_list: bool
+    """Its whole body is a list."""
     definitions: dict[str, Json]
     """What the body refers to where it contains itself."""
     media_type: str
@@ -137,9 +139,11 @@ def operation(
     plain = _plain(schema, declared, media_type) if body is not None else None
     serializer: BaseSerializer[Any] | None = None
     definitions = references.definitions
+    takes_list = body is not None and body.get("type") == "array"
     if plain is not None:
         body = dict(plain.schema)
         definitions = body.pop("$defs", {})
+        takes_list = declared.is_list
     elif body is not None:
         serializer = _serializer(schema, media_type)
     takes_anything = body is not None or bool(parameters)
@@ -152,6 +156,7 @@ def operation(
         key=_key(view),
         assigns_key=_assigns_key(view),
         body=body,
+        takes_list=takes_list,
         definitions=definitions,
         media_type=media_type,
         serializer=serializer,

@@ -35,9 +35,12 @@ class Parameter:
     """Of a part of the path: the other name that its author documents it under."""
 
 
+_UNDOCUMENTED = Parameter(schema={"type": "string"}, required=True)
+
+
 def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter]:
-    """The parameters in a path. Authors may document them under other names: `{pk}` as `id`. Of a
-    name that is not in the path, nothing is kept.
+    """The parameters in a path, all of them. Authors may document them under other names: `{pk}` as
+    `id`. Of a name that is not in the path, nothing is kept.
     """
     documented = parameters_in("path", raw)
     names: list[str] = re.findall(r"{(\w+)}", path)
@@ -46,7 +49,7 @@ def path_parameters(path: str, raw: list[Json], key: str) -> dict[str, Parameter
         name = _name_in_path(other, names, key)
         if name is not None:
             found[name] = replace(documented[other], documented_as=other)
-    return {name: found[name] for name in names if name in found}
+    return {name: found.get(name, _UNDOCUMENTED) for name in names}
 
 
 def _name_in_path(documented: str, names: list[str], key: str) -> str | None:

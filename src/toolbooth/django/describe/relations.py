@@ -26,6 +26,10 @@ _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (
     ((models.IntegerField, models.AutoField), {"type": "integer"}),
 )
 
+_link_field: Any = serializers.HyperlinkedRelatedField
+_slug_field: Any = serializers.SlugRelatedField
+_related_field: Any = serializers.RelatedField
+
 _TEXTS = (models.CharField, models.TextField)
 
 _ANNOTATIONS = ("description", "default")
@@ -75,15 +79,22 @@ class Relation:
 
 def key_schema(found: Any, documented: Json) -> Json:
     """The schema of a relation's key. drf-spectacular calls every slug text; a column of another
-    type takes its own.
+    type takes its own. Authors document the whole row, where only its key is taken.
     """
-    if not isinstance(found, serializers.SlugRelatedField):
+    is_slug = isinstance(found, _slug_field)
+    is_row = "properties" in documented or documented.get("type") == "object"
+    if not is_slug and not is_row:
         return documented
+    kept = {key: documented[key] for key in _ANNOTATIONS if key in documented}
+    if isinstance(found, _link_field):
+        return {**kept, "type": "string", "format": "uri"}
     try:
-        column: Any = _model_field(found.get_queryset().model, str(found.slug_field))
+        name = str(found.slug_field) if is_slug else "pk"
+        own = _type(_model_field(found.get_queryset().model, name))
     except Exception:  # no column, or whose rows they are, only a real caller can tell
-        return documented
-    own = _type(column)
+        return kept if is_row else documented
+    if is_row:
+        return {**kept, **own}
     return documented if own == {"type": "string"} else {**documented, **own}
 
 
@@ -248,7 +259,7 @@ def _key(
 ) -> Any:
     """The key of the one row that an object names."""
     # For this caller it may be another field, which takes objects of its own.
-    is_relation = isinstance(field, serializers.RelatedField)
+    is_relation = isinstance(field, _related_field)
     if not is_relation or has_own_code(field.__class__, "to_internal_value", "run_validation"):
         return sent
     if not sent:

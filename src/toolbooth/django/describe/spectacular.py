@@ -30,7 +30,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema, give_model
+from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class, give_queryset
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import is_same_class, own_reader, without_action
 from toolbooth.django.describe.two_users import anonymous_user
@@ -49,6 +49,8 @@ _SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
+    # Only asked for no rows. A project's own managers may need a request, even for that.
+    "DEFAULT_QUERY_MANAGER": "_base_manager",
 }
 _ANY_OBJECT: Json = {"type": "object"}
 """In the place of a body that drf-spectacular does not need to know."""
@@ -107,11 +109,13 @@ def schema_of(
     view.request = APIRequestFactory().generic(action.method, action.path)
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     view.request.META["HTTP_ACCEPT"] = ACCEPT
-    view.request.user = anonymous_user() if user is None else user
+    request = view.request
+    request.user = anonymous_user() if user is None else user
+    request.auth = request._authenticator = None  # nobody is asked who this is
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
-    give_model(view)
+    give_queryset(view)
     schema = _rearranged(view.schema.__class__, _schema_of_class(view.__class__))()
     schema.view = view
     schema.generator = generator
@@ -217,13 +221,14 @@ class RequestSchema(UntypedSchema):
         make it: its fields may depend on the request.
         """
         is_class = isinstance(found, type) and issubclass(found, _serializer)
-        if not is_class and (not isinstance(found, _serializer) or found._context):
+        is_made = isinstance(found, _serializer)
+        if not is_class and (not is_made or getattr(found, "_context", None)):
             return found
         context = plumbing.build_serializer_context(self.view)
         try:
             made: Any = found(context=context) if is_class else deepcopy(found)
         except Exception:  # it needs more than describing has
-            return found
+            return bare_of_class(found) if is_class else found
         made._context = context
         return made
 

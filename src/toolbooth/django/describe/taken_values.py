@@ -55,7 +55,7 @@ def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
     if isinstance(found, serializers.Serializer):
         return _object(found, documented, (*above, cls))
     if isinstance(found, serializers.DictField):
-        values = taken_by(found.child, {}, above)
+        values = taken_by(item_of(found), {}, above)
         return {"type": "object", "additionalProperties": values or True}
     if isinstance(found, serializers.JSONField) and "string" not in _types(documented):
         return {"type": JSON_TYPES, "additionalProperties": True, "items": {}}
@@ -105,9 +105,10 @@ def taken_by_own_serializer(found: Any, closed: Json) -> Json:
     are refused.
     """
     model: Any = getattr(getattr(found, "Meta", None), "model", None)
-    columns = [] if model is None else [each.name for each in model._meta.concrete_fields]
-    anything: dict[str, Json] = {name: {} for name in (*found.fields, *columns, "pk")}
-    by_fields = {
+    anything: dict[str, Json] = {name: {} for name in (*found.fields, "pk")}
+    if model is not None:
+        anything |= {each.name: {} for each in model._meta.concrete_fields}
+    by_fields: Json = {
         **closed,
         "properties": {**anything, **closed["properties"]},
         "patternProperties": {_LOOKUP: {}},

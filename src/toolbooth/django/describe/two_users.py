@@ -76,7 +76,7 @@ def _has_own_choice(cls: type) -> bool:
 def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[Any]:
     """A serializer and those in it; one that is within itself is not followed again."""
     item = _item(serializer)
-    if not isinstance(item, serializers.Serializer) or item.__class__ in above:
+    if not isinstance(item, _serializer) or item.__class__ in above:
         return
     yield item
     fields: Mapping[str, Any] = item.fields
@@ -89,7 +89,7 @@ def have_same_fields(one: Any, other: Any, above: tuple[type, ...] = ()) -> bool
     if _kind(one) != _kind(other):
         return False
     one, other = _item(one), _item(other)
-    if not isinstance(one, serializers.Serializer) or one.__class__ in above:
+    if not isinstance(one, _serializer) or one.__class__ in above:
         return _kind(one) == _kind(other)
     mine, theirs = _writable(one), _writable(other)
     if mine.keys() != theirs.keys():
@@ -203,11 +203,14 @@ def _relation(one: Any, other: Any, mine: Json, theirs: Json) -> Any:
     """Where relations are in a field that both have; None: nowhere."""
     match _parts_in_common(mine, theirs):
         case "items":
-            items = [each[0] if is_array(each) else None for each in (one, other)]
-            inner = _relation(*items, mine["items"], theirs["items"])
+            inner = _relation(_first(one), _first(other), mine["items"], theirs["items"])
             return None if inner is None else [inner]
         case "properties":
             inside = (mine["properties"], theirs["properties"])
             return _relations(one or {}, other or {}, *inside) or None
         case _:
             return one if one == other else None
+
+
+def _first(found: Any) -> Any:
+    return found[0] if is_array(found) else None

@@ -1,4 +1,4 @@
-"""Which fields the serializer of one caller has: it may have fewer than were described, or others."""
+"""Which fields the serializer of one caller has: perhaps fewer than were described."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from toolbooth.django.describe.arguments import WHOLE_BODY, Arguments
+from toolbooth.django.describe.arguments import Arguments
+from toolbooth.django.describe.declared_bodies import WHOLE_BODY
 from toolbooth.django.describe.taken_values import reads_by_own_code
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 
@@ -46,21 +47,20 @@ def schema_for(serializer: Any, arguments: Arguments, *, is_partial: bool) -> Js
     """
     body = arguments.named("body")
     offered = arguments.offered or {name: arguments.properties[name] for name in body}
-    beside = [name for name in arguments.properties if name not in body]
-    required = [name for name in arguments.required if name not in body]
     if arguments.whole:
-        row = _narrowed(offered[WHOLE_BODY], serializer, is_partial=is_partial)
-        own: Json = {"properties": {WHOLE_BODY: row}, "required": [WHOLE_BODY]}
+        rows = _narrowed(offered[WHOLE_BODY], serializer, is_partial=is_partial)
+        own: Json = {"properties": {WHOLE_BODY: rows}, "required": [WHOLE_BODY]}
     else:
         own = _narrowed({"properties": offered}, serializer, is_partial=is_partial)
-    slots = [name for name in beside if name in arguments.slots]
-    controls = [name for name in beside if name not in arguments.slots]
-    properties = {
-        **{name: arguments.properties[name] for name in slots},
-        **own["properties"],
-        **{name: arguments.properties[name] for name in controls},
-    }
-    return {**arguments.schema(properties), "required": [*required, *own["required"]]}
+    in_url: dict[str, Json] = {}
+    controls: dict[str, Json] = {}
+    for name, each in arguments.properties.items():
+        if name not in body:
+            beside = in_url if name in arguments.slots else controls
+            beside[name] = each
+    required = [name for name in arguments.required if name in in_url]
+    schema = arguments.schema({**in_url, **own["properties"], **controls})
+    return {**schema, "required": [*required, *own["required"]]}
 
 
 def _narrowed(schema: Json, found: Any, *, is_partial: bool) -> Json:
