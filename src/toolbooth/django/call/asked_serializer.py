@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db import connections
@@ -30,7 +31,7 @@ def asked_serializer(view: Any, make: Make) -> Any:
         logger.debug("%s: its serializer cannot be made yet", view.__class__, exc_info=True)
     makers = [make]
     if view.request.method in ("PUT", "PATCH"):
-        makers.append(lambda running: make(running, running.get_object()))
+        makers.append(partial(_with_row, make))
     for each in makers:
         try:
             return _inside_dispatch(view, each)
@@ -46,6 +47,11 @@ def _with_fields(view: Any, make: Make) -> Any:
     made = make(view)
     getattr(made, "fields", None)
     return made
+
+
+def _with_row(make: Make, view: Any) -> Any:
+    """A serializer that an update makes with its row."""
+    return make(view, view.get_object())
 
 
 class _Made(Exception):
@@ -76,7 +82,7 @@ def _inside_dispatch(view: Any, make: Make) -> Any:
             return found.serializer
         if inspect.iscoroutine(response):
             response.close()
-        raise RuntimeError("its handler did not run")
+        raise RuntimeError("no handler")
 
 
 def _raise(error: Exception) -> Any:

@@ -62,6 +62,10 @@ def _as_sent(problem: Problem, name: str, filters: Json) -> Problem:
     return replace(problem, path=(name, *path))
 
 
+def _serializer_of(view: Any) -> Any:
+    return view.get_serializer()
+
+
 def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json) -> None:
     """Whether `filter_keys` names fields that the view shows to this caller. Raises ToolInputError.
 
@@ -72,7 +76,7 @@ def check_keys(call: SyncInvocation, who: Caller, arguments: Json, called: Json)
         return
     name = next(name for name, own in call.arguments.controls.items() if own == "filter_keys")
     try:
-        serializer = asked_serializer(call.view(who, sent), lambda view: view.get_serializer())
+        serializer = asked_serializer(call.view(who, sent), _serializer_of)
     except REFUSALS:
         return  # the view says so itself
     if serializer is None:

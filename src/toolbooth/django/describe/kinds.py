@@ -42,16 +42,27 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
     }
     if not all(each["properties"] for each in found.values()):
         return body, None
-    properties: Json = {}
-    for each in found.values():
-        properties = {**each["properties"], **properties}
+    every = dict.fromkeys(name for each in found.values() for name in each["properties"])
+    properties: Json = {name: _in_any(name, found) for name in every}
     properties[field] = {"type": "string", "enum": list(found)}
-    required = [
-        name for name in properties if all(name in each["required"] for each in found.values())
-    ]
+    required = [name for name in properties if _is_in_all(name, found)]
     names = {kind: frozenset((*each["properties"], field)) for kind, each in found.items()}
     flat = {"type": "object", "properties": properties, "required": required}
     return flat, Kinds(field=field, names=names)
+
+
+def _in_any(name: str, kinds: dict[str, Json]) -> Json:
+    """A field as those kinds take it that have it."""
+    forms: list[Json] = []
+    for each in kinds.values():
+        form = each["properties"].get(name)
+        if form is not None and form not in forms:
+            forms.append(form)
+    return forms[0] if len(forms) == 1 else {"anyOf": forms}
+
+
+def _is_in_all(name: str, kinds: dict[str, Json]) -> bool:
+    return all(name in each["required"] for each in kinds.values())
 
 
 def _joined(schema: Json) -> Json:

@@ -7,7 +7,6 @@ serializer decides when it is called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from inspect import getattr_static
 from typing import Any
@@ -18,7 +17,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
 from toolbooth.django.describe import messages
-from toolbooth.jsonvalue import Json
+from toolbooth.jsonvalue import Json, is_mapping
 
 plumbing: Any = untyped_plumbing
 warn: Any = untyped_warn
@@ -102,7 +101,7 @@ def filters_by_name(view: Any) -> list[Json]:
     fields: Any = getattr(view, "filterset_fields", None) or ()
     if declared is not None:
         names = [*getattr(declared, "base_filters", ())]
-    elif isinstance(fields, Mapping):
+    elif is_mapping(fields):
         names = [_filter_name(name, each) for name, lookups in fields.items() for each in lookups]
     else:
         names = [] if isinstance(fields, str) else [*fields]

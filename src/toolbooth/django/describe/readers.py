@@ -90,6 +90,8 @@ def _is_standard(view: Any, method: str) -> bool:
 
 def _is_only_action(view: Any, action: str | None) -> bool:
     """Whether a view set has one action and no other: its serializer can only be for that one."""
+    if getattr(view, "serializer_class", None) is None:
+        return False
     extra = {each.__name__ for each in view.get_extra_actions()}
     return extra <= {action} and not any(hasattr(view, name) for name in STANDARD_ACTIONS)
 
