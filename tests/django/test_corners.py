@@ -96,8 +96,7 @@ def test_an_action_that_needs_a_file_is_left_out(serve):
 
 def test_a_view_that_cannot_be_described_takes_no_other_along(serve, caplog):
     class Broken(serializers.Serializer):
-        @property
-        def fields(self):
+        def __new__(cls, *args, **kwargs):
             raise RuntimeError("not today")
 
     found = serve(broken=posting(Broken), works=posting(LogSerializer))

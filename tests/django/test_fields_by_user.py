@@ -11,12 +11,13 @@ from django.test import Client
 from django.urls import include, path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, viewsets
+from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 from odd.models import Thing, Zone
-from toolbooth.django.describe import operations
+from toolbooth.django.describe import operations, two_users
 from toolbooth.django.describe.catalogue import catalogue
 
 PUBLIC = ("id", "title", "kind")
@@ -278,6 +279,55 @@ def test_a_dispatcher_takes_and_shows_the_same(serve, ann, boss, mcp_as):
         assert fields_of(shown["fields"])[-1] == last
         outline = mcp_as(user)("things", {"action": "help"})["structuredContent"]["actions"]
         assert ("size" in outline["create"]["optional"]) == (user == "boss")
+
+
+class NothingForAnonymous(Things):
+    """It has no serializer for those who are not known, and asks by the credentials."""
+
+    serializer_class = None
+
+    def get_serializer_class(self):
+        if self.request.auth is None and not self.request.user.is_authenticated:
+            raise NotAuthenticated
+        return StaffSerializer if self.request.user.is_staff else PublicSerializer
+
+
+def test_a_serializer_that_only_known_users_have_is_described_for_a_superuser(
+    serve, ann, boss, mcp_as
+):
+    found = serve(NothingForAnonymous)
+    assert found.left_out == ()
+    listed = found.registry.tools["things__create"].listing()["inputSchema"]
+    assert fields_of(listed["properties"]) == ["title", "kind", "size"]
+    sent = {"title": "a", "size": 7}
+    assert paths(mcp_as("ann")("things__create", sent)) == ["$.size"]
+    shown = mcp_as("ann")("things__create", {"help": True})["structuredContent"]
+    assert fields_of(shown["fields"]) == ["title", "kind"]
+    assert mcp_as("boss")("things__create", sent)["isError"] is False
+    assert rows() == [("a", "small", 7)]
+
+
+def test_a_model_that_makes_no_user_costs_only_the_fields_of_staff(serve, monkeypatch):
+    def awkward():
+        raise LookupError("no tenant")
+
+    monkeypatch.setattr(two_users, "get_user_model", lambda: awkward)
+    listed = serve(ByInit).registry.tools["things__create"].listing()["inputSchema"]["properties"]
+    assert fields_of(listed) == ["title", "kind"]
+    assert "things__create" not in serve(NothingForAnonymous).registry.tools
+
+
+class Rights:
+    """Of a user that works out its rights itself."""
+
+    is_superuser = property(lambda self: True)
+    is_staff = property(lambda self: True)
+
+
+def test_a_superuser_is_made_of_models_with_rights_of_their_own(monkeypatch):
+    monkeypatch.setattr(two_users, "get_user_model", lambda: Rights)
+    user = two_users.superuser()
+    assert user.is_superuser is user.is_staff is user.is_active is True
 
 
 # --- fields inside fields ---

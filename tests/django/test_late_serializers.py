@@ -3,11 +3,15 @@ work as REST does.
 """
 
 import pytest
+from django.db import models
 from django.urls import include, path
+from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import serializers, viewsets
+from rest_framework.decorators import action
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.throttling import SimpleRateThrottle
 
@@ -190,6 +194,20 @@ class GetQuerysetRaises(ListSerializerAsserts):
         return Thing.objects.order_by("id")
 
 
+class Scoped(models.Manager):
+    """Rows of a model that nobody may ask for outside a scope, as pretix has them."""
+
+    def get_queryset(self):
+        raise LookupError("no scope")
+
+
+class FiltersOfUnknownRows(GetQuerysetRaises):
+    """Only its serializer names the model."""
+
+    filter_backends = (*Things.filter_backends, DjangoFilterBackend)
+    filterset_fields = ("kind",)
+
+
 class GetQuerysetQueries(ListSerializerAsserts):
     def get_queryset(self):
         found = Site.objects.count()
@@ -219,6 +237,7 @@ LISTS = (
     NoSerializerClass,
     ListSerializerAsserts,
     GetQuerysetRaises,
+    FiltersOfUnknownRows,
     GetQuerysetQueries,
     FilterQuerysetRaises,
     OnlyList,
@@ -245,3 +264,59 @@ def test_a_list_keeps_its_pages_filters_and_ordering(serve, ann, mcp_as, rest, v
         assert result["isError"] is False, result
         assert result["structuredContent"]["results"] == expected["results"]
     assert paths(call("things__list", {"titel": "c"})) == ["$.titel"]
+
+
+def test_filters_of_rows_that_are_not_known_are_kept(serve, ann, mcp_as, monkeypatch):
+    for kind in ("small", "large"):
+        Thing.objects.create(title=kind, kind=kind)
+    scoped = Scoped()
+    scoped.model = Thing
+    monkeypatch.setattr(Thing, "objects", scoped)
+    found = serve(FiltersOfUnknownRows)
+    listed = found.registry.tools["things__list"].listing()["inputSchema"]["properties"]
+    assert listed["kind"]["enum"] == ["large", "small"]
+    monkeypatch.undo()
+    call = mcp_as("ann", HTTP_X_EVENT="open")
+    rows = call("things__list", {"kind": "large"})["structuredContent"]["results"]
+    assert [each["title"] for each in rows] == ["large"]
+    assert paths(call("things__list", {"kinds": "large"})) == ["$.kinds"]
+    retrieve = found.registry.tools["things__retrieve"].listing()["inputSchema"]
+    assert retrieve["properties"]["id"]["type"] == "integer"
+
+
+# --- bodies that are declared by a class which cannot be made ---
+
+
+class Redeeming(Things):
+    @action(detail=False, methods=["post"], serializer_class=OfEvent)
+    def redeem(self, request):
+        reader = OfEvent(data=request.data, context={"event": "open"})
+        reader.is_valid(raise_exception=True)
+        return Response({"id": reader.save().pk}, status=201)
+
+    class serializer_class(serializers.ModelSerializer):
+        class Meta:
+            model = Thing
+            fields = ("id", "title")
+
+
+class StrictOfEvent(OfEvent):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["title"].max_length = len(self.context["event"])
+
+
+class StrictlyRedeeming(Redeeming):
+    @action(detail=False, methods=["post"], serializer_class=StrictOfEvent)
+    def redeem(self, request):
+        return super().redeem(request)
+
+
+@pytest.mark.parametrize("view", [Redeeming, StrictlyRedeeming])
+def test_a_declared_serializer_that_cannot_be_made_is_described_from_its_class(serve, mcp, view):
+    found = serve(view)
+    assert found.left_out == ()
+    listed = found.registry.tools["things__redeem"].listing()["inputSchema"]["properties"]
+    assert list(listed)[:2] == ["title", "size"]
+    assert mcp("things__redeem", {"title": "a", "size": 4})["isError"] is False
+    assert rows()[0] == [("a", 4)]

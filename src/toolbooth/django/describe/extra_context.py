@@ -32,11 +32,13 @@ class ExtraContext:
     """What was wrong, and with which actions."""
 
     def add(self, view: Any, action: Action) -> None:
-        """Add what the project's function returns to the serializer context of a view."""
+        """Add what the project's function returns to the serializer context of a view. A view that
+        cannot make its own context without a real request has REST framework's.
+        """
         given = self._given(view, action)
-        if not given:
-            return
         own: Any = getattr(view, "get_serializer_context", None)
+        if own is None and not given:
+            return
 
         def get_serializer_context() -> dict[str, Any]:
             return {**_context(own, view), **given}
@@ -77,13 +79,11 @@ def extra_context(path: str) -> ExtraContext:
 
 
 def _context(own: Callable[[], dict[str, Any]] | None, view: Any) -> dict[str, Any]:
-    """The view's own context; REST framework's, if the view cannot make one without a real
-    request.
-    """
+    """The view's own context, or REST framework's."""
     try:
         if own is not None:
             return own()
-    except Exception:  # it looks for what the project's function gives
+    except Exception:  # it needs a real request, or makes a query
         pass
     return {"request": view.request, "format": view.format_kwarg, "view": view}
 

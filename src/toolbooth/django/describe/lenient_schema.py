@@ -8,6 +8,7 @@ serializer decides when it is called.
 from __future__ import annotations
 
 from functools import lru_cache
+from inspect import getattr_static
 from typing import Any
 
 from drf_spectacular import plumbing as untyped_plumbing
@@ -21,6 +22,9 @@ from toolbooth.jsonvalue import Json
 plumbing: Any = untyped_plumbing
 warn: Any = untyped_warn
 UntypedSchema: Any = AutoSchema
+
+_CHOOSING = ("__init__", "fields", "get_fields", "get_field_names", "get_extra_kwargs")
+"""What decides which fields a serializer has: a bare one has REST framework's own."""
 
 _ORIGINAL = "toolbooth_original"
 """The attribute of a class made by `bare`: the project's own."""
@@ -73,7 +77,7 @@ def _any_value(field: Any, error: Exception) -> Json | None:
 def bare_of_view(view: Any) -> Any:
     """A bare serializer of a view; None if its class is not known."""
     cls = class_of_view(view)
-    return None if cls is None else _bare_class(cls)()
+    return None if cls is None else bare_of_class(cls)
 
 
 def class_of_view(view: Any) -> Any:
@@ -105,17 +109,6 @@ def readable(serializer: Any) -> Any:
     return serializer
 
 
-def makeable(found: Any) -> Any:
-    """What is declared for a body; a bare serializer in place of a class that needs a context."""
-    if not _is_serializer_class(found):
-        return found
-    try:
-        found()
-    except Exception:  # it looks at its context
-        return _bare_class(found)()
-    return found
-
-
 def bare(serializer: Any) -> Any:
     """A serializer with the fields that its class declares, without the project's code that
     chooses them.
@@ -124,6 +117,11 @@ def bare(serializer: Any) -> Any:
     if child is not None:
         return _bare_class(child.__class__)(many=True)
     return _bare_class(serializer.__class__)()
+
+
+def bare_of_class(cls: Any) -> Any:
+    """A bare serializer of a class; one that has no fields at all is made as it is."""
+    return _bare_class(cls)() if _is_serializer_class(cls) else cls()
 
 
 def is_bare(serializer: Any) -> bool:
@@ -150,5 +148,5 @@ def _bare_class(cls: Any) -> Any:
     models: Any = serializers.ModelSerializer
     stock: Any = models if models in cls.__mro__ else serializers.Serializer
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, _ORIGINAL: cls}
-    methods = {"__init__": stock.__init__, "get_fields": stock.get_fields}
+    methods = {each: getattr_static(stock, each) for each in _CHOOSING if hasattr(stock, each)}
     return type(cls.__name__, (cls,), {**names, **methods})

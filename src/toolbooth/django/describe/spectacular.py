@@ -30,7 +30,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema, makeable
+from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import (
     has_reader,
@@ -55,7 +55,7 @@ _SETTINGS = {
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
-    # The manager that every model has, and that needs neither a query nor a scope of the project.
+    # Only asked for no rows. A project's own managers may need a request, even for that.
     "DEFAULT_QUERY_MANAGER": "_base_manager",
 }
 _ANY_OBJECT: Json = {"type": "object"}
@@ -99,7 +99,9 @@ def schema_of(
     view.request = APIRequestFactory().generic(action.method, action.path)
     view.request = plumbing.build_mock_request(action.method, action.path, view, None)
     view.request.META["HTTP_ACCEPT"] = ACCEPT
-    view.request.user = anonymous_user() if user is None else user
+    request = view.request
+    request.user = anonymous_user() if user is None else user
+    request.auth = request._authenticator = None  # nobody is asked who this is
     with suppress(Exception):  # a version in the path, or a negotiator, that needs a real request
         negotiate(view, force=True)
     context.add(view, action)
@@ -216,7 +218,7 @@ class RequestSchema(UntypedSchema):
         try:
             made: Any = found(context=context) if is_class else deepcopy(found)
         except Exception:  # it needs more than describing has
-            return makeable(found)
+            return bare_of_class(found) if is_class else found
         made._context = context
         return made
 

@@ -14,12 +14,15 @@ def provide_queryset(view: Any) -> None:
     """Give a view an empty queryset of its model if it cannot make its own. Without one,
     drf-spectacular knows neither its filters nor the type of its keys.
     """
-    is_generic = issubclass(view.__class__, GenericAPIView)
-    if not is_generic or view.queryset is not None or _model_of_rows(view) is not None:
+    if not issubclass(view.__class__, GenericAPIView):
+        return
+    is_known = getattr(view.queryset, "model", None) is not None
+    if is_known or _model_of_rows(view) is not None:
         return
     model = _model_for_superuser(view) or _model_of_serializer(view)
     if model is not None:
-        view.queryset = model._default_manager.none()
+        # Not a manager of the project: that may need a request, even for no rows.
+        view.queryset = model._base_manager.none()
 
 
 def _model_of_rows(view: Any) -> Any:
