@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -56,7 +57,10 @@ def compare(host: str, kind: str) -> Figures:
     """The figures of one comparison. Raises StepFailed if it does not end."""
     set_up(host)
     prepare(host)
-    return json.loads(run(host, str(TESTS / "run.py"), kind).splitlines()[-1])
+    with tempfile.TemporaryDirectory() as copy:  # so that no comparison meets rows of another
+        state = Path(copy, "state")
+        shutil.copytree(_state(host), state)
+        return json.loads(run(host, state, str(TESTS / "run.py"), kind).splitlines()[-1])
 
 
 def set_up(host: str) -> None:
@@ -82,35 +86,44 @@ def prepare(host: str) -> None:
     """Make the tables and rows, once for each version of the files that say which."""
     files = sorted((TESTS / host).glob("*.py"))
     wanted = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    ready = HOME / f"large-{host}" / "state" / "prepared"
+    ready = _state(host) / "prepared"
     if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return
     print(f"Preparing the database of {host}", flush=True)
-    run(host, str(TESTS / host / "prepare.py"))
+    run(host, _state(host), str(TESTS / host / "prepare.py"))
     ready.write_text(wanted, encoding="utf-8")
+
+
+def _state(host: str) -> Path:
+    """Where a host has its files, and its database if that is a file."""
+    return HOME / f"large-{host}" / "state"
 
 
 def python(host: str) -> Path:
     return HOME / f"large-{host}" / "bin" / "python"
 
 
-def environment(host: str) -> dict[str, str]:
+def environment(host: str, state: Path) -> dict[str, str]:
     """What a program needs to be this project."""
     paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "src")))
-    state = str(HOME / f"large-{host}" / "state")
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": f"{host}_settings",
         "PYTHONPATH": paths,
-        "HOST_STATE": state,
+        "HOST_STATE": str(state),
     }
 
 
-def run(host: str, *words: str) -> str:
+def run(host: str, state: Path, *words: str) -> str:
     """What a program prints in a project. Its progress is shown; StepFailed if it fails."""
     command = [python(host), *words]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment(host), stdout=subprocess.PIPE, text=True, check=False
+        command,
+        cwd=ROOT,
+        env=environment(host, state),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise StepFailed(f"{host}: {' '.join(words)} ended with {done.returncode}\n{done.stdout}")

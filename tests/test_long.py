@@ -227,3 +227,20 @@ def test_the_tests_that_make_test_leaves_out_exist(request: pytest.FixtureReques
         if f"def {name}(" not in (ROOT / "tests" / file).read_text(encoding="utf-8")
     ]
     assert missing == []
+
+
+def test_the_page_of_the_large_hosts_has_those_that_were_run():
+    hosts = importlib.import_module("hosts_large")
+    counts = dict.fromkeys((*hosts.ACTIONS, *hosts.CALLS, *hosts.MALFORMED), 0)
+    figures = {f"pretix: {kind}": counts for kind in hosts.KINDS}
+    figures["pretix: actions"] = {
+        **counts,
+        "versions": {"pretix": "2026.8.0"},
+        "reasons": {"it takes a file": 1},
+    }
+    figures["pretix: cost"] = {"list": dict.fromkeys(hosts.COST, 1.5), "seconds": 3}
+    page = long_parts.HOSTS.table(figures)
+    assert "| endpoints | pretix |" in page
+    assert "| pretix, writes | 0 |" in page
+    assert "| pretix, list | 1.5 |" in page
+    assert page.endswith("- pretix, 1 endpoints left out: it takes a file.\n")

@@ -205,7 +205,7 @@ def _reads() -> Iterator[tuple[str, dict[str, Any]]]:
 def _controls(tool: str) -> Any:
     """The arguments of a tool that REST does not have, by what its help says."""
     told = twins.over_mcp(host.USERS["owner"], tool, {"help": True}, with_rows=False).answer
-    return told.get("protocol", ()) if isinstance(told, dict) else ()
+    return told["protocol"] if isinstance(told, dict) else ("page",)  # no tool of the owner's
 
 
 def _prepare() -> None:
