@@ -19,7 +19,7 @@ def provide_queryset(view: Any) -> None:
     is_known = getattr(view.queryset, "model", None) is not None
     if is_known or _model_of_rows(view) is not None:
         return
-    model = _model_for_superuser(view) or _model_of_serializer(view)
+    model = _model_for_superuser(view) or _named_model(view)
     if model is not None:
         # Not a manager of the project: that may need a request, even for no rows.
         view.queryset = model._base_manager.none()
@@ -41,5 +41,10 @@ def _model_for_superuser(view: Any) -> Any:
         view.request.user = user
 
 
-def _model_of_serializer(view: Any) -> Any:
-    return getattr(getattr(class_of_view(view), "Meta", None), "model", None)
+def _named_model(view: Any) -> Any:
+    """The model that a view's filters or its serializer name; None if neither does."""
+    for each in (getattr(view, "filterset_class", None), class_of_view(view)):
+        model: Any = getattr(getattr(each, "Meta", None), "model", None)
+        if model is not None:
+            return model
+    return None
