@@ -154,17 +154,6 @@ def readable(serializer: Any) -> Any:
     return serializer
 
 
-def makeable(found: Any) -> Any:
-    """What is declared for a body; a bare serializer in place of a class that needs a context."""
-    if not _is_serializer_class(found):
-        return found
-    try:
-        found()
-    except Exception:  # it looks at its context
-        return _bare_class(found)()
-    return found
-
-
 def bare(serializer: Any) -> Any:
     """A serializer with the fields that its class declares, without the project's code that
     chooses them.
