@@ -12,6 +12,7 @@ __all__ = [
     "LEFT_OUT",
     "PATHS",
     "RANDOM",
+    "RANDOM_TEXTS",
     "UNLIKE",
     "USERS",
     "WRITES",
@@ -47,7 +48,10 @@ def _paths() -> Iterator[tuple[tuple[str, str], str]]:
 _NOWHERE = "5f1bcb1a-0000-4000-8000-000000000001"
 PATHS: dict[Any, Any] = {**dict(_paths()), "pk": _NOWHERE, "name": "Export Object List"}
 
-RANDOM = {"request_id", "key", "task_id", "celery_kwargs"}
+RANDOM = {"request_id", "key", "task_id", "natural_slug"}
+"""A natural slug ends in four digits of the row's key."""
+RANDOM_TEXTS = (r"\b[0-9a-f]{6}(?= \()",)
+"""How a token is displayed."""
 CHANGED_TABLES = ("auth_permission", "django_migrations", "constance_constance")
 """Nothing writes to these while the comparisons run, and they are long."""
 
