@@ -44,6 +44,8 @@ MOST_DIGITS = 15
 """Digits that a number of any client keeps."""
 
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
+_SAID_OF_ANYTHING = {"type", "title", "description", "default"}
+"""What drf-spectacular says of a field that it does not know. If it says more, the type is meant."""
 
 
 @dataclass(slots=True)
@@ -143,7 +145,7 @@ class _BodyReader:
         knows is published.
         """
         published = self._with_default(trimmed(schema), found)
-        if _is_of_no_kind(found):
+        if _is_of_no_kind(found) and published.keys() <= _SAID_OF_ANYTHING:
             published = _without(published, "type")
         return Described(published, {})
 
