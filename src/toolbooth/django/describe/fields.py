@@ -45,7 +45,7 @@ MOST_DIGITS = 15
 
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
 _SAID_OF_ANYTHING = {"type", "title", "description", "default"}
-"""What drf-spectacular says of a field that it does not know. If it says more, the type is meant."""
+"""What drf-spectacular says of fields that it does not know. If it says more, the type is meant."""
 
 
 @dataclass(slots=True)
