@@ -48,7 +48,7 @@ def _paths() -> Iterator[tuple[tuple[str, str], str]]:
 _NOWHERE = "5f1bcb1a-0000-4000-8000-000000000001"
 PATHS: dict[Any, Any] = {**dict(_paths()), "pk": _NOWHERE, "name": "Export Object List"}
 
-RANDOM = {"request_id", "key", "task_id", "natural_slug"}
+RANDOM = {"key", "natural_slug", "password", "request_id", "task_id"}
 """A natural slug ends in four digits of the row's key."""
 RANDOM_TEXTS = (r"\b[0-9a-f]{6}(?= \()",)
 """How a token is displayed."""
