@@ -266,12 +266,10 @@ def _request(schema: Any, media_type: str) -> Any:
 def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
-    if not isinstance(made, BaseSerializer):
-        return None
     chosen = _serializer_class(schema.view)
     if chosen is not None and is_made_from(chosen, made.__class__):
         made = chosen(context=plumbing.build_serializer_context(schema.view))
-    return cast("BaseSerializer[Any]", readable(made))
+    return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
 
 
 def _body_serializer(view: Any, serializer: Any) -> BodySerializer:
