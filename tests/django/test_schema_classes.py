@@ -152,3 +152,40 @@ def test_a_view_whose_context_needs_a_query_is_described_with_all_fields(serve, 
     assert body_of(found, "site__create")[:2] == ["name", "slug"]
     assert mcp("site__create", {"name": "hq", "slug": "hq"})["isError"] is False
     assert Site.objects.get().slug == "hq"
+
+
+class Loud(serializers.Field):
+    """It takes what it answers, an object, and the value in it."""
+
+    def to_internal_value(self, data):
+        return data["value"] if isinstance(data, dict) else data
+
+    def to_representation(self, value):
+        return {"value": value, "label": value.upper()}
+
+
+class LoudSerializer(SiteSerializer):
+    name = Loud()
+
+
+class DocumentsAnother(AutoSchema):
+    """As nautobot's: a class made for the document has a plain field in the place of `Loud`."""
+
+    def get_request_serializer(self):
+        found = super().get_request_serializer()
+        made = type("WritableLoudSerializer", (found.__class__,), {"name": None})
+        return made()
+
+
+class LoudSites(Sites):
+    serializer_class = LoudSerializer
+    schema = DocumentsAnother()
+
+
+def test_a_class_that_is_made_for_the_document_does_not_decide_what_is_taken(serve, mcp):
+    found = serve(LoudSites)
+    published = found.registry.tools["site__create"].listing()["inputSchema"]["properties"]
+    assert published["name"]["type"] == "string"
+    sent = {"name": {"value": "hq", "label": "HQ"}, "slug": "hq"}
+    assert mcp("site__create", sent)["isError"] is False
+    assert Site.objects.get().name == "hq"

@@ -173,7 +173,7 @@ def compared(
 
 def _rest_call(tool: str, arguments: dict[str, Any]) -> twins.RestCall:
     action = project().actions[tool]
-    whole = "objects" if "objects" in properties(tool) else None
+    whole = "objects" if "objects" in arguments else None
     return twins.rest_call(action.method, action.path, arguments, required(tool), whole)
 
 

@@ -50,6 +50,8 @@ _FORMS_KEEP_DICTIONARIES = bool(
 )
 """Before 3.18, REST framework reads every dictionary in a form as an empty one."""
 _FIELDS_OF_NO_KIND = (serializers.Field, serializers.RelatedField)
+_SAID_OF_ANYTHING = {"type", "title", "description", "default"}
+"""What drf-spectacular says of fields that it does not know. If it says more, the type is meant."""
 
 
 @dataclass(slots=True)
@@ -153,7 +155,7 @@ class _BodyReader:
         knows is published.
         """
         published = self._with_default(trimmed(schema), found)
-        if _is_of_no_kind(found):
+        if _is_of_no_kind(found) and published.keys() <= _SAID_OF_ANYTHING:
             published = _without(published, "type")
         return Described(published, {})
 

@@ -35,7 +35,7 @@ from toolbooth.django.describe.parameters import (
     path_parameters,
     query_parameters,
 )
-from toolbooth.django.describe.readers import has_own_code, is_same_class
+from toolbooth.django.describe.readers import has_own_code, is_made_from, is_same_class
 from toolbooth.django.describe.spectacular import (
     complaints,
     complaints_since,
@@ -279,6 +279,9 @@ def _request(schema: Any, media_type: str) -> Any:
 def _serializer(schema: Any, media_type: str) -> BaseSerializer[Any] | None:
     found = _request(schema, media_type)
     made: Any = found() if isinstance(found, type) else found
+    chosen = _serializer_class(schema.view)
+    if chosen is not None and is_made_from(chosen, made.__class__):
+        made = chosen(context=plumbing.build_serializer_context(schema.view))
     return cast("BaseSerializer[Any]", readable(made)) if isinstance(made, BaseSerializer) else None
 
 

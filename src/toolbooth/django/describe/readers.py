@@ -8,6 +8,7 @@ returns another class for it than for all other actions, or if its view has no o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -115,6 +116,15 @@ def is_same_class(one: Any, other: Any) -> bool:
     anew each time stays the same.
     """
     return import_path(_class(one)) == import_path(_class(other))
+
+
+def is_made_from(cls: type, other: type) -> bool:
+    """Whether code made a subclass of a serializer's class that no view can name: only a project's
+    schema class does that, to document the former.
+    """
+    module = sys.modules.get(other.__module__)
+    is_named = "." in other.__qualname__ or getattr(module, other.__name__, None) is other
+    return issubclass(other, cls) and not is_same_class(cls, other) and not is_named
 
 
 def _class(found: Any) -> Any:
