@@ -28,6 +28,7 @@ from toolbooth.spelling import Match, certain_match
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
 
+_NO_OTHERS: frozenset[str] = frozenset()
 _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
 
@@ -41,7 +42,7 @@ def nearest(name: str, form: ObjectShape) -> str | None:
 
 @lru_cache(maxsize=1024)  # agents make the same slip again and again
 def _nearest(name: str, form: ObjectShape) -> str | None:
-    match = _respelt(name, form, frozenset())
+    match = _respelt(name, form, _NO_OTHERS)
     return near_name(name, islice(form.fields, _MOST_COMPARED)) if match is None else match.name
 
 

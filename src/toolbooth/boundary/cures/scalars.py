@@ -11,7 +11,7 @@ from jiter import LosslessFloat
 
 from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.repairs import admits
-from toolbooth.jsonvalue import recased, same_json, write_json
+from toolbooth.jsonvalue import is_array, recased, same_json, write_json
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
@@ -21,7 +21,7 @@ _SECONDS, _MILLISECONDS, _CALENDAR_DATE = 10, 13, 8
 
 def scalar_readings(place: Place, value: Any) -> Iterator[Any]:
     """What a value may mean where a scalar is declared."""
-    if isinstance(value, list):
+    if is_array(value):
         if len(value) == 1 and "array" not in place.types and admits(place.shape, value[0]):
             yield value[0]
     elif place.shape.constants is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -53,6 +53,7 @@ from toolbooth.django.describe.extra_help import (
 )
 from toolbooth.django.describe.gateway_arguments import offer
 from toolbooth.django.describe.grouping import grouped, unused_patterns
+from toolbooth.django.describe.left_out import LeftOut, patterns_without_tools
 from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operations
@@ -67,14 +68,6 @@ from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 logger = logging.getLogger("toolbooth.django")
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """An action, or one field of it, that is not published."""
-
-    what: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,17 +378,3 @@ class _Building:
         resources = [name.resource for name, _ in names]
         for pattern, reason in unused_patterns(self.chosen.dispatch, resources):
             self.unused_patterns.append(LeftOut(pattern, reason))
-
-
-def patterns_without_tools(chosen: Configuration, names: Iterable[str]) -> list[LeftOut]:
-    """The patterns that fit none of the tools there could be: most likely misspelt."""
-    every = list(names)
-    if not every:
-        return []
-    patterns = [("INCLUDE", each) for each in chosen.include]
-    patterns += [("EXCLUDE", each) for each in chosen.exclude]
-    found: list[LeftOut] = []
-    for key, pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in every):
-            found.append(LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", messages.FITS_NO_TOOL))
-    return found

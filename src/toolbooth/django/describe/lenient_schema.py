@@ -164,6 +164,11 @@ def bare(serializer: Any) -> Any:
     return _bare_class(serializer.__class__)()
 
 
+def bare_of_class(cls: Any) -> Any:
+    """A bare serializer of a class; one that has no fields at all is made as it is."""
+    return _bare_class(cls)() if _is_serializer_class(cls) else cls()
+
+
 def is_bare(serializer: Any) -> bool:
     """Whether a serializer is from `bare`."""
     return hasattr(serializer, _ORIGINAL)

@@ -32,7 +32,7 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, DeclaredBody
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.lenient_schema import LenientSchema, makeable
+from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import (
     has_reader,
@@ -237,7 +237,7 @@ class RequestSchema(UntypedSchema):
         try:
             made: Any = found(context=context) if is_class else deepcopy(found)
         except Exception:  # it needs more than describing has
-            return makeable(found)
+            return bare_of_class(found) if is_class else found
         made._context = context
         return made
 
