@@ -65,7 +65,9 @@ class Place:
             return False
         form = self.shape.objects[0]
         return (
-            not form.fields and form.additional is not None and form.additional.types == {"string"}
+            not form.fields
+            and form.additional is not None
+            and form.additional.types == frozenset(("string",))
         )
 
 
