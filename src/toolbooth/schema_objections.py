@@ -17,8 +17,11 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
         path = tuple(error.instance_path)
         if error.kind.name in ignored:
             continue
-        if error.kind.name in ("anyOf", "oneOf") and (branch := _nearest(error)):
+        is_union = error.kind.name in ("anyOf", "oneOf")
+        if is_union and (branch := _nearest(error)):
             yield from schema_objections(branch, ignored)
+        elif is_union and "type" in ignored:
+            continue
         elif error.kind.name == "required":
             yield Objection(model_path=(*path, error.kind.property), kind="missing", message="")
         elif error.kind.name in ("additionalProperties", "unevaluatedProperties"):

@@ -114,7 +114,7 @@ def test_a_server_lists_the_same_whenever_it_is_protected(
     protect(server)
     assert asyncio.run(listed(server)) == asyncio.run(listed(plain))
     for each in asyncio.run(listed(server)):
-        assert refused(asyncio.run(called(server, each["name"], nmber=1))) == [
+        assert refused(asyncio.run(called(server, each["name"], nmbr=1))) == [
             "unknown-key",
             "missing",
         ]
@@ -140,13 +140,13 @@ def test_skills_are_served_whenever_the_server_is_protected(first: str, tmp_path
             return [str(each.uri) for each in await client.list_resources()]
 
     assert "skill://counting/SKILL.md" in asyncio.run(resources())
-    assert refused(asyncio.run(called(server, "count", nmber=1))) == ["unknown-key", "missing"]
+    assert refused(asyncio.run(called(server, "count", nmbr=1))) == ["unknown-key", "missing"]
 
 
 def test_injected_tools_are_protected():
     server = protect(FastMCP("s"))
     server.add_middleware(ToolInjectionMiddleware([Tool.from_function(count)]))
-    assert refused(asyncio.run(called(server, "count", nmber=1))) == ["unknown-key", "missing"]
+    assert refused(asyncio.run(called(server, "count", nmbr=1))) == ["unknown-key", "missing"]
 
 
 # --- tools are the objects that they were ---------------------------------------------------------
@@ -176,8 +176,8 @@ def test_a_tool_that_one_server_protects_is_plain_on_another():
     plain, server = FastMCP("plain"), protect(FastMCP("s"))
     plain.add_tool(tool)
     server.add_tool(tool)
-    assert "validation error" in asyncio.run(called(plain, "count", nmber=1)).content[0].text
-    assert refused(asyncio.run(called(server, "count", nmber=1))) == ["unknown-key", "missing"]
+    assert "validation error" in asyncio.run(called(plain, "count", nmbr=1)).content[0].text
+    assert refused(asyncio.run(called(server, "count", nmbr=1))) == ["unknown-key", "missing"]
 
 
 def test_a_way_to_run_that_is_put_on_one_tool_gets_what_was_sent():
@@ -194,7 +194,7 @@ def test_a_way_to_run_that_is_put_on_one_tool_gets_what_was_sent():
     server.add_tool(tool)
     assert asyncio.run(called(server, "count", number=2)).content[0].text == "counted 2"
     assert seen == [{"number": 2}]
-    assert refused(asyncio.run(called(server, "count", nmber=1))) == ["unknown-key", "missing"]
+    assert refused(asyncio.run(called(server, "count", nmbr=1))) == ["unknown-key", "missing"]
 
 
 class Order(BaseModel):
