@@ -525,8 +525,8 @@ class Person(BaseModel):
         "Person(name='Ann', street=Street(line='a', code='b'), others=[Street(line='c', code='-')])",
     ),
     refused(
-        '{"name": "Ann", "street": {"lines": "a"}}',
-        ("unknown-key", "$.street.lines", 'there is no field "lines"; did you mean "line"?'),
+        '{"name": "Ann", "street": {"lin": "a"}}',
+        ("unknown-key", "$.street.lin", 'there is no field "lin"; did you mean "line"?'),
         ("missing", "$.street.line", "is required, but was not sent"),
         declared={"line": "text, required", "postCode": "text"},
         within="$.street",

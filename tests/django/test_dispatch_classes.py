@@ -128,11 +128,13 @@ def test_what_was_lost_elsewhere_is_refused_and_then_made_right(mcp, leads, sent
     ]
 
 
-def test_a_typo_in_params_is_refused_with_the_similar_name(mcp, leads):
+def test_a_typo_in_params_is_refused_with_the_call_to_send(mcp, leads):
     refused = mcp("leads", {"action": "create", "params": {"emial": "a@x.io"}})
     assert (refused["isError"], Contact.objects.count()) == (True, 0)
     assert 'there is no field "emial"; did you mean "email"?' in refused["content"][0]["text"]
-    assert "corrected" not in refused["_meta"]["toolbooth"]
+    corrected = refused["_meta"]["toolbooth"]["corrected"]
+    assert mcp("leads", corrected)["isError"] is False
+    assert Contact.objects.get().email == "a@x.io"
 
 
 def test_what_stands_beside_params_is_not_lost(mcp, leads):

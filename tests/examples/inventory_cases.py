@@ -218,7 +218,7 @@ CASES = {
     "a misspelt key in a line": Case(
         "create_purchase_order",
         {**ORDER, "lines": [{"sku": "TEA-004", "quantty": 24, "unit_cost": "2.60"}]},
-        refused(("unknown-key", "$.lines[0].quantty"), ("missing", "$.lines[0].quantity")),
+        refused(("unknown-key", "$.lines[0].quantty"), corrected=ORDER),
     ),
     "a wrapper around each line": Case(
         "create_purchase_order",

@@ -267,7 +267,7 @@ def _derived(
 ) -> tuple[Any, list[Edit]]:
     """The arguments as they were meant, if they have the right shape then, and the edits."""
     corrected, edits = correct(contract, arguments, wrong)
-    if corrected is None or not edits:
+    if corrected is None:
         return None, edits
     try:
         repaired = _with_repairs(contract, corrected, thorough=thorough)

@@ -70,7 +70,8 @@ def _value(
             work.edit(LeaveOut(origin, value))
             return NOT_SENT, {}
         if meant is NO_READING:
-            return (_named(shape, value, path, origin, work) if shape.named_by else read), {}
+            is_name = bool(shape.named_by) and isinstance(value, str)
+            return (_named(shape, value, path, origin, work) if is_name else read), {}
         work.edit(Rewrite(origin, meant))
         read = meant
     if not _is_container(shape, read):

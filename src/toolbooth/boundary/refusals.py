@@ -194,6 +194,8 @@ def holds_secret(shape: Shape, value: Any) -> bool:
     """Whether a secret is among the values: then no corrected call is shown, only edits."""
     if shape.secret or not shape.has_secret:
         return shape.secret and value is not None
+    if shape.json_text and isinstance(value, str):
+        return True
     if is_object(value):
         return any(_object_holds_secret(form, value) for form in shape.objects)
     if is_array(value):
