@@ -77,7 +77,7 @@ def _cured(
     if len(wrong) < len(problems):
         return None, []
     corrected, edits = _derived(contract, arguments, wrong, thorough=True)
-    if corrected is None:
+    if corrected is None or not edits:
         return None, []
     corrected = as_published(contract.shape, corrected)
     return (None, []) if problems_with(contract, corrected) else (corrected, edits)
