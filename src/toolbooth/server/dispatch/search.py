@@ -47,9 +47,9 @@ class Search:
 
     def routed(self, reading: Reading) -> RoutedCall:
         """Where the call goes. Raises ToolInputError if that cannot be said."""
-        self._check_access()
         contract = self.dispatcher.contract
         opened = _object_in(reading, contract.limits)
+        self._check_access({} if opened is None else opened[0])
         if opened is None:
             accept_reading(contract, reading)  # refuses what is sent instead of an object
             raise AssertionError(reading)
@@ -71,14 +71,15 @@ class Search:
             slips=tuple(self.slips),
         )
 
-    def _check_access(self) -> None:
-        """Raise, for a caller who is shown nothing behind the dispatcher, the error of the first of
-        its sub-tools.
+    def _check_access(self, sent: Json) -> None:
+        """Raise, for a caller who is shown nothing behind the dispatcher, the error of the sub-tool
+        that the call names, or of the first one.
         """
         every = [tool for _, tool in self.table.subs()]
-        if any(map(self._is_shown, every)) or every[0].access_check is None:
+        asked = named_tool(self.table, sent) or every[0]
+        if any(map(self._is_shown, every)) or asked.access_check is None:
             return
-        refused = every[0].access_check()
+        refused = asked.access_check()
         if refused is not None:
             raise refused
 
