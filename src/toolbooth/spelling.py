@@ -146,12 +146,10 @@ def _slip(sent: str, ours: tuple[str, ...]) -> str | None:
     # Dropped, doubled or replaced: one letter. Swapped: this one and the next.
     is_swap = more == 0 and sent[at + 1 :] != name[at + 1 :]
     last = at + 1 if is_swap else min(at, len(name) - 1)
-    for start, end in _spans(ours):
-        if start <= last < end:
-            word = sent[start : end + more]
-            is_whole = start <= min(at, last)
-            return word if is_whole and end - start >= _SHORTEST and word.isalpha() else None
-    return None
+    start, end = next((start, end) for start, end in _spans(ours) if start <= last < end)
+    word = sent[start : end + more]
+    is_whole = start <= min(at, last)
+    return word if is_whole and end - start >= _SHORTEST and word.isalpha() else None
 
 
 def _first_difference(one: str, other: str) -> int:

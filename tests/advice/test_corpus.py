@@ -23,6 +23,16 @@ def test_there_are_enough_calls_and_pairs():
         assert all(len(pair) == 2 for pair in every)
 
 
+def test_a_literal_agent_is_right_after_the_second_call_and_never_misled():
+    wrong = [
+        (call.id, became)
+        for call in corpus()
+        for became in [outcome(call, registry)]
+        if became != ("right the second time" if call.derivable else "refused without a correction")
+    ]
+    assert wrong == []
+
+
 def test_the_right_call_is_right_at_once_and_the_sent_one_is_another():
     for call in corpus():
         if call.right is not None:

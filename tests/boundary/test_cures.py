@@ -3,13 +3,18 @@
 import json
 from datetime import date, datetime, time
 from enum import Enum
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+import jiter
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, TypeAdapter
 
 from toolbooth import JsonText, compile_function, compile_json_schema, handle_bytes
+from toolbooth.boundary.cures.places import part_at
+from toolbooth.boundary.trial import problems_with
+from toolbooth.errors import LeaveOut, Rewrite, ToolInputError
 
 ONE, TWO = "6b7e67eb-52a4-4c0c-9d8e-1f2f3a4b5c6d", "b1b58efa-7a3c-4c57-9d3f-6f0f5c1a2b3c"
 
@@ -261,6 +266,60 @@ def test_a_choice_by_its_title_and_a_default_behind_a_reference():
     result = handle_bytes(contract, b'{"state": "in_progress", "other": "N/A"}')
     assert result["_meta"]["toolbooth"]["corrected"] == {"state": "ip"}
     assert 'Left out: $.other ("N/A" says nothing).' in result["content"][0]["text"]
+
+
+def test_a_schema_that_only_refers_to_itself_says_nothing():
+    assert part_at(LABELS, ("again",)) == {}
+
+
+def test_numbers_as_they_were_written_are_checked_too():
+    def tool(n: Annotated[float, Field(le=9), AfterValidator(abs)]) -> None: ...
+
+    contract = compile_function(tool)
+    read = partial(jiter.from_json, float_mode="lossless-float")
+    assert problems_with(contract, read(b'{"n": 1.50}')) == []
+    assert [each.where for each in problems_with(contract, read(b'{"n": 10.5}'))] == ["$.n"]
+
+
+def test_edits_of_values_move_with_the_call():
+    edits = [Rewrite(("a",), 1), LeaveOut(("b",), "None")]
+    moved = ToolInputError((), edits=edits).under(("params",)).edits
+    assert [each.source for each in moved] == [("params", "a"), ("params", "b")]
+
+
+def test_names_that_are_joined_through_two_objects():
+    class Place(BaseModel):
+        lat: float
+
+    class Address(BaseModel):
+        place: Place
+        city: str = ""
+
+    def tool(address: Address, title: str = "") -> None: ...
+
+    def told(arguments: Any) -> Any:
+        result = handle_bytes(compile_function(tool), json.dumps(arguments).encode())
+        return result["_meta"]["toolbooth"]
+
+    assert told({"address_place_lat": 1.5})["corrected"] == {"address": {"place": {"lat": 1.5}}}
+    assert "corrected" not in told({"address_x_lat": 1.5, "address": {"place": {"lat": 1}}})
+    found = told({"address.city": "Ghent", "homepage": "x.org"})
+    assert [each["path"] for each in found["problems"]] == [
+        '$["address.city"]',
+        "$.homepage",
+        "$.address",
+    ]
+
+
+def test_a_field_that_a_move_fills_is_not_missing():
+    class Inner(BaseModel):
+        street: str
+
+    def tool(inner: Inner, title: str = "") -> None: ...
+
+    body = json.dumps({"inner": {"title": "x"}, "street": "a", "homepage": "y"}).encode()
+    told = handle_bytes(compile_function(tool), body)["_meta"]["toolbooth"]
+    assert "missing" not in [each["code"] for each in told["problems"]]
 
 
 def test_a_type_adapter_reads_what_is_corrected():

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-import jiter
+import orjson
 from pydantic_core import SchemaValidator, ValidationError
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.serialize import checked_json
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import is_array, is_object, look_up, write_json
@@ -78,7 +77,7 @@ def _objections(contract: Contract, arguments: Any) -> Iterable[Objection]:
     try:
         is_valid = check.is_valid(arguments)
     except ValueError:  # numbers kept as written, which the compiled check cannot read
-        arguments = jiter.from_json(checked_json(arguments))
+        arguments = orjson.loads(orjson.dumps(arguments, default=float))
         is_valid = check.is_valid(arguments)
     return () if is_valid else schema_objections(check.iter_errors(arguments), _OF_THE_SHAPE)
 

@@ -61,14 +61,9 @@ class Place:
 
     def is_map_of_text(self) -> bool:
         """Whether an object is declared here that has no fields, but texts under any key."""
-        if len(self.shape.objects) != 1:
-            return False
-        form = self.shape.objects[0]
-        return (
-            not form.fields
-            and form.additional is not None
-            and form.additional.types == frozenset(("string",))
-        )
+        [form] = self.shape.objects
+        texts = frozenset[JsonType](("string",))
+        return not form.fields and form.additional is not None and form.additional.types == texts
 
 
 def part_at(schema: Mapping[str, Any], path: JsonPath) -> Mapping[str, Any]:

@@ -9,7 +9,6 @@ from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.cures.scalars import scalar_readings
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
-from toolbooth.jsonvalue import same_json
 
 NO_READING: Any = object()
 """There is no reading of the value, or more than one."""
@@ -24,9 +23,5 @@ def only_reading(place: Place, value: Any, limits: Limits) -> Any:
         return NO_READING
     if isinstance(value, str) and value.strip().lower() in _NOTHINGS:
         return NOT_SENT if place.is_null_without_it else NO_READING
-    found: list[Any] = []
-    every = [*scalar_readings(place, value), *container_readings(place, value, limits)]
-    for each in every:
-        if not any(same_json(each, other) for other in found):
-            found.append(each)
+    found = [*scalar_readings(place, value), *container_readings(place, value, limits)]
     return found[0] if len(found) == 1 else NO_READING
