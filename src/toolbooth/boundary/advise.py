@@ -76,7 +76,10 @@ def _cured(
     wrong = {each.path for each in problems if each.code == "invalid"}
     if len(wrong) < len(problems):
         return None, []
-    corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+    try:
+        corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+    except KeyError:  # a value that is no JSON, from a caller in this process
+        return None, []
     if corrected is None or not edits:
         return None, []
     corrected = as_published(contract.shape, corrected)
