@@ -23,6 +23,7 @@ HOSTS = {
     "oscar": ("django-oscar-api", "django-oscar[sorl-thumbnail]"),
     "libraries": (
         "adrf",
+        "django-filter",
         "django-guardian",
         "django-polymorphic",
         "django-rest-knox",
