@@ -324,3 +324,52 @@ def test_a_field_that_a_move_fills_is_not_missing():
 
 def test_a_type_adapter_reads_what_is_corrected():
     assert TypeAdapter(datetime).validate_python(correction("datetime", 1798711200123))
+
+
+class Part(BaseModel):
+    pages: int = 1
+
+
+class Box(BaseModel):
+    parts: list[Part] = []
+    pair: tuple[int, str] = (1, "")
+    either: Part | int = 1
+    named: dict[str, int] = {}
+
+
+def refusal(arguments: dict[str, Any]) -> dict[str, Any]:
+    def tool(box: Box, kept: bool = True): ...
+
+    result = handle_bytes(compile_function(tool), json.dumps(arguments).encode())
+    return result["_meta"]["toolbooth"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "corrected"),
+    [
+        pytest.param(
+            {"box": {"parts": [{}, {"pages": "1,000"}]}, "kept": "no"},
+            {"box": {"parts": [{}, {"pages": 1000}]}, "kept": False},
+            id="two places",
+        ),
+        pytest.param({"box": {"pair": ["1,000", ""]}}, {"box": {"pair": [1000, ""]}}, id="tuple"),
+        pytest.param({"box": {"named": {"a": "1,000"}}}, {"box": {"named": {"a": 1000}}}, id="map"),
+        pytest.param({"box": {"either": {"pages": "1,000"}}}, None, id="one form of two"),
+        pytest.param({"box": {}, "kept": [True]}, {"box": {}, "kept": True}, id="list"),
+        pytest.param({"box": {"parts": [{"pages": True}]}, "kept": "no"}, None, id="one unclear"),
+    ],
+)
+def test_wrong_values_are_replaced_wherever_they_stand(sent, corrected):
+    assert refusal(sent).get("corrected") == corrected
+
+
+def test_what_has_one_reading_is_said_though_another_value_has_none():
+    def tool(pages: Annotated[int, Field(le=500)] = 1, count: int = 1, kept: bool = True): ...
+
+    def edits(arguments: dict[str, Any]) -> Any:
+        result = handle_bytes(compile_function(tool), json.dumps(arguments).encode())
+        return result["_meta"]["toolbooth"].get("edits", [])
+
+    assert edits({"kept": "no", "count": True}) == ["send $.kept as false"]
+    assert edits({"pages": "1,000", "kept": "no", "count": True}) == ["send $.kept as false"]
+    assert edits({"count": True}) == []

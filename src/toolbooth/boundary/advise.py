@@ -11,6 +11,7 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary.correct import correct
+from toolbooth.boundary.cures.in_place import cure_in_place
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
@@ -77,7 +78,9 @@ def _cured(
     if len(wrong) < len(problems):
         return None, []
     try:
-        corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+        corrected, edits = _in_place(contract, arguments, wrong) or _accepted(
+            contract, *correct(contract, arguments, wrong), thorough=True
+        )
     except KeyError:  # a value that is no JSON, from a caller in this process
         return None, []
     if corrected is None or not edits:
@@ -239,10 +242,14 @@ def _correction(
             return decoded, mended
         if is_beyond_correction(contract.shape, exam.slips, contract.limits):
             return None, []
+    if exam.only_wrong_values:
+        cured = _in_place(contract, arguments, exam.problem_paths)
+        if cured is not None:
+            return cured
     # A number that was sent for text is that text, digit by digit.
     if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
-        return _derived(contract, _as_written(arguments, body), (), thorough=True)
-    return _derived(contract, arguments, (), thorough=exam.thorough)
+        return _accepted(contract, *correct(contract, _as_written(arguments, body)), thorough=True)
+    return _accepted(contract, *correct(contract, arguments), thorough=exam.thorough)
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:
@@ -265,11 +272,27 @@ def _as_written(arguments: Json, body: bytes) -> Json:
     return made
 
 
-def _derived(
-    contract: Contract, arguments: Json, wrong: Collection[JsonPath], *, thorough: bool
+def _in_place(
+    contract: Contract, arguments: Json, wrong: Collection[JsonPath]
+) -> tuple[Any, list[Edit]] | None:
+    """The arguments with the wrong values replaced, and the edits; None if that is not enough. If
+    some value has no reading, there are only the edits, of those that are accepted.
+    """
+    cured = cure_in_place(contract, arguments, wrong)
+    if cured is None:
+        return None
+    if cured.is_complete:
+        return _accepted(contract, cured.arguments, [*cured.edits], thorough=False)
+    if not cured.edits:
+        return None, []
+    refused = {each.path for each in problems_with(contract, cured.arguments)}
+    return None, [each for each in cured.edits if each.source not in refused]
+
+
+def _accepted(
+    contract: Contract, corrected: Any, edits: list[Edit], *, thorough: bool
 ) -> tuple[Any, list[Edit]]:
-    """The arguments as they were meant, if they have the right shape then, and the edits."""
-    corrected, edits = correct(contract, arguments, wrong)
+    """A correction with its own repairs made, if it has the right shape, and the edits."""
     if corrected is None:
         return None, edits
     try:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from toolbooth.boundary import refusals
-from toolbooth.boundary.cures.places import Place, part_at
+from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.contract import Contract, Limits
 from toolbooth.errors import Edit
@@ -60,7 +60,7 @@ class Correction:
         """What a wrong value certainly means at a place."""
         if self.unclear:
             return NO_READING
-        place = Place(shape, part_at(self.contract.schema, path), required)
+        place = Place(shape, self.contract.schema, path, required)
         return only_reading(place, value, self.limits)
 
     def has_wrong(self, origin: JsonPath) -> bool:

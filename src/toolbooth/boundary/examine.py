@@ -36,6 +36,9 @@ MOST_PROBLEMS = 40
 cost more.
 """
 
+_MOST_IN_A_ROW = 8
+"""If this many items in a row do not pass the compiled check, the others will hardly pass it."""
+
 
 class Examination:
     """The result of one descent.
@@ -81,6 +84,13 @@ class Examination:
         """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
         all_slips = len(self.slips) == len(self.problems) + self.more
         return all_slips and not self.repairs and not self.thorough
+
+    @property
+    def only_wrong_values(self) -> bool:
+        """Whether nothing is wrong but values of another type than declared, all of them listed."""
+        if self.more or self.repairs or self.thorough or self.has_names:
+            return False
+        return all(each.code == "wrong-type" for each in self.problems)
 
     def fresh(self, shape: Shape | None = None) -> Examination:
         """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
@@ -290,7 +300,7 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
     shape = declared.shape
-    if len(shape.objects) == 1 and not shape.opaque and is_object(value):
+    if is_object(value) and len(shape.objects) == 1 and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):
         if not shape.json_text:
@@ -346,6 +356,7 @@ def _undeclared_key(
 def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination) -> list[Any]:
     made: list[Any] = []
     items, prefix, thorough = form.items, len(form.prefix), exam.thorough
+    in_a_row = 0
     for index, each in enumerate(value):
         if index < prefix:
             made.append(_value(form.prefix[index], each, (*path, index), exam))
@@ -354,8 +365,16 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
         elif items is None:
             free = free_numbers(None, each, (*path, index), exam.refuse) if thorough else each
             made.append(free)
-        elif not thorough and fits(items, each):
+        elif not thorough and in_a_row < _MOST_IN_A_ROW and fits(items, each):
+            in_a_row = 0
             made.append(each)
         else:
-            made.append(_value(items, each, (*path, index), exam))
+            in_a_row += 1
+            made.append(_item(items, each, (*path, index), exam))
     return made
+
+
+def _item(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
+    if is_object(value) and len(shape.objects) == 1 and not shape.opaque:
+        return _object(shape.objects[0], value, path, exam)
+    return _value(shape, value, path, exam)

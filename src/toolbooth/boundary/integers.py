@@ -13,6 +13,9 @@ from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, anywhere, is_integer_only, item_shape
 from toolbooth.shape_check import fitting_form
 
+_UNCHANGED = (int, str, bool, type(None))
+"""Types without a point in them; most values have one of these."""
+
 
 def is_whole(value: Any) -> bool:
     """Whether a number has no fraction, however it is written."""
@@ -54,9 +57,10 @@ def _in_object(form: ObjectShape, value: Json) -> Json:
     changed: Json = {}
     for key, shape in parts.items():
         each = value.get(key)
-        whole = whole_integers(shape, each)
-        if whole is not each:
-            changed[key] = whole
+        if type(each) not in _UNCHANGED:
+            whole = whole_integers(shape, each)
+            if whole is not each:
+                changed[key] = whole
     return {**value, **changed} if changed else value
 
 

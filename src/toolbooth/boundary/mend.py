@@ -33,12 +33,13 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
     Nothing else may be wrong with the call.
     """
     names = refusals.names_of_tool(shape)
-    _, _, first_key, _, first_path = slips[0]
+    _, first_form, first_key, _, first_path = slips[0]
+    name = _name(first_form, first_key, names)
     meant: list[Json] = []
     for made, form, key, value, path in slips:
-        if key != first_key or len(path) != len(first_path):
+        if key != first_key or form is not first_form or len(path) != len(first_path):
             return None
-        fields = _meant(form, key, value, names, limits)
+        fields = _meant(form, name, value, limits)
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
@@ -82,9 +83,13 @@ def _edit(slip: Slip, fields: Json) -> Edit:
     return Rename((*path, key), next(iter(fields)))
 
 
-def _meant(
-    form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
-) -> Json | None:
+def _name(form: ObjectShape, key: str, names: frozenset[str]) -> str | None:
+    """The field that an undeclared key certainly is, apart from its spelling."""
+    match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
+    return None if match is None else match.name
+
+
+def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> Json | None:
     """The fields that should have been sent instead of one undeclared key, if they fit as they
     are.
     """
@@ -92,16 +97,15 @@ def _meant(
     if len(form.fields) > len(form.names):
         return None
     if is_object(value):
-        fields = value
-    else:
-        match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
-        if match is None or text_as_object(value, limits) is not None:
-            return None
-        fields = {match.name: value}
-    for name, each in fields.items():
-        declared = form.fields.get(name)
-        if declared is None or not (
-            type(each) in plain_types(declared.shape) or fits(declared.shape, each)
-        ):
-            return None
-    return fields or None
+        is_right = bool(value) and all(_fits(form, *item) for item in value.items())
+        return value if is_right else None
+    if name is None or not _fits(form, name, value):
+        return None
+    return None if text_as_object(value, limits) is not None else {name: value}
+
+
+def _fits(form: ObjectShape, name: str, value: Any) -> bool:
+    declared = form.fields.get(name)
+    if declared is None:
+        return False
+    return type(value) in plain_types(declared.shape) or fits(declared.shape, value)

@@ -278,9 +278,11 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
 
 def _steps(error: ToolInputError) -> str:
     """What to change, and how much of the call is right then."""
+    if error.corrected is not None:
+        return messages.steps(error.edits)
     count = len(error.problems) + error.more
     done = sum(_is_edited(each, error.edits) for each in error.problems)
-    if error.corrected is not None or done == count:
+    if done == count:
         return messages.steps(error.edits)
     missing = [each.path for each in error.problems if each.code == "missing"]
     needed = tuple(_needed(error, path) for path in missing)

@@ -18,9 +18,17 @@ class Place:
     """One place that a value is sent to."""
 
     shape: Shape
-    schema: Mapping[str, Any]
-    """The part of the published schema; empty if it says nothing, or several things."""
+    root: Mapping[str, Any]
+    """The published schema of the whole call."""
+    path: JsonPath
     required: bool = True
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The part of the published schema; empty if it says nothing, or several things. Looked up
+        only when it is asked for: few values need it.
+        """
+        return part_at(self.root, self.path)
 
     @property
     def types(self) -> frozenset[JsonType]:
@@ -57,7 +65,7 @@ class Place:
         form = self.shape.arrays[0] if len(self.shape.arrays) == 1 else None
         if form is None or form.items is None or form.prefix:
             return None
-        return Place(form.items, self.schema.get("items", _NOTHING))
+        return Place(form.items, self.root, (*self.path, 0))
 
     def is_map_of_text(self) -> bool:
         """Whether an object is declared here that has no fields, but texts under any key."""

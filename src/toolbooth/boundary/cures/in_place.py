@@ -1,0 +1,88 @@
+"""The corrected call if nothing but values is wrong: each is replaced at its place.
+
+The places are known, so the call is not walked again. `correct.py` does everything else, and must
+agree with this module where both apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from toolbooth.boundary.cures.places import Place
+from toolbooth.boundary.cures.readings import NO_READING, only_reading
+from toolbooth.boundary.repairs import NOT_SENT
+from toolbooth.contract import Contract
+from toolbooth.errors import LeaveOut, Rewrite
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up
+from toolbooth.shape import Shape, item_shape
+
+_Declared = tuple[Shape, bool]
+"""The shape at a place, and whether a value is required there."""
+
+
+class Cured(NamedTuple):
+    """Arguments with wrong values replaced."""
+
+    arguments: Json
+    edits: list[Rewrite | LeaveOut]
+    is_complete: bool
+    """Whether every wrong value had exactly one reading."""
+
+
+def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]) -> Cured | None:
+    """The arguments with the wrong values replaced by those that were meant. None if `correct` must
+    look at the whole call.
+    """
+    corrected: Any = arguments
+    edits: list[Rewrite | LeaveOut] = []
+    is_complete = True
+    for path in wrong:
+        declared = _declared_at(contract.shape, path)
+        value = look_up(arguments, path)
+        # Only `correct` looks into containers, and knows how a number was written.
+        if declared is None or isinstance(value, dict | list | float):
+            return None
+        shape, required = declared
+        place = Place(shape, contract.schema, path, required)
+        meant = only_reading(place, value, contract.limits)
+        if is_object(meant) or is_array(meant):
+            return None
+        if meant is NO_READING:
+            is_complete = False
+        else:
+            edits.append(LeaveOut(path, value) if meant is NOT_SENT else Rewrite(path, meant))
+            corrected = _replaced(corrected, path, meant)
+    return Cured(corrected, edits, is_complete)
+
+
+def _declared_at(shape: Shape, path: JsonPath) -> _Declared | None:
+    """What is declared at a path; None if a value on the way has more than one form, or the path
+    leads into JSON text.
+    """
+    found: _Declared | None = (shape, True)
+    for step in path:
+        if found is None or len(found[0].types - {"null"}) > 1 or found[0].json_text:
+            return None
+        found = _declared_below(found[0], step)
+    return None if found is None or found[0].named_by else found
+
+
+def _declared_below(shape: Shape, step: str | int) -> _Declared | None:
+    if isinstance(step, int):
+        below = item_shape(shape.arrays[0], step) if len(shape.arrays) == 1 else None
+        return None if below is None else (below, True)
+    field = shape.objects[0].fields.get(step) if len(shape.objects) == 1 else None
+    return None if field is None else (field.shape, field.required)
+
+
+def _replaced(whole: Any, path: JsonPath, value: Any) -> Any:
+    """A copy with another value at a path, or without it. What is not on the path is shared."""
+    if not path:
+        return value
+    made = whole.copy()
+    if value is NOT_SENT and len(path) == 1:
+        del made[path[0]]
+    else:
+        made[path[0]] = _replaced(whole[path[0]], path[1:], value)
+    return made
