@@ -131,6 +131,8 @@ class ObjectShape:
     """Those of the names that are arguments for the server, not for the tool."""
     exclusive_paths: tuple[tuple[JsonPath, ...], ...] = ()
     """For each field that several paths lead to: those paths, of which only one may be sent."""
+    plain: dict[str, frozenset[type]] | None = field(init=False, default=None, repr=False)
+    """The cache of `plain_fields`."""
     integers: dict[str, Shape] | None = field(init=False, default=None, repr=False)
     """The cache of `boundary/integers.py`: the fields that may hold an integer."""
 

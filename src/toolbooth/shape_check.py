@@ -53,6 +53,16 @@ def plain_types(shape: Shape) -> frozenset[type]:
     return found
 
 
+def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
+    """`plain_types` of every field. Nothing, if some field has several keys: it may be sent twice."""
+    found = form.plain
+    if found is None:
+        only_keys = len(form.fields) == len(form.names)
+        fields = form.fields.items() if only_keys else ()
+        found = form.plain = {key: plain_types(each.shape) for key, each in fields}
+    return found
+
+
 def fitting_form(shape: Shape, value: Any) -> ObjectShape | ArrayShape | None:
     """The form of object or array that a value has, if the shape has several."""
     forms = shape.objects if isinstance(value, dict) else shape.arrays

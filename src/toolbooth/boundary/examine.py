@@ -23,7 +23,7 @@ from toolbooth.errors import Declared, Problem, ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
-from toolbooth.shape_check import fits, plain_types
+from toolbooth.shape_check import fits, plain_fields
 
 MOST_REPAIRS = 1_000
 """Past this many, repairs are made but no longer listed one by one."""
@@ -260,8 +260,11 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
     made: Json = {}
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
-    fields = form.fields
+    fields, plain = form.fields, plain_fields(form)
     for key, each in value.items():
+        if type(each) in plain.get(key, ()):
+            made[key] = each
+            continue
         declared = fields.get(key)
         if declared is None:
             kept = _undeclared_key(form, key, value, path, exam)
@@ -271,9 +274,6 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
             exam.refuse(
                 "conflicting-keys", (*path, key), messages.conflicting(key, sent[id(declared)])
             )
-            continue
-        elif type(each) in (declared.shape.scalar_types or plain_types(declared.shape)):
-            made[key] = each
             continue
         else:
             kept = _field(declared, each, (*path, key), exam)
