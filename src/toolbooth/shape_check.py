@@ -54,7 +54,7 @@ def plain_types(shape: Shape) -> frozenset[type]:
 
 
 def plain_fields(form: ObjectShape) -> dict[str, frozenset[type]]:
-    """`plain_types` of every field. Nothing, if some field has several keys: it may be sent twice."""
+    """`plain_types` of every field; none, if a field has several keys: it may be sent twice."""
     found = form.plain
     if found is None:
         only_keys = len(form.fields) == len(form.names)
