@@ -92,7 +92,7 @@ def test_a_direction_is_not_turned_around():
 
 def test_a_word_of_the_tool_itself_is_no_slip():
     assert certain_match("flavr", ["flavor"]) == Match("flavor")
-    assert certain_match("flavr", ["flavor"], ["flavr_code"]) is None
+    assert certain_match("flavr", ["flavor"], frozenset({"flavr_code"})) is None
 
 
 def test_a_slip_that_spells_another_word_is_not_corrected():

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from toolbooth.jsonvalue import JsonPath
-from toolbooth.shape import Shape, shapes_in_object, walk
+from toolbooth.shape import Shape, has_recursive_unions, shapes_in_object, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,12 @@ class Limits:
 
     def below(self, depth: int) -> Limits:
         """The limits for a value this many levels down."""
-        return replace(self, max_depth=max(0, self.max_depth - depth)) if depth else self
+        return _below(self, depth) if depth else self
+
+
+@lru_cache(maxsize=1024)
+def _below(limits: Limits, depth: int) -> Limits:
+    return replace(limits, max_depth=max(0, limits.max_depth - depth))
 
 
 DEFAULT_LIMITS = Limits()
@@ -69,19 +76,25 @@ UNREADABLE_DEFAULT = "unreadable_default"
 """The kinds of objections for an exception in the author's code, and in a default factory."""
 
 
+MOST_OBJECTIONS = 1_000
+"""Past this many, objections are only counted: a large call may have one for every value."""
+
+
 class InvalidValues(Exception):
     """The author's own validation refused. Raised by `Contract.validate`; its objections are read
-    only if needed.
+    only if needed. `count`: how many there are, if there may be very many.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Objection]]) -> None:
+    def __init__(self, read: Callable[[], Iterable[Objection]], count: int = 0) -> None:
         self.read = read
+        self.more = max(0, count - MOST_OBJECTIONS)
+        """Objections that are not among `objections`."""
         super().__init__(read)
 
     @property
     def objections(self) -> tuple[Objection, ...]:
-        """Everything that the validation said."""
-        return tuple(self.read())
+        """What the validation said."""
+        return tuple(islice(self.read(), MOST_OBJECTIONS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +137,8 @@ class Contract:
     """There is an integer somewhere, so `5.0` must be read as 5 before validation."""
     has_decimals: bool = field(init=False, default=False)
     """There is a Decimal somewhere, so every digit must be kept."""
+    has_recursive_unions: bool = field(init=False, default=False)
+    """The forms that the validation tries may multiply with each level, so they are counted."""
     takes_text: bool = field(init=False, default=False)
     """Text may be sent at the top level, so it must be looked at for tags."""
 
@@ -152,6 +167,7 @@ class Contract:
         object.__setattr__(self, "has_integers", has_integers)
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)
+        object.__setattr__(self, "has_recursive_unions", has_recursive_unions(self.shape))
         top = [shape for form in forms for shape in shapes_in_object(form)]
         takes_text = any("string" in shape.types for shape in top)
         object.__setattr__(self, "takes_text", takes_text)

@@ -22,6 +22,7 @@ ProblemCode = Literal[
     "duplicate-key",
     "too-large",
     "too-deep",
+    "too-complex",
     "lossy-number",
     "not-an-object",
     "nested-wrapper",

@@ -211,6 +211,13 @@ def shapes_above(root: Shape, holds: Callable[[Shape], bool]) -> set[int]:
     return found
 
 
+def has_recursive_unions(root: Shape) -> bool:
+    """Whether a place with several forms of objects or arrays may contain that place again."""
+    unions = [shape for shape in walk(root) if len(shape.objects) + len(shape.arrays) > 1]
+    below = ((shape, part) for shape in unions for part in parts_of(shape))
+    return any(shape in walk(part) for shape, part in below)
+
+
 def is_integer_only(shape: Shape) -> bool:
     """Whether a number that is sent here must be whole."""
     return "integer" in shape.types and "number" not in shape.types

@@ -9,7 +9,13 @@ from itertools import combinations
 from typing import Any
 
 from toolbooth.jsonvalue import Json
-from toolbooth.shape import NUMBER_AS_TEXT, ArrayShape, ObjectShape, Shape
+from toolbooth.shape import (
+    NUMBER_AS_TEXT,
+    ArrayShape,
+    ObjectShape,
+    Shape,
+    has_recursive_unions,
+)
 
 _UUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
@@ -22,8 +28,16 @@ def fits(shape: Shape, value: Any) -> bool:
     """
     check = shape.check
     if check is None:
-        check = shape.check = json_schema().Draft202012Validator(check_schema(shape)).is_valid
+        # A compiled check would try every form again at every level; the examination does not.
+        if has_recursive_unions(shape):
+            check = shape.check = _fits_nothing
+        else:
+            check = shape.check = json_schema().Draft202012Validator(check_schema(shape)).is_valid
     return check(value)
+
+
+def _fits_nothing(value: Any) -> bool:
+    return False
 
 
 @cache

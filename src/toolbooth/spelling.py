@@ -7,9 +7,9 @@ a slip that spells another word may be no slip: `contract` for `contact`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
@@ -59,7 +59,9 @@ class Match:
     """It is the plural of what was sent, or the singular: then the value must fit as it is."""
 
 
-def certain_match(sent: str, names: Sequence[str], words: Iterable[str] = ()) -> Match | None:
+def certain_match(
+    sent: str, names: Sequence[str], words: frozenset[str] = frozenset()
+) -> Match | None:
     """The only one of these names that is certainly meant; None if there are none or several.
     `words`: further names of the same tool, whose words are no slips either.
     """
@@ -73,8 +75,8 @@ def certain_match(sent: str, names: Sequence[str], words: Iterable[str] = ()) ->
     if isinstance(found[0], Match):
         return found[0]
     name, word = found[0]
-    own = {part for each in (*names, *words) for part in parts(each)}
-    return None if word in own or is_word(word) else Match(name)
+    is_own = word in _words_of(words) or any(word in parts(each) for each in names)
+    return None if is_own or is_word(word) else Match(name)
 
 
 def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
@@ -93,7 +95,12 @@ def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
 # --- words --------------------------------------------------------------------------------------
 
 
-@cache
+@lru_cache(maxsize=256)
+def _words_of(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(part for name in names for part in parts(name))
+
+
+@lru_cache(maxsize=4096)
 def parts(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
     return tuple(part.lower() for part in _PARTS.findall(name))
@@ -105,7 +112,7 @@ def _list() -> str:
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
-@cache
+@lru_cache(maxsize=4096)
 def is_word(text: str) -> bool:
     """Whether text is a word that a name or a documentation has, or a form of one."""
     return any(f"\n{each}\n" in _list() for each in (text, *_stems(text)))

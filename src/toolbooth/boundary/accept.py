@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from toolbooth.boundary import messages
-from toolbooth.boundary.advise import invalid_values, refusal_of, refusal_without_values
+from toolbooth.boundary.advise import (
+    invalid_values,
+    refusal_of,
+    refusal_of_examination,
+    refusal_without_values,
+)
+from toolbooth.boundary.complexity import is_costly
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.integers import whole_integers
 from toolbooth.boundary.read import (
@@ -51,6 +57,8 @@ def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
     value, delicate, body = reading
+    if contract.has_recursive_unions and is_costly(contract, value):
+        return _long_way(contract, reading, None)  # the validation comes last
     # The short way. The long way starts again from the beginning.
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
@@ -92,12 +100,15 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
+    costly = is_costly(contract, decoded)
     tags = NO_TAGS
     if _LESS_THAN in body or _BACKSLASH in body:
         tags = look_for_tags(contract.shape, value, decoded)
         if tags.problems:
             raise refusal_without_values(contract, decoded, exam, tags) from None
     if exam.problems:
+        if costly:
+            raise refusal_of_examination(contract, decoded, exam) from None
         raise refusal_of(contract, (value, delicate, body), decoded, exam, earlier) from None
     try:
         return values_of(contract, decoded), [*repairs, *exam.repairs, *tags.notes]

@@ -10,9 +10,11 @@ from typing import Any
 
 import jiter
 
+from toolbooth.boundary.complexity import is_costly
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.cures.in_place import cure_in_place
-from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
+from toolbooth.boundary.examination import MOST_PROBLEMS, Examination
+from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
@@ -55,7 +57,10 @@ def invalid_values(
     if missing:
         declared = {(): declared_in(*contract.shape.objects), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
-    corrected, edits = _cured(contract, arguments, problems) if is_json else (None, [])
+    if not contract.has_recursive_unions:  # there, most objections are about the same value
+        more += error.more
+    may_cure = is_json and not is_costly(contract, arguments)
+    corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
     shown = corrected is not None and not holds_secret(contract.shape, corrected)
     refusal = ToolInputError(
         problems[:MOST_PROBLEMS],
@@ -129,6 +134,15 @@ def refusal_without_values(
         edits=edits,
         more=exam.more + len(problems[MOST_PROBLEMS:]),
     )
+    return hide_secrets(refusal, contract.shape, decoded)
+
+
+def refusal_of_examination(contract: Contract, decoded: Any, exam: Examination) -> ToolInputError:
+    """The refusal with the problems of the examination alone: it would cost too much to find out
+    more.
+    """
+    problems, declared = exam.problems, exam.declared
+    refusal = ToolInputError(problems, tool=contract.name, declared=declared, more=exam.more)
     return hide_secrets(refusal, contract.shape, decoded)
 
 
@@ -248,8 +262,10 @@ def _correction(
             return cured
     # A number that was sent for text is that text, digit by digit.
     if _POINT in body and any(each.code == "wrong-type" for each in exam.problems):
-        return _accepted(contract, *correct(contract, _as_written(arguments, body)), thorough=True)
-    return _accepted(contract, *correct(contract, arguments), thorough=exam.thorough)
+        arguments = _as_written(arguments, body)
+        return _accepted(contract, *correct(contract, arguments, size=len(body)), thorough=True)
+    corrected, edits = correct(contract, arguments, size=len(body))
+    return _accepted(contract, corrected, edits, thorough=exam.thorough)
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:

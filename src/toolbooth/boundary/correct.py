@@ -8,11 +8,12 @@ corrected call: only edits.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
-from toolbooth.boundary.correction import MOST_SOUGHT, Correction
+from toolbooth.boundary.correction import MOST_SOUGHT, Budget, Correction, Hopeless
 from toolbooth.boundary.cures.readings import NO_READING
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
@@ -29,17 +30,24 @@ _DEEPEST = 8
 
 
 def correct(
-    contract: Contract, arguments: dict[str, Any], wrong: Collection[JsonPath] = ()
+    contract: Contract,
+    arguments: dict[str, Any],
+    wrong: Collection[JsonPath] = (),
+    *,
+    size: int = sys.maxsize,
 ) -> tuple[dict[str, Any] | None, list[Edit]]:
     """The corrected arguments, if every key sent has a place, and the edits that lead there.
-    `wrong`: the paths of values that have the right shape, but are not accepted.
+    `wrong`: the paths of values that have the right shape, but are not accepted; `size`: the bytes
+    of the call.
     """
-    work = Correction(contract, wrong, set(), [])
+    work = Correction(contract, wrong, Budget(size))
     try:
         form = refusals.possible_forms(contract.shape.objects, arguments)[0]
         made, strays = _object(form, arguments, (), (), work)
     except RecursionError:  # text in text in text: nothing that an agent slips into
         return None, []
+    except Hopeless:
+        return None, work.edits
     if strays:
         work.complete = False
     return (made if work.complete else None), work.edits
@@ -217,7 +225,7 @@ def _place(
 
 def _respelt(form: ObjectShape, key: str, value: Any, work: Correction) -> str | None:
     """The declared name that a key certainly means. For a singular or plural, the value decides."""
-    match = refusals.respelt(key, form, work.names)
+    match = refusals.respelt(key, form, work.names) if work.budget.may_compare(form) else None
     if match is None or (match.by_number and not _passes(form.fields[match.name].shape, value)):
         return None
     return match.name

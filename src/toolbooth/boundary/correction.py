@@ -9,7 +9,7 @@ from toolbooth.boundary import refusals
 from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.contract import Contract, Limits
-from toolbooth.errors import Edit
+from toolbooth.errors import Edit, Split
 from toolbooth.jsonvalue import JsonPath
 from toolbooth.shape import ObjectShape, Shape
 
@@ -17,38 +17,70 @@ MOST_EDITS = 20
 """Past this many, edits are no longer listed."""
 
 MOST_SOUGHT = 200
+"""Different undeclared keys that are looked for; a call with more of them is no slip."""
+
 _MOST_TRIALS = 2_000
+_TRIALS_AT_LEAST = 60
+_BYTES_PER_TRIAL = 12
+_MOST_COMPARED = 400
+_MOST_READ = 1_000
+_MOST_UNREAD = 40
+
+
+class Hopeless(Exception):
+    """No corrected call will come of it."""
+
+
+class Budget:
+    """How much may still be tried to find a corrected call. All trials share it, so that neither
+    undeclared keys nor trials within trials cost without end. `size`: the bytes of the call.
+    """
+
+    __slots__ = ("compared", "read", "sought", "trials", "unread")
+
+    def __init__(self, size: int) -> None:
+        self.sought = set[tuple[int, str]]()
+        self.trials = min(_MOST_TRIALS, _TRIALS_AT_LEAST + size // _BYTES_PER_TRIAL)
+        self.compared = 0
+        self.read = _MOST_READ
+        self.unread = _MOST_UNREAD
+
+    def may_compare(self, form: ObjectShape) -> bool:
+        """Whether a key may be compared with the declared names of an object."""
+        self.compared += len(form.fields)
+        return self.compared <= _MOST_COMPARED or self.compared == len(form.fields)
+
+    def spend_reading(self) -> None:
+        """A wrong value was looked at for its meaning."""
+        self.read -= 1
+        if self.read < 0:
+            raise Hopeless
+
+    def spend_unread(self) -> None:
+        """A wrong value has none."""
+        self.unread -= 1
+        if self.unread < 0:
+            raise Hopeless
 
 
 class Correction:
-    """The edits found so far, and whether everything sent has found a place.
+    """The edits found so far, and whether everything sent has found a place."""
 
-    `sought` has the different keys that were looked for, `trials` an entry for each trial. All
-    trials share both: neither undeclared keys nor trials within trials may cost without end.
-    """
+    __slots__ = ("_edits", "budget", "complete", "contract", "names", "unclear", "wrong")
 
-    __slots__ = ("complete", "contract", "edits", "names", "sought", "trials", "unclear", "wrong")
-
-    def __init__(
-        self,
-        contract: Contract,
-        wrong: Collection[JsonPath],
-        sought: set[tuple[int, str]],
-        trials: list[None],
-    ) -> None:
+    def __init__(self, contract: Contract, wrong: Collection[JsonPath], budget: Budget) -> None:
         self.contract = contract
         self.wrong = wrong
         self.unclear = False
         self.names = refusals.names_of_tool(contract.shape)
-        self.sought = sought
-        self.trials = trials
-        self.edits: list[Edit] = []
-        self.complete = len(trials) < _MOST_TRIALS
+        self.budget = budget
+        self._edits: dict[tuple[type[Edit], JsonPath], Edit] = {}
+        self.complete = budget.trials > 0
 
     def trial(self) -> Correction:
         """A correction that may be thrown away."""
-        self.trials.append(None)
-        made = Correction(self.contract, self.wrong, self.sought, self.trials)
+        self.budget.trials -= 1
+        made = Correction(self.contract, self.wrong, self.budget)
         made.unclear = self.unclear
         return made
 
@@ -58,10 +90,14 @@ class Correction:
 
     def reading(self, shape: Shape, path: JsonPath, value: Any, *, required: bool) -> Any:
         """What a wrong value certainly means at a place."""
-        if self.unclear:
-            return NO_READING
-        place = Place(shape, self.contract.schema, path, required)
-        return only_reading(place, value, self.limits)
+        found = NO_READING
+        if not self.unclear:
+            self.budget.spend_reading()
+            place = Place(shape, self.contract.schema, path, required)
+            found = only_reading(place, value, self.limits)
+        if found is NO_READING:
+            self.budget.spend_unread()
+        return found
 
     def has_wrong(self, origin: JsonPath) -> bool:
         """Whether a value that is not accepted was sent here or below."""
@@ -71,9 +107,15 @@ class Correction:
         """Whether a place for this key is still to be looked for; a call with very many strange
         keys is no slip.
         """
-        self.sought.add((id(form), key))
-        return len(self.sought) <= MOST_SOUGHT
+        self.budget.sought.add((id(form), key))
+        return len(self.budget.sought) <= MOST_SOUGHT
+
+    @property
+    def edits(self) -> list[Edit]:
+        """The edits found so far."""
+        return [*self._edits.values()]
 
     def edit(self, edit: Edit) -> None:
-        if len(self.edits) < MOST_EDITS and edit not in self.edits:
-            self.edits.append(edit)
+        if len(self._edits) < MOST_EDITS:
+            about = (edit.key, *edit.target) if isinstance(edit, Split) else edit.source
+            self._edits.setdefault((type(edit), about), edit)

@@ -12,111 +12,20 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
+from toolbooth.boundary.examination import MOST_SLIPS, Examination
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
-from toolbooth.boundary.mend import Slip
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
-from toolbooth.boundary.repairs import NOT_SENT, Repair, RepairCode
+from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
-from toolbooth.errors import Declared, Problem, ProblemCode
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_fields
 
-MOST_REPAIRS = 1_000
-"""Past this many, repairs are made but no longer listed one by one."""
-
-MOST_SLIPS = 1_000
-"""Past this many, undeclared keys are no slip of the pen."""
-
-MOST_PROBLEMS = 40
-"""Past this many, problems are only counted: no agent reads further, and hostile input must not
-cost more.
-"""
-
 _MOST_IN_A_ROW = 8
 """If this many items in a row do not pass the compiled check, the others will hardly pass it."""
-
-
-class Examination:
-    """The result of one descent.
-
-    `problem_paths` has the path of each problem; `declared` the fields of every object that had an
-    undeclared one; `wrapped_names` the keys found inside wrappers, which explain why those fields
-    are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
-    arguments themselves, not those in a branch of a union or in JSON text. `has_names`: some text
-    may be meant for a field of an object.
-    `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
-    `as_sent`: the branch of a union is not known, so neither is the type of a number.
-    """
-
-    __slots__ = (
-        "as_sent",
-        "declared",
-        "has_names",
-        "limits",
-        "more",
-        "problem_paths",
-        "problems",
-        "repairs",
-        "slips",
-        "thorough",
-        "wrapped_names",
-    )
-
-    def __init__(self, limits: Limits, *, thorough: bool, as_sent: bool = False) -> None:
-        self.limits = limits
-        self.thorough = thorough
-        self.as_sent = as_sent
-        self.repairs: list[Repair] = []
-        self.problems: list[Problem] = []
-        self.problem_paths: list[JsonPath] = []
-        self.slips: list[Slip] = []
-        self.declared: dict[JsonPath, Declared] = {}
-        self.wrapped_names: set[str] = set()
-        self.more = 0
-        self.has_names = False
-
-    @property
-    def only_slips(self) -> bool:
-        """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
-        all_slips = len(self.slips) == len(self.problems) + self.more
-        return all_slips and not self.repairs and not self.thorough
-
-    @property
-    def only_wrong_values(self) -> bool:
-        """Whether nothing is wrong but values of another type than declared, all of them listed."""
-        if self.more or self.repairs or self.thorough or self.has_names:
-            return False
-        return all(each.code == "wrong-type" for each in self.problems)
-
-    def fresh(self, shape: Shape | None = None) -> Examination:
-        """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
-        as_sent = self.as_sent or (shape is not None and shape.ambiguous)
-        return Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
-
-    def take(self, other: Examination) -> None:
-        """Add what a trial found."""
-        self.repairs += other.repairs
-        self.problems += other.problems
-        self.problem_paths += other.problem_paths
-        self.declared.update(other.declared)
-        self.wrapped_names |= other.wrapped_names
-        self.more += other.more
-        self.has_names = self.has_names or other.has_names
-
-    def repair(self, code: RepairCode, path: JsonPath) -> None:
-        if len(self.repairs) < MOST_REPAIRS:
-            self.repairs.append(Repair(code=code, path=path))
-
-    def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
-        if len(self.problems) >= MOST_PROBLEMS:
-            self.more += 1
-            return
-        self.problems.append(Problem(code=code, path=path, message=message))
-        self.problem_paths.append(path)
 
 
 def examine(
@@ -138,7 +47,7 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     if shape.arrays and is_array(value):
         return _arrays(shape, value, path, exam)
     if not repairs.admits(shape, value):
-        exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
+        exam.refuse_type(shape, value, path)
         return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
@@ -158,7 +67,7 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
         return value
     decoded, code = found
     if decoded is None and "null" not in shape.types:
-        exam.refuse("wrong-type", path, messages.wrong_type(shape, value))
+        exam.refuse_type(shape, value, path)
         return value
     if not shape.json_text:
         exam.repair(code, path)
@@ -173,6 +82,10 @@ def _refuse_text(
     shape: Shape, value: str, path: JsonPath, exam: Examination, why: repairs.Unrepairable
 ) -> None:
     """Text that is not of a declared type. It may be meant for a field of the object that is."""
+    if exam.is_full:
+        exam.has_names = exam.has_names or bool(shape.named_by)
+        exam.more += 1
+        return
     message = messages.wrong_type(shape, value, why.message)
     if shape.named_by:
         exam.has_names = True
@@ -206,8 +119,7 @@ def _best(
     """Try every form. A repair counts only if it is the only reading."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
-        own = exam.fresh(shape)
-        made = walk(form, value, path, own)
+        made, own = _tried(form, walk, value, path, exam.fresh(shape))
         if not own.problems and not own.repairs:
             return made
         tried.append((made, own))
@@ -220,6 +132,19 @@ def _best(
     if ambiguous:
         exam.refuse("wrong-type", path, messages.AMBIGUOUS)
     return made
+
+
+def _tried(
+    form: Any, walk: Any, value: Any, path: JsonPath, own: Examination
+) -> tuple[Any, Examination]:
+    """One form of a union, tried once on each value."""
+    trial = (id(form), id(value), own.thorough, own.as_sent)
+    found = own.known.get(trial)
+    if found is None:
+        made = walk(form, value, path, own)
+        # The value is kept, so that no other one gets its id.
+        found = own.known[trial] = (value, made, own)
+    return found[1], found[2]
 
 
 def _problem_count(trial: tuple[Any, Examination]) -> int:
@@ -335,20 +260,21 @@ def _undeclared_key(
         exam.repair("client-key", (key,))
         return NOT_SENT
     # The keys of a hostile call are only counted: looking into a million of them costs too much.
-    if form.additional is None and len(exam.problems) >= MOST_PROBLEMS:
+    if form.additional is None and exam.is_full:
         exam.more += 1
         return NOT_SENT
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
     if shape is not None and not wrappers.is_wrapper(form, key, inner, beside):
         return _value(shape, value, (*path, key), exam)
-    if len(exam.problems) >= MOST_PROBLEMS:
+    if exam.is_full:
         exam.more += 1
         return NOT_SENT
     exam.declared[path] = declared_in(form)
     if inner is not None:
         exam.wrapped_names |= refusals.names_inside(inner)
-    code, message = wrappers.undeclared_key(form, key, inner, beside, path)
+    compares = exam.may_compare(form)
+    code, message = wrappers.undeclared_key(form, key, inner, beside, path, compares=compares)
     exam.refuse(code, (*path, key), message)
     return NOT_SENT
 

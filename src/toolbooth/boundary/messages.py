@@ -73,6 +73,14 @@ def deeper_than(levels: int) -> str:
     return f"nested deeper than {levels} levels"
 
 
+def too_complex(most: int) -> str:
+    """Nested unions whose forms cannot be told apart."""
+    return (
+        f"is nested so deep that more than {most:,} combinations of forms would have to be tried; "
+        "send it less deep"
+    )
+
+
 def more_digits_than(most: int) -> str:
     """An integer that is longer than the limit."""
     return f"an integer has more than {most} digits"

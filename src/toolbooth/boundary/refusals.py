@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
@@ -27,6 +28,9 @@ from toolbooth.spelling import Match, certain_match
 
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
+
+_LEVELS_OF_A_FORM = 4
+"""Levels whose names tell the forms of a union apart, also if they are in wrappers."""
 
 _NO_OTHERS: frozenset[str] = frozenset()
 _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
@@ -96,12 +100,13 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
     return possible_forms(shape.objects, value if is_object(value) else {})[0]
 
 
-def names_inside(inner: Json) -> set[str]:
-    """Every key inside a wrapper, including wrappers within it."""
+def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
+    """Every key inside a wrapper, including wrappers within it, so many levels down."""
     names = set(inner)
-    for each in inner.values():
-        if is_object(each):
-            names |= names_inside(each)
+    if levels > 1:
+        for each in inner.values():
+            if is_object(each):
+                names |= names_inside(each, levels - 1)
     return names
 
 
@@ -114,10 +119,9 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     """
     if len(forms) == 1:
         return list(forms)
-    tags = set[str].intersection(*map(_tags, forms))
-    sent = [tag for tag in tags if tag in value]
+    sent = [tag for tag in _common_tags(tuple(forms)) if tag in value]
     tagged = [form for form in forms if _has_tags(form, sent, value)]
-    inside = names_inside(value)
+    inside = names_inside(value, _LEVELS_OF_A_FORM)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
 
 
@@ -141,6 +145,12 @@ def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonP
         return problem
     message = messages.of_another_form(name, other.names)
     return Problem(code="unknown-key", path=problem.path, message=message)
+
+
+@lru_cache(maxsize=1024)
+def _common_tags(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
+    """The fields with fixed values that all forms have."""
+    return frozenset[str].intersection(*map(frozenset, map(_tags, forms)))
 
 
 def _tags(form: ObjectShape) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from toolbooth.jsonvalue import JsonPath, NoSuchPart, is_mapping, recased, resolve_pointer
@@ -13,7 +14,7 @@ _NOTHING: Mapping[str, Any] = {}
 _MOST_REFERENCES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """One place that a value is sent to."""
 
@@ -23,7 +24,7 @@ class Place:
     path: JsonPath
     required: bool = True
 
-    @property
+    @cached_property
     def schema(self) -> Mapping[str, Any]:
         """The part of the published schema; empty if it says nothing, or several things. Looked up
         only when it is asked for: few values need it.

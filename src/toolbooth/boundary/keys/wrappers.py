@@ -30,12 +30,19 @@ _MOST_WRAPPERS = 8
 
 
 def undeclared_key(
-    form: ObjectShape | None, key: str, inner: Json | None, beside: Json, path: JsonPath
+    form: ObjectShape | None,
+    key: str,
+    inner: Json | None,
+    beside: Json,
+    path: JsonPath,
+    *,
+    compares: bool = True,
 ) -> tuple[ProblemCode, str]:
     """The problem with an undeclared key of `beside`, the object at `path`. `inner` is the object
-    that its value is, or holds as JSON text; `form` is None if the declared fields are not known.
+    that its value is, or holds as JSON text; `form` is None if the declared fields are not known;
+    `compares`: a similar name may be looked for.
     """
-    near = None if form is None else nearest(key, form)
+    near = nearest(key, form) if form is not None and compares else None
     if inner is None:
         return "unknown-key", messages.unknown_field(key, near)
     if form is not None and near is not None and form.fields[near].shape.objects:

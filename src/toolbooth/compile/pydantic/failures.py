@@ -128,7 +128,7 @@ class Failures:
             try:
                 return run(arguments)
             except ValidationError as error:
-                raise InvalidValues(partial(objections, error)) from None
+                raise InvalidValues(partial(objections, error), error.error_count()) from None
             except self._passing:
                 raise
             except Exception as error:

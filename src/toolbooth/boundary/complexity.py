@@ -1,0 +1,89 @@
+"""How much work the author's validation may make of a value, counted before it runs.
+
+A union of models that no tag tells apart is validated by trying every model. If the models contain
+the union again, each level multiplies the tries: a body of 200 bytes can keep Pydantic busy for
+hours. Counting them costs no more than one look at each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from toolbooth.boundary import messages
+from toolbooth.boundary.read import text_as_json
+from toolbooth.boundary.refusals import possible_forms
+from toolbooth.contract import Contract
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.key_patterns import undeclared_shape
+from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
+
+MOST_TRIES = 100_000
+"""With more, a call is refused. A right call with a union 14 levels deep has 16,384."""
+
+MOST_TRIES_TO_EXPLAIN = 500
+"""With more, the validation does not run only to explain a call that is refused in any case."""
+
+
+def is_costly(contract: Contract, arguments: Any) -> bool:
+    """Whether the validation tries so many forms that it may not run only to explain a refusal.
+    Raises ToolInputError if it would try too many to run at all.
+    """
+    if not contract.has_recursive_unions or not is_object(arguments):
+        return False
+    tries, whole = _Tries(), 0
+    for key, value in arguments.items():
+        count = tries.of(_shape_under(contract.shape.objects[0], key), value)
+        if count > MOST_TRIES:
+            message = messages.too_complex(MOST_TRIES)
+            problem = Problem(code="too-complex", path=(key,), message=message)
+            raise ToolInputError([problem], tool=contract.name)
+        whole += count
+    return whole > MOST_TRIES_TO_EXPLAIN
+
+
+class _Tries:
+    """The number of forms that are tried for a value; known for every value looked at before."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[Any, int]] = {}
+
+    def of(self, shape: Shape | None, value: Any) -> int:
+        if shape is not None and shape.json_text:
+            value = text_as_json(value)
+        if shape is None or not (is_object(value) or is_array(value)):
+            return 0
+        place = (id(shape), id(value))
+        if place not in self._known:
+            forms = _forms_tried(shape, value)
+            count = 0
+            for form in forms:
+                inside = self._inside(form, value)
+                count += max(1, inside) if len(forms) > 1 else inside
+            # The value is kept, so that no other one gets its id.
+            self._known[place] = (value, count)
+        return self._known[place][1]
+
+    def _inside(self, form: ObjectShape | ArrayShape, value: Any) -> int:
+        count = 0
+        if isinstance(form, ObjectShape):
+            for key, each in value.items():
+                count += self.of(_shape_under(form, key), each)
+        else:
+            for index, each in enumerate(value):
+                count += self.of(item_shape(form, index), each)
+        return count
+
+
+def _forms_tried(shape: Shape, value: Any) -> Sequence[ObjectShape | ArrayShape]:
+    if not is_object(value):
+        return shape.arrays
+    # Not ambiguous: a tag names the form.
+    forms = shape.objects
+    return forms if len(forms) < 2 or shape.ambiguous else possible_forms(forms, value)
+
+
+def _shape_under(form: ObjectShape, key: str) -> Shape | None:
+    declared = form.fields.get(key)
+    return undeclared_shape(form, key) if declared is None else declared.shape

@@ -1,0 +1,135 @@
+"""What the examination of one call has found: repairs, problems, and what explains them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolbooth.boundary import messages
+from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.repairs import Repair, RepairCode
+from toolbooth.contract import Limits
+from toolbooth.errors import Declared, Problem, ProblemCode
+from toolbooth.jsonvalue import JsonPath
+from toolbooth.shape import ObjectShape, Shape
+
+MOST_REPAIRS = 1_000
+"""Past this many, repairs are made but no longer listed one by one."""
+
+MOST_SLIPS = 1_000
+"""Past this many, undeclared keys are no slip of the pen."""
+
+MOST_PROBLEMS = 40
+"""Past this many, problems are only counted: no agent reads further, and hostile input must not
+cost more.
+"""
+
+_MOST_COMPARED = 400
+"""Declared names that undeclared keys are compared with in one call, to mention similar ones."""
+
+
+Trial = tuple[int, int, bool, bool]
+"""The ids of a form and of a value, and how numbers are looked at."""
+
+
+class Examination:
+    """The result of one descent.
+
+    `problem_paths` has the path of each problem; `declared` the fields of every object that had an
+    undeclared one; `wrapped_names` the keys found inside wrappers, which explain why those fields
+    are missing; `more` counts problems past the cap. `slips` has the undeclared keys of the
+    arguments themselves, not those in a branch of a union or in JSON text. `has_names`: some text
+    may be meant for a field of an object.
+    `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
+    `as_sent`: the branch of a union is not known, so neither is the type of a number.
+    `compared` counts the names that were compared with undeclared keys.
+    `known` has every form of a union that was tried on a value: all trials share it, so that unions
+    in unions do not multiply.
+    """
+
+    __slots__ = (
+        "as_sent",
+        "compared",
+        "declared",
+        "has_names",
+        "known",
+        "limits",
+        "more",
+        "problem_paths",
+        "problems",
+        "repairs",
+        "slips",
+        "thorough",
+        "wrapped_names",
+    )
+
+    def __init__(self, limits: Limits, *, thorough: bool, as_sent: bool = False) -> None:
+        self.limits = limits
+        self.thorough = thorough
+        self.as_sent = as_sent
+        self.repairs: list[Repair] = []
+        self.problems: list[Problem] = []
+        self.problem_paths: list[JsonPath] = []
+        self.slips: list[Slip] = []
+        self.declared: dict[JsonPath, Declared] = {}
+        self.wrapped_names: set[str] = set()
+        self.more = 0
+        self.has_names = False
+        self.compared = 0
+        self.known: dict[Trial, tuple[Any, Any, Examination]] = {}
+
+    @property
+    def only_slips(self) -> bool:
+        """Whether nothing is wrong but undeclared keys, all of them in `slips`."""
+        all_slips = len(self.slips) == len(self.problems) + self.more
+        return all_slips and not self.repairs and not self.thorough
+
+    @property
+    def only_wrong_values(self) -> bool:
+        """Whether nothing is wrong but values of another type than declared, all of them listed."""
+        if self.more or self.repairs or self.thorough or self.has_names:
+            return False
+        return all(each.code == "wrong-type" for each in self.problems)
+
+    def fresh(self, shape: Shape | None = None) -> Examination:
+        """An empty one, to try a branch of a union: the one of `shape`, if it is given."""
+        as_sent = self.as_sent or (shape is not None and shape.ambiguous)
+        made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
+        made.known = self.known
+        return made
+
+    def take(self, other: Examination) -> None:
+        """Add what a trial found."""
+        self.repairs += other.repairs
+        self.problems += other.problems
+        self.problem_paths += other.problem_paths
+        self.declared.update(other.declared)
+        self.wrapped_names |= other.wrapped_names
+        self.more += other.more
+        self.has_names = self.has_names or other.has_names
+
+    def repair(self, code: RepairCode, path: JsonPath) -> None:
+        if len(self.repairs) < MOST_REPAIRS:
+            self.repairs.append(Repair(code=code, path=path))
+
+    def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
+        if self.is_full:
+            self.more += 1
+            return
+        self.problems.append(Problem(code=code, path=path, message=message))
+        self.problem_paths.append(path)
+
+    def refuse_type(self, shape: Shape, value: Any, path: JsonPath) -> None:
+        if self.is_full:
+            self.more += 1
+        else:
+            self.refuse("wrong-type", path, messages.wrong_type(shape, value))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether further problems are only counted."""
+        return len(self.problems) >= MOST_PROBLEMS
+
+    def may_compare(self, form: ObjectShape) -> bool:
+        """Whether an undeclared key may be compared with the declared names of its object."""
+        self.compared += len(form.fields)
+        return self.compared <= _MOST_COMPARED or self.compared == len(form.fields)
