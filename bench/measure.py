@@ -44,7 +44,9 @@ class Timing:
 
 def compare(tasks: Mapping[str, Task], floor: str) -> dict[str, Timing]:
     """Time tasks against the one named `floor`."""
-    return against(readings({name: _clock(task) for name, task in tasks.items()}, ROUNDS), floor)
+    return against(
+        readings({name: task_clock(task) for name, task in tasks.items()}, ROUNDS), floor
+    )
 
 
 def readings(
@@ -82,7 +84,7 @@ def _timing(times: list[float], floor: list[float]) -> Timing:
     return Timing(seconds=min(times), ratio=min(times) / min(floor), low=low, high=high)
 
 
-def _clock(task: Task) -> Clock:
+def task_clock(task: Task) -> Clock:
     """A clock that runs the task as often as fills a slice."""
     loops = 1
     while _seconds(task, loops) < SLICE and loops < 1_000_000:

@@ -1,6 +1,7 @@
 """Measure Toolbooth: `make bench`, or `make bench ARGS=server` for one suite.
 
-`core` is held against Pydantic alone, `server` against other servers, `django` against REST
+`core` is held against Pydantic alone, `hostile` against what a body's bytes may cost, `server`
+against other servers, `django` against REST
 framework alone, and `tokens` counts what gateways publish and answer. Each prints a table, writes
 `results/<suite>.json` and `.png`, and puts its figures into its page in `docs/`. A missed goal is
 said, not failed: figures from a loaded machine are no reason to stop anybody.
@@ -25,6 +26,7 @@ from typing import Any
 
 import core
 import django_suite
+import hostile
 import page
 import server
 import token_suite
@@ -36,7 +38,14 @@ from stages import profile
 
 RESULTS = Path(__file__).parent / "results"
 SUITES = {
-    suite.name: suite for suite in (core.SUITE, server.SUITE, django_suite.SUITE, token_suite.SUITE)
+    suite.name: suite
+    for suite in (
+        core.SUITE,
+        hostile.SUITE,
+        server.SUITE,
+        django_suite.SUITE,
+        token_suite.SUITE,
+    )
 }
 
 

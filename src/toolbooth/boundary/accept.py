@@ -58,7 +58,7 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
     value, delicate, body = reading
     if contract.has_recursive_unions and is_costly(contract, value):
-        return _long_way(contract, reading, None)  # the validation comes last
+        return _long_way(contract, reading, None, costly=True)  # the validation comes last
     # The short way. The long way starts again from the beginning.
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
@@ -86,8 +86,12 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     return _long_way(contract, reading, None)
 
 
-def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | None) -> Accepted:
-    """`earlier`: the author's validation error, if it has run on these arguments already."""
+def _long_way(
+    contract: Contract, reading: Reading, earlier: InvalidValues | None, *, costly: bool = False
+) -> Accepted:
+    """`earlier`: the author's validation error, if it has run on these arguments already. `costly`:
+    it may run only if nothing else is wrong.
+    """
     repairs: list[Remark] = []
     try:
         if type(reading[0]) is not dict:
@@ -100,7 +104,8 @@ def _long_way(contract: Contract, reading: Reading, earlier: InvalidValues | Non
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
-    costly = is_costly(contract, decoded)
+    if repairs or exam.repairs:
+        costly = is_costly(contract, decoded)
     tags = NO_TAGS
     if _LESS_THAN in body or _BACKSLASH in body:
         tags = look_for_tags(contract.shape, value, decoded)

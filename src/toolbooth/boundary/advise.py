@@ -40,6 +40,9 @@ from toolbooth.shape_check import fits
 
 _POINT = b"."
 
+_MOST_IN_UNIONS = 100
+"""Objections that are looked at in unions of models that contain each other."""
+
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
 
@@ -50,14 +53,16 @@ def invalid_values(
     """The refusal for an error of the author's validation. `is_json`: the arguments are JSON, so
     they may be corrected.
     """
-    found = problems_of(error, contract.shape, arguments)
+    # There, thousands of objections may be about one value.
+    most = _MOST_IN_UNIONS if contract.has_recursive_unions else None
+    found = problems_of(error, contract.shape, arguments, most=most)
     missing = any(problem.code == "missing" and len(place.path) == 1 for place, problem in found)
     problems = [problem for _, problem in found]
     declared = _declared_beside(contract, problems, arguments)
     if missing:
         declared = {(): declared_in(*contract.shape.objects), **declared}
     more = max(0, len(problems) - MOST_PROBLEMS)
-    if not contract.has_recursive_unions:  # there, most objections are about the same value
+    if most is None:
         more += error.more
     may_cure = is_json and not is_costly(contract, arguments)
     corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])

@@ -25,9 +25,6 @@ from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_types
 
-_DEEPEST = 8
-"""Levels below an object in which the place of a misplaced key is looked for."""
-
 
 def correct(
     contract: Contract,
@@ -219,7 +216,7 @@ def _place(
     # Moved here from elsewhere: moving it on would take it from one object into another.
     if origin != (*path, key):
         return False
-    below = _only_place(form, key)
+    below = key_paths.places_below(form).get(key)
     return below is not None and _move_down(form, made, below, value, origin, path, work)
 
 
@@ -345,24 +342,6 @@ def _split(
         return False
     work.edit(Split(str(origin[-1]), (*path, *target)))
     return True
-
-
-def _only_place(form: ObjectShape, key: str) -> tuple[str, ...] | None:
-    """The path to the only object below that declares this very name, through objects alone."""
-    found: list[tuple[str, ...]] = []
-    level: list[tuple[tuple[str, ...], ObjectShape]] = [((), form)]
-    for _ in range(_DEEPEST):
-        inner: list[tuple[tuple[str, ...], ObjectShape]] = []
-        for path, each in level:
-            for name in each.names:
-                below = each.fields[name].shape
-                if below.objects and not below.opaque and len(below.objects) == 1:
-                    inner.append(((*path, name), below.objects[0]))
-        found += [path for path, each in inner if key in each.fields]
-        level = inner
-        if found or not level:
-            break
-    return found[0] if len(found) == 1 else None
 
 
 def _move_down(

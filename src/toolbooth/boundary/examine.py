@@ -22,7 +22,7 @@ from toolbooth.contract import Limits
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
-from toolbooth.shape_check import fits, plain_fields
+from toolbooth.shape_check import fits, plain_fields, plain_types
 
 _MOST_IN_A_ROW = 8
 """If this many items in a row do not pass the compiled check, the others will hardly pass it."""
@@ -71,6 +71,8 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
         return value
     if not shape.json_text:
         exam.repair(code, path)
+    if type(decoded) in plain_types(shape):
+        return decoded
     inner = exam.fresh()
     inner.thorough = True  # the outer reading could not see the numbers inside the text
     made = _value(shape, decoded, path, inner)
@@ -119,7 +121,7 @@ def _best(
     """Try every form. A repair counts only if it is the only reading."""
     tried: list[tuple[Any, Examination]] = []
     for form, walk in trials:
-        made, own = _tried(form, walk, value, path, exam.fresh(shape))
+        made, own = _tried(shape, form, walk, value, path, exam)
         if not own.problems and not own.repairs:
             return made
         tried.append((made, own))
@@ -135,15 +137,16 @@ def _best(
 
 
 def _tried(
-    form: Any, walk: Any, value: Any, path: JsonPath, own: Examination
+    shape: Shape, form: Any, walk: Any, value: Any, path: JsonPath, exam: Examination
 ) -> tuple[Any, Examination]:
     """One form of a union, tried once on each value."""
-    trial = (id(form), id(value), own.thorough, own.as_sent)
-    found = own.known.get(trial)
+    trial = (id(form), id(value), exam.thorough, exam.as_sent or shape.ambiguous)
+    found = exam.known.get(trial)
     if found is None:
+        own = exam.fresh(shape)
         made = walk(form, value, path, own)
         # The value is kept, so that no other one gets its id.
-        found = own.known[trial] = (value, made, own)
+        found = exam.known[trial] = (value, made, own)
     return found[1], found[2]
 
 

@@ -1,9 +1,13 @@
-"""Paths that are written as keys: `address.city`, `address[city]`, `lines[0].sku`."""
+"""Where a key belongs: paths that are written as keys (`address.city`, `address[city]`,
+`lines[0].sku`), and names that are declared further down.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -91,3 +95,46 @@ def put(made: Any, path: JsonPath, value: Any) -> bool:
         return False
     made[last] = value
     return True
+
+
+# --- names that are declared further down -------------------------------------------------------
+
+_DEEPEST = 8
+"""Levels below an object in which the place of a misplaced key is looked for."""
+
+_Level = list[tuple[tuple[str, ...], ObjectShape]]
+"""The objects at one level, with their paths."""
+
+
+@lru_cache(maxsize=256)
+def places_below(form: ObjectShape) -> Mapping[str, tuple[str, ...] | None]:
+    """Every name that is declared below an object, through objects alone, with the path to the
+    nearest object that declares it; None if several are as near.
+    """
+    found: dict[str, tuple[str, ...] | None] = {}
+    level: _Level = [((), form)]
+    seen = {id(form)}
+    for _ in range(_DEEPEST):
+        level = list(_objects_below(level, seen))
+        names: dict[str, tuple[str, ...] | None] = {}
+        for path, each in level:
+            for name in each.fields.keys() - found.keys():
+                names[name] = None if name in names else path
+        found |= names
+        seen.update(id(each) for _, each in level)
+    return found
+
+
+def _objects_below(level: _Level, seen: set[int]) -> Iterator[tuple[tuple[str, ...], ObjectShape]]:
+    """The objects one level further down. What was seen further up has no new names; and of the
+    same form at several places, two are enough to know that a name is not clear.
+    """
+    times = Counter[int]()
+    for path, form in level:
+        for name in form.names:
+            shape = form.fields[name].shape
+            if len(shape.objects) == 1 and not shape.opaque and id(shape.objects[0]) not in seen:
+                below = shape.objects[0]
+                times[id(below)] += 1
+                if times[id(below)] <= 2:
+                    yield (*path, name), below

@@ -43,14 +43,19 @@ IsExplained = Callable[[WireLocation, Objection], bool]
 
 
 def problems_of(
-    error: InvalidValues, shape: Shape, arguments: Any, explained: IsExplained | None = None
+    error: InvalidValues,
+    shape: Shape,
+    arguments: Any,
+    explained: IsExplained | None = None,
+    *,
+    most: int | None = None,
 ) -> list[tuple[WireLocation, Problem]]:
     """The objections of the author's validation as problems, in wire names, one for each path;
-    without those that are `explained` already.
+    without those that are `explained` already. `most`: how many objections are looked at.
     """
     located = [
         (locate(shape, each.model_path, arguments, extra=each.kind in _UNDECLARED), each)
-        for each in _without_consequences(error.objections)
+        for each in _without_consequences(error.objections[:most])
     ]
     by_path: dict[tuple[JsonPath, tuple[str, ...]], list[tuple[WireLocation, Objection]]] = {}
     for each, objection in _of_nearest_branches(located):
@@ -132,24 +137,29 @@ def locate(
     `extra`: the last step is a key, also if the model does not declare it.
     """
     path: list[str | int] = []
+    here = sent
     branch: tuple[JsonPath, str] | None = None
     group: tuple[str, ...] = ()
     while model_path:
         step = model_path[0]
         if shape is None or shape.opaque:
-            if not _is_label(model_path, look_up(sent, tuple(path))):
+            if not _is_label(model_path, here):
                 path.append(step)
+                here = look_up(here, (step,))
             model_path = model_path[1:]
         elif isinstance(step, int):
             path.append(step)
+            here = look_up(here, (step,))
             shape = item_shape(shape.arrays[0], step) if shape.arrays else None
             model_path = model_path[1:]
         else:
-            taken, name, below = _step(shape, model_path, look_up(sent, tuple(path)), extra=extra)
+            taken, name, below = _step(shape, model_path, here, extra=extra)
             if branch is None and len(shape.objects) > 1:
                 branch = (tuple(path), step if name is None else "")
             group = _group_keys(shape, model_path[:taken]) if name is None else ()
-            path += [name] if name is not None else []
+            if name is not None:
+                path.append(name)
+                here = look_up(here, (name,))
             shape, model_path = below, model_path[taken:]
     return WireLocation(tuple(path), shape, branch, group)
 

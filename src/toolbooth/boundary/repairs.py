@@ -6,6 +6,7 @@ Every rule names the reports that justify it; a rule without one does not belong
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,6 +35,9 @@ CLIENT_KEYS = frozenset(
 
 _STARTS = frozenset('{["-0123456789tfn \t\r\n')
 """How JSON text may begin; all other text is told from it at once."""
+
+_SHORT_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
+"""An integer that needs no limits."""
 
 NOT_SENT: Any = object()
 """The value is to be treated as if its key had not been sent."""
@@ -102,7 +106,7 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     """
     if value[:1] not in _STARTS:
         return WRONG_TYPE
-    found: Any = value
+    found: Any = int(value) if _SHORT_INTEGER.fullmatch(value) else value
     while isinstance(found, str):
         try:
             found = read_json(found.encode(), limits)[0]

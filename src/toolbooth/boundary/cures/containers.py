@@ -24,6 +24,9 @@ _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array",
 _PLACEHOLDERS = frozenset(("none", "null", "n/a", "nil", "omit", "undefined", "string", "text"))
 """Words that stand for a value, or for none."""
 
+_MOST_PARTS = 10_000
+"""Values in one text; more of them are not looked at."""
+
 _PAIRS = (("key", "value"), ("name", "value"))
 _FENCE = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
@@ -96,6 +99,8 @@ def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
         return
     parts = [part.strip() for part in re.split(r"[,\n]", value.strip()) if part.strip()]
     if len(parts) < (1 if not _is_text(items) else 2) or is_thousands(value):
+        return
+    if len(parts) > _MOST_PARTS:
         return
     made = [_separate(items, part) for part in parts]
     if None not in made:

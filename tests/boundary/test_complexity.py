@@ -1,0 +1,153 @@
+"""Unions of models that contain the union again: the forms to try are counted before they are
+tried, and nothing is tried twice.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from toolbooth import JsonText, compile_function, compile_json_schema, handle_bytes
+
+
+class Left(BaseModel):
+    x: Annotated[int, Field(le=9)] = 0
+    child: Left | Right | None = None
+    other: Left | Right | None = None
+
+
+class Right(BaseModel):
+    y: int = 0
+    child: Left | Right | None = None
+
+
+class Plus(BaseModel):
+    kind: Literal["plus"]
+    term: Term | int = 0
+
+
+class Minus(BaseModel):
+    kind: Literal["minus"]
+    term: Term | int = 0
+
+
+Term = Annotated[Plus | Minus, Field(discriminator="kind")]
+Plus.model_rebuild()
+Minus.model_rebuild()
+
+
+def plant(tree: Left | Right, label: str = "") -> Any:
+    return {"tree": tree.model_dump(exclude_unset=True)}
+
+
+def plant_text(tree: Annotated[Left | Right, JsonText()]) -> Any:
+    return {"tree": tree.model_dump(exclude_unset=True)}
+
+
+def calculate(term: Term) -> Any:
+    return {"term": term.model_dump(exclude_unset=True)}
+
+
+def nested(depth: int, leaf: Any, **beside: Any) -> Any:
+    key = "term" if beside else "child"
+    for _ in range(depth):
+        leaf = {**beside, key: leaf}
+    return leaf
+
+
+def answer(function: Any, arguments: Any) -> Any:
+    return handle_bytes(compile_function(function), json.dumps(arguments).encode())
+
+
+def test_a_right_tree_of_14_levels_passes_as_it_is():
+    tree = nested(14, {"x": 5})
+    assert answer(plant, {"tree": tree}) == {
+        "content": [{"type": "text", "text": json.dumps({"tree": tree}, separators=(",", ":"))}],
+        "structuredContent": {"tree": tree},
+        "isError": False,
+    }
+
+
+TOO_COMPLEX = (
+    "is nested so deep that more than 100,000 combinations of forms would have to be tried; "
+    "send it less deep"
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "sent"),
+    [
+        pytest.param(plant, {"tree": nested(150, {"x": 5})}, id="object"),
+        pytest.param(plant, {"tree": json.dumps(nested(150, {"x": 5}))}, id="JSON text"),
+        pytest.param(plant_text, {"tree": json.dumps(nested(150, {"x": 5}))}, id="declared text"),
+        pytest.param(plant, json.dumps({"tree": nested(150, {"x": 5})}), id="all in a text"),
+    ],
+)
+def test_a_tree_with_too_many_combinations_is_refused_before_the_validation_runs(function, sent):
+    assert answer(function, sent)["_meta"]["toolbooth"] == {
+        "code": -32602,
+        "problems": [{"code": "too-complex", "path": "$.tree", "message": TOO_COMPLEX}],
+    }
+
+
+def test_a_published_schema_with_recursive_unions_is_guarded_too():
+    schema = dict(compile_function(plant).schema)
+    contract = compile_json_schema(schema, name="plant", function=dict)
+    deep = json.dumps({"tree": nested(150, {"x": 5})}).encode()
+    [problem] = handle_bytes(contract, deep)["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("too-complex", "$.tree")
+    right = json.dumps({"tree": nested(6, {"x": 5})}).encode()
+    assert not handle_bytes(contract, right)["isError"]
+
+
+def test_a_tag_names_the_form_so_depth_costs_nothing():
+    term = nested(60, 1, kind="plus")
+    assert answer(calculate, {"term": term})["structuredContent"] == {"term": term}
+
+
+@pytest.mark.parametrize("depth", [3, 12])
+def test_a_wrong_leaf_is_found_and_named_at_any_depth(depth):
+    result = answer(plant, {"tree": nested(depth, {"x": "bad"})})
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("wrong-type", f"$.tree{'.child' * depth}.x")
+
+
+def test_a_leaf_out_of_bounds_is_named_though_there_are_thousands_of_objections():
+    result = answer(plant, {"tree": nested(10, {"x": 10})})
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("invalid", f"$.tree{'.child' * 10}.x")
+    assert "corrected" not in result["_meta"]["toolbooth"]
+
+
+def test_a_number_as_text_is_repaired_at_any_depth():
+    result = answer(plant, {"tree": nested(10, {"x": "5"})})
+    assert result["structuredContent"] == {"tree": nested(10, {"x": 5})}
+    path = f"$.tree{'.child' * 10}.x"
+    assert result["_meta"]["toolbooth"]["repairs"] == [{"code": "scalar-text", "path": path}]
+
+
+LEAVES = st.sampled_from([{}, {"x": 1}, {"y": 1}, {"x": "bad"}, {"x": 10}, {"z": 1}, 5, None])
+TREES = st.recursive(
+    LEAVES,
+    lambda below: st.fixed_dictionaries(
+        {}, optional={"x": st.integers(0, 12), "child": below, "other": below}
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES)
+def test_what_passes_is_what_pydantic_alone_takes(tree):
+    """Every declared key; undeclared ones are refused here and dropped there."""
+    result = answer(plant, {"tree": tree})
+    if not result["isError"]:
+        alone = TypeAdapter(Left | Right).validate_python(tree, strict=False)
+        assert result["structuredContent"] == {"tree": alone.model_dump(exclude_unset=True)}
+    elif '"z"' not in json.dumps(tree):
+        with pytest.raises(ValidationError):
+            TypeAdapter(Left | Right).validate_python(tree, extra="forbid")
