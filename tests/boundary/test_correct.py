@@ -277,16 +277,16 @@ def test_very_many_strange_keys_are_not_sought_one_by_one(name: str):
 def test_wrappers_deeper_than_anybody_slips_into_are_refused_without_a_correction():
     def tool(sku: str): ...
 
-    def wrapped(value: Any) -> Any:
-        for _ in range(150):
+    def wrapped(levels: int, value: Any) -> Any:
+        for _ in range(levels):
             value = {"data": value}
         return value
 
-    assert refused(tool, wrapped({"sku": "a"}))[0] == {"sku": "a"}
-    assert refused(tool, wrapped(json.dumps(wrapped(json.dumps(wrapped({"sku": "a"})))))) == (
-        None,
-        [],
-    )
+    sent = {"sku": "a"}
+    assert refused(tool, wrapped(40, sent))[0] == sent
+    assert refused(tool, wrapped(150, sent)) == (None, [])
+    texts = wrapped(60, json.dumps(wrapped(60, json.dumps(wrapped(60, sent)))))
+    assert refused(tool, texts) == (None, [])
 
 
 @pytest.mark.parametrize("number", ["100000000.7265625", "1e5", "12345678901234567.5"])
