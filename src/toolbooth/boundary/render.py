@@ -98,6 +98,13 @@ def remarks_data(remarks: Sequence[Remark]) -> Json:
     return made
 
 
+def busy_result(text: str, seconds: int) -> Json:
+    """The result of a call that did not run, and when to make it again."""
+    made = text_result(text, is_error=True)
+    made["_meta"] = {META_KEY: {"code": "busy", "retry_after": seconds}}
+    return made
+
+
 def unusable_result(why: str) -> Json:
     """The result of a tool that ran: what was done stays done, so the call must not simply be made
     again.

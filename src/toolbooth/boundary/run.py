@@ -8,19 +8,21 @@ import os
 from collections.abc import AsyncIterable, Callable, Mapping
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from toolbooth.boundary import messages
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 
 Function = Callable[..., Any]
+Made = TypeVar("Made")
 Injected = Mapping[str, Any] | None
 
 _NEVER_AWAITED = frozenset((str, dict, list, int, float, bool, type(None)))
 """Results that are clearly not to be awaited."""
 
 _MOST_THREADS = 64
+_MOST_OWN_THREADS = 2
 
 
 @cache
@@ -34,6 +36,14 @@ def _threads() -> Any:
 
 
 @cache
+def _own_threads() -> Any:
+    """Where large bodies are read."""
+    return import_module("concurrent.futures").ThreadPoolExecutor(
+        _MOST_OWN_THREADS, thread_name_prefix="toolbooth-reading"
+    )
+
+
+@cache
 def _asyncio() -> Any:
     """asyncio, loaded on first use: sync users never need it."""
     return import_module("asyncio")
@@ -43,6 +53,7 @@ def _asyncio() -> Any:
 # Windows has no fork.
 if hasattr(os, "register_at_fork"):  # pragma: no branch
     os.register_at_fork(after_in_child=_threads.cache_clear)
+    os.register_at_fork(after_in_child=_own_threads.cache_clear)
 
 
 def is_async(function: Any) -> bool:
@@ -115,14 +126,31 @@ def _items_or_value(made: Any) -> Any:
     return list[Any](made)
 
 
-async def run_async(call: Callable[[], Any], *, is_async: bool) -> Any:
-    """Run an async tool here, or a sync one in a thread."""
+async def run_async(
+    call: Callable[[], Any], *, is_async: bool, ended: Callable[[], None] | None = None
+) -> Any:
+    """Run an async tool here, or a sync one in a thread. `ended` is called in that thread when the
+    tool has ended, also if nobody waits for it any more.
+    """
     if is_async:
         return await awaited(call())
-    loop = _asyncio().get_running_loop()
-    in_context = contextvars.copy_context().run
-    made = await loop.run_in_executor(_threads(), in_context, run_sync, call)
+    running = _threads().submit(contextvars.copy_context().run, run_sync, call)
+    if ended is not None:
+        running.add_done_callback(partial(_without_argument, ended))
+    made = await _asyncio().wrap_future(running)
     return await awaited(made) if must_be_awaited(made) else made
+
+
+def _without_argument(ended: Callable[[], None], _done: Any) -> None:
+    ended()
+
+
+async def off_the_loop(call: Callable[[], Made]) -> Made:
+    """What a function returns that takes long, but waits for nobody. It has threads of its own, so
+    that tools which hang do not hold it up.
+    """
+    in_context = contextvars.copy_context().run
+    return await _asyncio().wrap_future(_own_threads().submit(in_context, call))
 
 
 def must_be_awaited(made: Any) -> bool:

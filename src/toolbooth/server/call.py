@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal, Protocol
 
@@ -15,7 +16,14 @@ from toolbooth.boundary import render
 from toolbooth.boundary.accept import accept_reading
 from toolbooth.boundary.read import Reading
 from toolbooth.boundary.repairs import Remark, Repair
-from toolbooth.boundary.run import awaited, bound_call, must_be_awaited, run_async, run_sync
+from toolbooth.boundary.run import (
+    awaited,
+    bound_call,
+    must_be_awaited,
+    off_the_loop,
+    run_async,
+    run_sync,
+)
 from toolbooth.context import Context
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
@@ -23,12 +31,18 @@ from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import HIDDEN, as_text, without_secrets
+from toolbooth.server.running import Busy, open_calls
 from toolbooth.server.tool import Shows, Tool
 
 logger = logging.getLogger("toolbooth.server")
 
 
 Result = dict[str, Any]
+
+LARGE = 64 * 1024
+"""Bytes from which a body is read and accepted in a thread, so that others are answered
+meanwhile.
+"""
 
 _FOR_THE_WIRE: dict[str, Any] = {"structured": render.as_fragment}
 
@@ -61,12 +75,12 @@ async def call(
     """
     watch = _Watch(registry, tool, context, plain, reading)
     try:
-        values = watch.accept(reading, shows)
-        run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
-        if watch.tool.timeout is None:
-            value = await run_async(run, is_async=watch.tool.is_async)
+        if len(reading[2]) > LARGE:
+            values = await off_the_loop(partial(watch.accept, reading, shows))
         else:
-            value = await _run_limited(watch.tool, run, watch.tool.timeout)
+            values = watch.accept(reading, shows)
+        run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
+        value = await _run(watch.tool, run)
     # argparse and others raise SystemExit for an error: the server must not exit.
     except (Exception, SystemExit) as error:
         return watch.failed(error)
@@ -120,11 +134,29 @@ def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem)
     )
 
 
-async def _run_limited(tool: Tool, run: Callable[[], Any], seconds: float) -> Any:
+async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
+    """Run a tool. A sync one waits for its turn first, and has it until its thread ends."""
+    calls = open_calls()
+    if tool.is_async:
+        call = calls.begin(tool.name)
+        try:
+            return await _run_limited(tool, run, None)
+        finally:
+            calls.end(call)
+    turns = tool.turns.here()
+    await turns.take(tool.timeout)
+    call = calls.begin(tool.name)
+    return await _run_limited(tool, run, partial(calls.end_from_thread, call, turns))
+
+
+async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Callable[[], None] | None) -> Any:
+    seconds = tool.timeout
+    if seconds is None:
+        return await run_async(run, is_async=tool.is_async, ended=ended)
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            return await run_async(run, is_async=tool.is_async)
+            return await run_async(run, is_async=tool.is_async, ended=ended)
     except TimeoutError:
         if not limit.expired():  # the tool's own, of a socket for example
             raise
@@ -246,6 +278,8 @@ class _Watch:
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
+        if isinstance(error, Busy):
+            return render.busy_result(messages.busy(self.tool.name, error.seconds), error.seconds)
         if isinstance(error, ToolError):
             return render.tool_error_result(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)

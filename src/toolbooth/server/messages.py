@@ -105,6 +105,14 @@ def timed_out(seconds: float, *, stopped: bool) -> str:
     return f"it did not answer within {seconds:g} s; {fate}"
 
 
+def busy(tool: str, seconds: int) -> str:
+    """A tool that runs too often already."""
+    return (
+        f"Busy: {tool!r} is called too often at the moment. "
+        f"Nothing was done; try again in {seconds} s."
+    )
+
+
 def tool_failed(tool: str) -> str:
     """A tool that raised an exception of its own."""
     return f"Tool {tool!r} failed unexpectedly."

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any, Literal, TypeVar, get_args, overload
 
 import orjson
@@ -23,6 +24,7 @@ from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
 from toolbooth.server.dispatch.variants import with_help
 from toolbooth.server.observe import Arguments, Observer
+from toolbooth.server.running import MOST_RUNNING
 from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -59,6 +61,7 @@ class ToolRegistry:
         instructions: str | None = None,
         errors: Errors = "result",
         timeout: float | None = None,
+        max_running: int = MOST_RUNNING,
         page_size: int = 1000,
         help: str | None = None,
         profile: ProfileChoice = "portable",
@@ -70,6 +73,7 @@ class ToolRegistry:
         self.instructions = instructions
         self.errors: Errors = errors
         self.timeout = timeout
+        self.max_running = max_running
         self.page_size = page_size
         self.help = help
         self.profile = choose_profile(profile)
@@ -92,7 +96,8 @@ class ToolRegistry:
         title: str | None = None,
         description: str | None = None,
         annotations: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        timeout: float | EllipsisType | None = ...,
+        max_running: int | None = None,
     ) -> F: ...
     @overload
     def tool(
@@ -104,7 +109,8 @@ class ToolRegistry:
         title: str | None = None,
         description: str | None = None,
         annotations: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        timeout: float | EllipsisType | None = ...,
+        max_running: int | None = None,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -115,7 +121,8 @@ class ToolRegistry:
         title: str | None = None,
         description: str | None = None,
         annotations: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        timeout: float | EllipsisType | None = ...,
+        max_running: int | None = None,
     ) -> Any:
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
         `registry.tool(provider.method)`.
@@ -129,7 +136,13 @@ class ToolRegistry:
 
         def register(found: F) -> F:
             contract = compile_function(found, name=name, description=description)
-            self.add(contract, title=title, annotations=annotations, timeout=timeout)
+            self.add(
+                contract,
+                title=title,
+                annotations=annotations,
+                timeout=timeout,
+                max_running=max_running,
+            )
             return found
 
         return register if function is None else register(function)
@@ -141,7 +154,8 @@ class ToolRegistry:
         *,
         title: str | None = None,
         annotations: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
+        timeout: float | EllipsisType | None = ...,
+        max_running: int | None = None,
         access_check: AccessCheck | None = None,
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
@@ -161,7 +175,8 @@ class ToolRegistry:
             function=chosen,
             title=title,
             annotations=annotations,
-            timeout=timeout if timeout is not None else self.timeout,
+            timeout=self.timeout if timeout is ... else timeout,
+            max_running=max_running or self.max_running,
             profile=self.profile,
             access_check=access_check,
             variant=variant,

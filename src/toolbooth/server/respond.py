@@ -20,12 +20,13 @@ from pydantic_core import to_json
 
 from toolbooth.boundary import render
 from toolbooth.boundary.read import Unreadable, read_json
+from toolbooth.boundary.run import off_the_loop
 from toolbooth.context import Context
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server import messages, revisions
-from toolbooth.server.call import call, call_sync, refuse
+from toolbooth.server.call import LARGE, call, call_sync, refuse
 from toolbooth.server.envelope import (
     Headers,
     Message,
@@ -74,7 +75,12 @@ async def respond(
     themselves do.
     """
     try:
-        prepared = _prepare(registry, read_message(body), headers, context, shows)
+        if len(body) > LARGE:
+            prepared = await off_the_loop(
+                lambda: _prepare(registry, read_message(body), headers, context, shows)
+            )
+        else:
+            prepared = _prepare(registry, read_message(body), headers, context, shows)
         if isinstance(prepared, Reply):
             return prepared
         return await _called(registry, *prepared, context, shows)

@@ -24,6 +24,7 @@ from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.publish import PORTABLE, Profile
 from toolbooth.server.controls import HELP_KEY
+from toolbooth.server.running import MOST_RUNNING, TurnsByLoop
 from toolbooth.shape_check import json_schema
 
 Shows = Callable[["Tool"], bool]
@@ -118,6 +119,8 @@ class Tool:
     title: str | None = None
     annotations: Mapping[str, Any] | None = None
     timeout: float | None = None
+    max_running: int = MOST_RUNNING
+    """Calls that run at a time, if the tool is sync and there is an event loop."""
     profile: Profile = PORTABLE
     """How `tools/list` writes the input schema."""
     table: ActionTable | None = None
@@ -164,6 +167,11 @@ class Tool:
     def is_async(self) -> bool:
         """Whether calling gives something to await."""
         return is_async(self.function) or inspect.isasyncgenfunction(self.function)
+
+    @cached_property
+    def turns(self) -> TurnsByLoop:
+        """Whose turn it is, if the tool is sync."""
+        return TurnsByLoop(self.max_running)
 
     @cached_property
     def needs_loop(self) -> bool:
