@@ -86,7 +86,7 @@ def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
         return Match(name) if _DIRECTIONS.isdisjoint(ours) else None
     if ours[:-1] == theirs[:-1] and ours and theirs and _is_number_of(ours[-1], theirs[-1]):
         return Match(name, by_number=True)
-    word = _slip(recased(sent), ours)
+    word = _slip(recased(sent), theirs, ours)
     return (name, word) if word is not None else None
 
 
@@ -105,19 +105,27 @@ def _list() -> str:
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
+def is_listed(text: str) -> bool:
+    """Whether text is a word that a name or a documentation has."""
+    return f"\n{text}\n" in _list()
+
+
 @cache
 def is_word(text: str) -> bool:
-    """Whether text is a word that a name or a documentation has, or a form of one."""
-    return any(f"\n{each}\n" in _list() for each in (text, *_stems(text)))
+    """Whether text is a listed word, or a form of one."""
+    return any(map(is_listed, (text, *_stems(text))))
 
 
 def _stems(text: str) -> Iterator[str]:
-    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`."""
+    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`.
+    Short stems are left alone: `server` is meant by `serfer`, not somebody who does `serf`.
+    """
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
-        if stem != text and not stem.endswith("e" if ending != "s" else ("e", "s")):
+        has_other_form = stem.endswith(("e", "s", "ed") if ending == "s" else "e")
+        if stem != text and len(stem) >= _SHORTEST and not has_other_form:
             yield stem
-    if text.endswith(("ed", "er", "es")):
+    if text.endswith(("ed", "er", "es")) and len(text) > _SHORTEST + 1:
         yield text[:-1]
 
 
@@ -134,8 +142,20 @@ def _is_number_of(one: str, other: str) -> bool:
 # --- slips --------------------------------------------------------------------------------------
 
 
-def _slip(sent: str, ours: tuple[str, ...]) -> str | None:
+def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | None:
     """The word in which what was sent differs from a name, by one slip in a long word of it."""
+    if len(theirs) != len(ours):
+        return _slip_in_joined(sent, ours)
+    differing = [(word, own) for word, own in zip(theirs, ours, strict=True) if word != own]
+    if len(differing) != 1:
+        return None
+    [(word, own)] = differing
+    is_slip = _is_one_slip(word, own, _first_difference(word, own))
+    return word if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
+
+
+def _slip_in_joined(sent: str, ours: tuple[str, ...]) -> str | None:
+    """The same for a name that was sent with other separators, or none."""
     name = "".join(ours)
     more = len(sent) - len(name)
     if abs(more) > 1 or sent == name:

@@ -236,12 +236,9 @@ def _place_object(
     flattened with a prefix.
     """
     name = _respelt(form, key, inner, work)
-    if (
-        name is not None
-        and form.fields[name].shape.objects
-        and _set(form, made, name, inner, origin, path, work)
-    ):
-        return True
+    near = refusals.near_object(key, form)
+    if near is not None:
+        return name == near and _set(form, made, near, inner, origin, path, work)
     if _unwrap(form, made, inner, origin, path, work):
         return True
     # {"address": {"city": ...}} is sent as address_city.

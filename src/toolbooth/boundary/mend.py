@@ -92,6 +92,9 @@ def _meant(
     if len(form.fields) > len(form.names):
         return None
     if is_object(value):
+        # Perhaps a misspelt object and no wrapper: `correct` finds out.
+        if refusals.near_object(key, form) is not None:
+            return None
         fields = value
     else:
         match = None if "." in key or "[" in key else refusals.respelt(key, form, names)
