@@ -186,7 +186,9 @@ def figures(source: str) -> dict[str, Any]:
         "in short words": sum(n for (kind, _), n in closed.items() if kind == "short word"),
         "counted": counted,
         "corrected": found["counted", "corrected"],
-        "to another field": sum(n for (_, became), n in found.items() if became == "to another field"),
+        "to another field": sum(
+            n for (_, became), n in found.items() if became == "to another field"
+        ),
     }
 
 
@@ -197,7 +199,10 @@ if __name__ == "__main__":
             print(json.dumps(figures(source)))
         case ["--missed", source]:
             for typo, became in outcomes(source):
-                if became == "to another field" or (typo.kind, became) == ("counted", "not corrected"):
+                if became == "to another field" or (typo.kind, became) == (
+                    "counted",
+                    "not corrected",
+                ):
                     print(became, typo.tool, typo.path, typo.sent)
         case _:
             print("\n".join(sources()))

@@ -11,6 +11,7 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary.correct import correct
+from toolbooth.boundary.cures.missing import found_elsewhere
 from toolbooth.boundary.examine import MOST_PROBLEMS, Examination, examine
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.mend import is_beyond_correction, mend
@@ -70,16 +71,18 @@ def invalid_values(
 def _cured(
     contract: Contract, arguments: Any, problems: Sequence[Problem]
 ) -> tuple[Any, list[Edit]]:
-    """Arguments of the right shape with every wrong value replaced by the one that was meant, if
-    they pass then, and the edits.
+    """Arguments of the right shape with every missing field found elsewhere and every wrong value
+    replaced by the one that was meant, if they pass then, and the edits.
     """
     wrong = {each.path for each in problems if each.code == "invalid"}
-    if len(wrong) < len(problems):
+    moved, moves = found_elsewhere(contract.shape, arguments, problems)
+    if not moves and len(wrong) < len(problems):
         return None, []
     try:
-        corrected, edits = _derived(contract, arguments, wrong, thorough=True)
+        corrected, edits = _derived(contract, moved, wrong, thorough=True)
     except KeyError:  # a value that is no JSON, from a caller in this process
         return None, []
+    edits = [*moves, *edits]
     if corrected is None or not edits:
         return None, []
     corrected = as_published(contract.shape, corrected)
