@@ -5,8 +5,8 @@ for their tools; `python scripts/real_tools.py ara` asks a project that `make ho
 `make hosts-large` has set up; `python scripts/real_tools.py SOURCE VERSION FILE` reads the result
 of any `tools/list`. What a source had before is replaced.
 
-Only names and schemas are kept, no descriptions. Of a project behind the gateway, which may have a
-thousand tools, those are kept that have a field name which no tool before them had.
+Only names and schemas are kept, no descriptions. A project behind the gateway may have a thousand
+tools; those with most field names that no other tool has are kept.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ SERVERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """The version of each server, the file that runs it, and its options."""
 
+MOST_TOOLS = 30
+"""Of one project behind the gateway."""
+
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -73,7 +76,7 @@ def main(words: list[str]) -> None:
                 keep(name, version, listed(name, script, options))
         case [host] if host in hosts.HOSTS:
             found = contracts(hosts.python(host), hosts.environment(host))
-            keep(host, "constraints.txt", with_new_names(found))
+            keep(host, version_of(host), with_new_names(found))
         case [host] if host in hosts_large.HOSTS:
             hosts_large.prepare(host)
             with tempfile.TemporaryDirectory() as state:
@@ -148,14 +151,25 @@ def contracts(python: Path, environment: Mapping[str, str]) -> Schemas:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def version_of(host: str) -> str:
+    """The version that the project is pinned to; nothing for one of our own."""
+    pins = (hosts.TESTS / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    package = hosts.HOSTS[host][0].partition("[")[0]
+    found = [line.partition("==")[2] for line in pins if line.startswith(f"{package}==")]
+    return found[0] if found and len(hosts.HOSTS[host]) < 3 else ""
+
+
 def with_new_names(every: Schemas) -> Schemas:
-    seen: set[str] = set()
+    """The tools that have most field names which no other has."""
+    names = {tool: set(names_in(schema)) for tool, schema in every.items()}
     kept: dict[str, Any] = {}
-    for name, schema in every.items():
-        names = set(names_in(schema))
-        if not names <= seen:
-            kept[name] = schema
-            seen |= names
+    while names and len(kept) < MOST_TOOLS:
+        tool = max(names, key=lambda name: len(names[name]))
+        seen = names.pop(tool)
+        if not seen:
+            break
+        kept[tool] = every[tool]
+        names = {other: left - seen for other, left in names.items()}
     return kept
 
 

@@ -16,8 +16,9 @@ from advice_agent import correction, repaired
 from real_tools import RealTool, real_tools
 
 from toolbooth import Contract, compile_json_schema, handle_bytes
+from toolbooth.boundary.refusals import holds_secret
 from toolbooth.errors import ContractWarning
-from toolbooth.jsonvalue import JsonPath, recased, resolve_pointer, same_json
+from toolbooth.jsonvalue import JsonPath, path_text, recased, resolve_pointer, same_json
 from toolbooth.sample import sample_value
 from toolbooth.spelling import NEIGHBOURS, is_listed, parts
 
@@ -30,7 +31,9 @@ MOST_LEVELS = 6
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 Kind = Literal["counted", "spells a word", "short word"]
-Outcome = Literal["corrected", "to another field", "not corrected", "allowed by an open object"]
+Outcome = Literal[
+    "corrected", "told as an edit", "to another field", "not corrected", "allowed by an open object"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +156,21 @@ class Calls:
         if not result["isError"]:
             return "allowed by an open object"
         again = correction(result)
+        if again is None and holds_secret(self.contract.shape, right):
+            return "told as an edit" if _edits(result) == [_rename(typo)] else "not corrected"
         if again is None:
             return "not corrected"
         second = self.send(again)
         is_right = same_json(again, right) and not second["isError"] and not repaired(second)
         return "corrected" if is_right else "to another field"
+
+
+def _edits(result: dict[str, Any]) -> list[str]:
+    return result["_meta"]["toolbooth"].get("edits", [])
+
+
+def _rename(typo: Typo) -> str:
+    return f'rename {path_text((*typo.path[:-1], typo.sent))} to "{typo.path[-1]}"'
 
 
 def outcomes(source: str, step: int = 1) -> Iterator[tuple[Typo, Outcome]]:
@@ -176,19 +189,24 @@ def sources() -> list[str]:
 def figures(source: str) -> dict[str, Any]:
     tools = [tool for tool in real_tools() if tool.source == source]
     found = Counter((typo.kind, became) for typo, became in outcomes(source))
-    closed = {key: count for key, count in found.items() if key[1] != "allowed by an open object"}
-    counted = sum(count for (kind, _), count in closed.items() if kind == "counted")
+
+    def count(kind: Kind | None = None, *becomes: Outcome) -> int:
+        chosen = (found[key] for key in found if kind in (None, key[0]) and key[1] in becomes)
+        return sum(chosen)
+
+    refused: tuple[Outcome, ...] = ("corrected", "to another field", "not corrected")
     return {
         "version": tools[0].version,
         "tools": len(tools),
-        "typos": sum(closed.values()),
-        "that spell a word": sum(n for (kind, _), n in closed.items() if kind == "spells a word"),
-        "in short words": sum(n for (kind, _), n in closed.items() if kind == "short word"),
-        "counted": counted,
-        "corrected": found["counted", "corrected"],
-        "to another field": sum(
-            n for (_, became), n in found.items() if became == "to another field"
-        ),
+        "typos": found.total(),
+        "allowed": count(None, "allowed by an open object"),
+        "words": count("spells a word", *refused, "told as an edit"),
+        "short": count("short word", *refused, "told as an edit"),
+        "with a secret": count("counted", "told as an edit"),
+        "counted": count("counted", *refused),
+        "corrected": count("counted", "corrected"),
+        "to another field": count("counted", "to another field")
+        + count("short word", "to another field"),
     }
 
 

@@ -44,6 +44,7 @@ class Search(BaseModel):
 TYPES: dict[str, Any] = {
     "bool": bool,
     "int": int,
+    "perhaps": int | None,
     "positive": Annotated[int, Field(ge=1)],
     "float": float,
     "str": str,
@@ -200,6 +201,7 @@ def test_a_value_with_one_reading_is_corrected(kind: str, value: Any, meant: Any
         ("int", {"item": "many"}),
         ("int", {"value": 14}),
         ("int", {"item": 14, "unit": "kg"}),
+        ("perhaps", {"count": 14}),
         ("str", {"item": "a"}),
         ("sources", ["images"]),
         ("sources", [["web"]]),

@@ -47,7 +47,8 @@ def _items(place: Place, value: Json) -> Iterator[Any]:
     """`{"item": 14}`, which some clients make of an item of a list
     (NousResearch/hermes-agent#99270). For text it may be the text of this JSON.
     """
-    if len(value) == 1 and "string" not in place.types and admits(place.shape, value.get("item")):
+    is_item = value.keys() == {"item"} and "string" not in place.types
+    if is_item and admits(place.shape, value["item"]):
         yield value["item"]
 
 
