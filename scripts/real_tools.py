@@ -43,8 +43,8 @@ SERVERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """The version of each server, the file that runs it, and its options."""
 
-MOST_TOOLS = 30
-"""Of one project behind the gateway."""
+MOST_TOOLS, MOST_NAMES = 30, 80
+"""Of one project behind the gateway, and of one tool of it: some lists have hundreds of filters."""
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -161,7 +161,8 @@ def version_of(host: str) -> str:
 
 def with_new_names(every: Schemas) -> Schemas:
     """The tools that have most field names which no other has."""
-    names = {tool: set(names_in(schema)) for tool, schema in every.items()}
+    found = {tool: set(names_in(schema)) for tool, schema in every.items()}
+    names = {tool: each for tool, each in found.items() if len(each) <= MOST_NAMES}
     kept: dict[str, Any] = {}
     while names and len(kept) < MOST_TOOLS:
         tool = max(names, key=lambda name: len(names[name]))

@@ -174,12 +174,16 @@ def _rename(typo: Typo) -> str:
 
 
 def outcomes(source: str, step: int = 1) -> Iterator[tuple[Typo, Outcome]]:
-    """What becomes of every typo, or of every `step`-th."""
+    """What becomes of every typo, or of every `step`-th. A name is misspelt once at each depth: in
+    the first tool that has it.
+    """
+    seen: set[tuple[str, int]] = set()
     for tool in real_tools():
         if tool.source == source:
             calls = Calls(tool)
-            for typo in list(calls.typos())[::step]:
-                yield typo, calls.outcome(typo)
+            new = [typo for typo in calls.typos() if (typo.path[-1], len(typo.path)) not in seen]
+            seen |= {(typo.path[-1], len(typo.path)) for typo in new}
+            yield from ((typo, calls.outcome(typo)) for typo in new[::step])
 
 
 def sources() -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import jiter
@@ -37,6 +38,9 @@ from toolbooth.jsonvalue import Json, JsonPath, is_object
 from toolbooth.shape_check import fits
 
 _POINT = b"."
+
+_MOST_LEVELS = 50
+"""Objects of a request in which arguments are looked for: they are among the first."""
 
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
@@ -249,14 +253,17 @@ def _correction(
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:
-    """The arguments with numbers as they were written. Behind a dispatcher, the body has more than
-    these arguments, and some of them one level further down.
+    """The arguments with numbers as they were written. The body may have more than these arguments:
+    it is the whole request of our own server, and behind a dispatcher some of them are one level
+    further down.
     """
     whole, plain = read_as_written(body), jiter.from_json(body)
     if plain == arguments:
         return whole
-    levels = [(plain, whole)] if is_object(plain) else []
-    levels += [(each, whole[key]) for read, _ in levels for key, each in read.items()]
+    levels = [(plain, whole)]
+    for read, written in islice(levels, _MOST_LEVELS):
+        if is_object(read):
+            levels += [(each, written[key]) for key, each in read.items()]
     made: Json = {}
     for key, value in arguments.items():
         found = (
