@@ -65,6 +65,8 @@ def test_a_singular_or_plural_is_meant_if_the_value_fits(sent: str, name: str):
         "dress",  # two letters
         "url_website_x",
         "frist_nmae",  # two words
+        "address_s",  # a word more
+        "addresssLine",
         "firsntame",  # swapped over the end of a word
         "{address",
         "qs2",

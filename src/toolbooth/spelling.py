@@ -145,7 +145,7 @@ def _is_number_of(one: str, other: str) -> bool:
 def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | None:
     """The word in which what was sent differs from a name, by one slip in a long word of it."""
     if len(theirs) != len(ours):
-        return _slip_in_joined(sent, ours)
+        return _slip_in_joined(sent, theirs, ours)
     differing = [(word, own) for word, own in zip(theirs, ours, strict=True) if word != own]
     if len(differing) != 1:
         return None
@@ -154,7 +154,7 @@ def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | No
     return word if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
 
 
-def _slip_in_joined(sent: str, ours: tuple[str, ...]) -> str | None:
+def _slip_in_joined(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | None:
     """The same for a name that was sent with other separators, or none."""
     name = "".join(ours)
     more = len(sent) - len(name)
@@ -162,6 +162,9 @@ def _slip_in_joined(sent: str, ours: tuple[str, ...]) -> str | None:
         return None
     at = _first_difference(sent, name)
     if not _is_one_slip(sent, name, at):
+        return None
+    # A letter that begins a word is a word more, and no letter that was doubled: `variation_n`.
+    if more == 1 and any(start == at for start, _ in _spans(theirs)):
         return None
     # Dropped, doubled or replaced: one letter. Swapped: this one and the next.
     is_swap = more == 0 and sent[at + 1 :] != name[at + 1 :]
