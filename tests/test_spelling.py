@@ -103,6 +103,11 @@ def test_a_word_of_the_tool_itself_is_no_slip():
 def test_a_slip_that_spells_another_word_is_not_corrected():
     assert certain_match("contract", ["contact"]) is None
     assert certain_match("assigner", ["assignee"]) is None
+    assert certain_match("callee_ids", ["caller_ids"]) is None
+    assert certain_match("muter", ["muted"]) is None
+    assert certain_match("calleed", ["callee_x"]) is None
+    assert certain_match("serfer", ["server"]) == Match("server")
+    assert certain_match("qwyxer", ["qwyxed"]) == Match("qwyxed")
 
 
 @pytest.mark.parametrize(

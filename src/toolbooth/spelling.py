@@ -20,6 +20,9 @@ _SHORTEST = 5
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
+_ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
+"""Whom or what something is done by, and whom or what it is done to."""
+
 _NAME = re.compile(r"[\w .-]+")
 """What a name is written with; anything else is no name, however it begins."""
 
@@ -72,13 +75,17 @@ def certain_match(sent: str, names: Sequence[str], words: Iterable[str] = ()) ->
         return None
     if isinstance(found[0], Match):
         return found[0]
-    name, word = found[0]
+    name, word, declared = found[0]
     own = {part for each in (*names, *words) for part in parts(each)}
-    return None if word in own or is_word(word) else Match(name)
+    if word in own or is_word(word) or _is_other_form(word, declared):
+        return None
+    return Match(name)
 
 
-def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
-    """One name, compared with what was sent. For a slip: the name, and the word that was sent."""
+def _match(sent: str, name: str) -> Match | tuple[str, str, str] | None:
+    """One name, compared with what was sent. For a slip: the name, the word that was sent, and the
+    word of the name.
+    """
     ours, theirs = parts(name), parts(sent)
     if ours and ours == theirs:
         return Match(name)
@@ -86,8 +93,8 @@ def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
         return Match(name) if _DIRECTIONS.isdisjoint(ours) else None
     if ours[:-1] == theirs[:-1] and ours and theirs and _is_number_of(ours[-1], theirs[-1]):
         return Match(name, by_number=True)
-    word = _slip(recased(sent), theirs, ours)
-    return (name, word) if word is not None else None
+    slip = _slip(recased(sent), theirs, ours)
+    return (name, *slip) if slip is not None else None
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -129,6 +136,15 @@ def _stems(text: str) -> Iterator[str]:
         yield text[:-1]
 
 
+def _is_other_form(word: str, declared: str) -> bool:
+    """Whether two words are the same one with other endings: `callee` is not meant for `caller`."""
+    stem, other = (_ENDING.sub("", each) for each in (word, declared))
+    if stem != other or stem in (word, declared):
+        return False
+    # Also of `muter` and of `logger`.
+    return any(map(is_listed, (stem, f"{stem}e", stem[:-1])))
+
+
 def _is_number_of(one: str, other: str) -> bool:
     """Whether one word is the plural of the other."""
     short, long = sorted((one, other), key=len)
@@ -142,8 +158,10 @@ def _is_number_of(one: str, other: str) -> bool:
 # --- slips --------------------------------------------------------------------------------------
 
 
-def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | None:
-    """The word in which what was sent differs from a name, by one slip in a long word of it."""
+def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[str, str] | None:
+    """The word in which what was sent differs from a name, by one slip in a long word of it, and
+    that word.
+    """
     if len(theirs) != len(ours):
         return _slip_in_joined(sent, theirs, ours)
     differing = [(word, own) for word, own in zip(theirs, ours, strict=True) if word != own]
@@ -151,10 +169,12 @@ def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | No
         return None
     [(word, own)] = differing
     is_slip = _is_one_slip(word, own, _first_difference(word, own))
-    return word if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
+    return (word, own) if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
 
 
-def _slip_in_joined(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> str | None:
+def _slip_in_joined(
+    sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]
+) -> tuple[str, str] | None:
     """The same for a name that was sent with other separators, or none."""
     name = "".join(ours)
     more = len(sent) - len(name)
@@ -170,9 +190,9 @@ def _slip_in_joined(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -
     is_swap = more == 0 and sent[at + 1 :] != name[at + 1 :]
     last = at + 1 if is_swap else min(at, len(name) - 1)
     start, end = next((start, end) for start, end in _spans(ours) if start <= last < end)
-    word = sent[start : end + more]
+    word, own = sent[start : end + more], name[start:end]
     is_whole = start <= min(at, last)
-    return word if is_whole and end - start >= _SHORTEST and word.isalpha() else None
+    return (word, own) if is_whole and len(own) >= _SHORTEST and word.isalpha() else None
 
 
 def _first_difference(one: str, other: str) -> int:

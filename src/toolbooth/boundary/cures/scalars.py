@@ -47,8 +47,8 @@ def _items(place: Place, value: Json) -> Iterator[Any]:
     """`{"item": 14}`, which some clients make of an item of a list
     (NousResearch/hermes-agent#99270). For text it may be the text of this JSON.
     """
-    is_item = value.keys() == {"item"} and "string" not in place.types
-    if is_item and admits(place.shape, value["item"]):
+    is_scalar = place.types.isdisjoint(("string", "object", "array"))
+    if is_scalar and value.keys() == {"item"} and admits(place.shape, value["item"]):
         yield value["item"]
 
 
