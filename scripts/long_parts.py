@@ -344,7 +344,62 @@ tools that are made from a JSON Schema are called on our own server only.""",
     at_once=CORES,
 )
 
+# --- typos --------------------------------------------------------------------------------------
+
+TYPOS_FILE = "tests/advice/typos.py"
+TYPOS_BAR = 97
+"""Of a hundred typos, those that must be corrected."""
+
+
+def typos_steps() -> dict[str, Step]:
+    return {name: partial(_typos_run, name) for name in output_of(TYPOS_FILE).splitlines()}
+
+
+def _typos_run(name: str) -> Figures:
+    found = json.loads(output_of(TYPOS_FILE, "--run", name).splitlines()[-1])
+    if found["to another field"]:
+        raise StepFailed(output_of(TYPOS_FILE, "--missed", name))
+    return found
+
+
+def typos_table(figures: Mapping[str, Figures]) -> str:
+    columns = [key for key in next(iter(figures.values())) if key not in ("version", "seconds")]
+    total = {key: sum(each[key] for each in figures.values()) for key in columns}
+    if 100 * total["corrected"] < TYPOS_BAR * total["counted"]:
+        raise StepFailed(f"{total['corrected']} of {total['counted']} typos are corrected")
+    rows = [
+        (f"{name} {each['version']}".strip(), *(each[key] for key in columns), _share(each))
+        for name, each in figures.items()
+    ]
+    rows.append(("all", *total.values(), _share(total)))
+    return markdown_table(("source", *columns, "share"), rows)
+
+
+def _share(figures: Mapping[str, int]) -> str:
+    return f"{100 * figures['corrected'] / figures['counted']:.1f} %"
+
+
+TYPOS = Part(
+    name="typos",
+    title="Typos in the field names of real tools",
+    about="""Every typo of one slip (two neighbours swapped, a letter dropped, doubled or replaced
+by a neighbour on the keyboard) in every word of the field names of tools that nobody here wrote:
+MCP servers from npm, and projects behind the gateway. `tests/advice/real_tools.jsonl` has their
+schemas, without descriptions; `scripts/real_tools.py` makes it. "libraries" is a project of ours,
+made of the libraries of others. A name is misspelt in a call that is right but for the typo, once
+at each depth. An agent sends the call, and then what the refusal tells it to send. "Allowed" are
+typos in objects that take any key; "words" spell another word, of the list or of the tool; "short"
+are in words of fewer than five letters; "with a secret" are in calls whose correction would repeat
+a secret: an edit names the right field. The others are counted. The run fails if a correction sends
+the value to another field, or if less than 97 % of all are corrected.""",
+    covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
+    packages=("pydantic", "jiter", "jsonschema-rs"),
+    steps=typos_steps,
+    table=typos_table,
+    at_once=CORES,
+)
+
 PARTS = {
     part.name: part
-    for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, ADVICE, LOWEST, NEWEST, JOINT, HOSTS)
+    for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, ADVICE, TYPOS, LOWEST, NEWEST, JOINT, HOSTS)
 }

@@ -32,6 +32,8 @@ FIELDS = [
         ("wbesiteUrl", "website_url"),
         ("catgeory", "category"),
         ("categoryy", "category"),
+        ("websiteeUrl", "website_url"),  # the end of a word
+        ("websitUrl", "website_url"),
     ],
 )
 def test_one_name_is_certainly_meant(sent: str, name: str):
@@ -62,6 +64,9 @@ def test_a_singular_or_plural_is_meant_if_the_value_fits(sent: str, name: str):
         "adrss",
         "dress",  # two letters
         "url_website_x",
+        "frist_nmae",  # two words
+        "address_s",  # a word more
+        "addresssLine",
         "firsntame",  # swapped over the end of a word
         "{address",
         "qs2",
@@ -98,6 +103,11 @@ def test_a_word_of_the_tool_itself_is_no_slip():
 def test_a_slip_that_spells_another_word_is_not_corrected():
     assert certain_match("contract", ["contact"]) is None
     assert certain_match("assigner", ["assignee"]) is None
+    assert certain_match("callee_ids", ["caller_ids"]) is None
+    assert certain_match("muter", ["muted"]) is None
+    assert certain_match("calleed", ["callee_x"]) is None
+    assert certain_match("serfer", ["server"]) == Match("server")
+    assert certain_match("qwyxer", ["qwyxed"]) == Match("qwyxed")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +117,9 @@ def test_words_and_forms_of_words(word: str):
     assert is_word(word)
 
 
-@pytest.mark.parametrize("slip", ["adress", "employes", "addresss", "descripton", "recieve"])
+@pytest.mark.parametrize(
+    "slip",
+    ["adress", "employes", "addresss", "descripton", "recieve", "serfer", "shiping", "fileds"],
+)
 def test_misspellings_are_no_words(slip: str):
     assert not is_word(slip)

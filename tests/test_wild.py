@@ -38,7 +38,9 @@ def test_the_fields_of_a_line_have_their_form(case: Any):
     assert case.client
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", case.mistake)
     assert set(case.tool) == {"name", "inputSchema"}
-    assert case.right is not None or not case.derivable
+    assert case.right is not None or not case.reader_can_tell
+    assert case.reader_can_tell or not case.derivable
+    assert case.because
     jsonschema_rs.meta.validate(case.schema)
 
 
@@ -114,8 +116,11 @@ def test_values_are_compared_as_json(one: Any, other: Any, same: bool):
     assert malformed.is_same(one, other) is same
 
 
-def test_no_advice_of_our_server_is_wrong():
-    found = {each.case.id: each.outcome for each in play.play("registry")}
+def test_no_advice_of_our_server_is_wrong_and_almost_every_derivable_call_is_right_in_the_end():
+    played = play.play("registry")
+    derivable = [each for each in played if each.case.derivable]
+    assert sum(map(play.is_right_in_the_end, derivable)) >= 0.95 * len(derivable)
+    found = {each.case.id: each.outcome for each in played}
     assert [name for name, outcome in found.items() if outcome == "misled"] == []
     assert found["fastmcp-693"] == "delivered"
     assert found["langchain-aws-524"] == "corrected"

@@ -38,7 +38,9 @@ class Case:
     shown_as: Literal["log", "example"]
     schema_is: Literal["published", "reconstructed"]
     intent_from: Literal["report", "inferred"]
+    reader_can_tell: bool
     derivable: bool
+    because: str
     tool: dict[str, Any]
     sent: str
     right: Values | None

@@ -117,10 +117,12 @@ def page(found: Found) -> str:
         as_json=sum(case.written_as == "json" for case in verbatim),
         rebuilt=len(every) - len(verbatim),
         derivable=sum(case.derivable for case in every),
+        readable=sum(case.reader_can_tell for case in every),
         verbatim_table=_servers(found, "verbatim"),
         rebuilt_table=_servers(found, "reconstructed"),
         mistakes=_mistakes(found),
         not_right=_not_right(found),
+        only_readers=_only_readers(found),
     )
 
 
@@ -129,20 +131,21 @@ def _servers(found: Found, bytes_are: str) -> str:
     for host, played in found.items():
         chosen = [each for each in played if each.case.bytes_are == bytes_are]
         counts = Counter(each.outcome for each in chosen)
-        readable = [each for each in chosen if each.case.is_json]
-        right = _right_in_the_end(chosen), _right_in_the_end(readable)
+        derivable = [each for each in chosen if each.case.derivable]
+        readable = [each for each in chosen if each.case.reader_can_tell]
+        right = _right_in_the_end(derivable), _right_in_the_end(readable)
         rows.append((host, *(counts[name] for name in OUTCOMES), *right))
-    heads = ("server", *OUTCOMES, "right, of the derivable", "… that are JSON")
+    heads = ("server", *OUTCOMES, "right, of the derivable", "right, of those a reader can tell")
     return _table(heads, rows)
 
 
-def _right_in_the_end(played: Iterable[Played]) -> str:
-    """How many of the calls whose intent can be seen ran as they were meant, at the latest the
-    second time.
-    """
-    derivable = [each for each in played if each.case.derivable]
-    right = sum(each.outcome in ("delivered", "corrected") for each in derivable)
-    return f"{right} of {len(derivable)}"
+def _right_in_the_end(played: Sequence[Played]) -> str:
+    """How many of the calls ran as they were meant, at the latest the second time."""
+    return f"{sum(map(is_right_in_the_end, played))} of {len(played)}"
+
+
+def is_right_in_the_end(played: Played) -> bool:
+    return played.outcome in ("delivered", "corrected")
 
 
 def _mistakes(found: Found) -> str:
@@ -166,11 +169,25 @@ def _short(played: Iterable[Played], mistake: str) -> str:
 def _not_right(found: Found) -> str:
     """The derivable calls that our own server neither delivers nor corrects."""
     rows = [
-        (f"[{each.case.id}]({each.case.source})", each.case.mistake, each.outcome)
+        (_link(each.case), each.case.mistake, each.outcome)
         for each in found["registry"]
-        if each.case.derivable and each.outcome not in ("delivered", "corrected")
+        if each.case.derivable and not is_right_in_the_end(each)
     ]
-    return _table(("call", "mistake", "outcome"), rows)
+    return _table(("call", "mistake", "outcome"), rows) if rows else "None."
+
+
+def _only_readers(found: Found) -> str:
+    """The calls that a reader understands, but that no rule corrects."""
+    rows = [
+        (_link(each.case), each.case.mistake, each.outcome, each.case.because)
+        for each in found["registry"]
+        if each.case.reader_can_tell and not each.case.derivable
+    ]
+    return _table(("call", "mistake", "outcome", "why there is no correction"), rows)
+
+
+def _link(case: Case) -> str:
+    return f"[{case.id}]({case.source})"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

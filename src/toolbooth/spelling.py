@@ -20,6 +20,9 @@ _SHORTEST = 5
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
+_ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
+"""Whom or what something is done by, and whom or what it is done to."""
+
 _NAME = re.compile(r"[\w .-]+")
 """What a name is written with; anything else is no name, however it begins."""
 
@@ -74,13 +77,16 @@ def certain_match(
         return None
     if isinstance(found[0], Match):
         return found[0]
-    name, word = found[0]
-    is_own = word in _words_of(words) or any(word in parts(each) for each in names)
-    return None if is_own or is_word(word) else Match(name)
+    name, word, declared = found[0]
+    if word in _words_of(words) or any(word in parts(each) for each in names):
+        return None
+    return None if is_word(word) or _is_other_form(word, declared) else Match(name)
 
 
-def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
-    """One name, compared with what was sent. For a slip: the name, and the word that was sent."""
+def _match(sent: str, name: str) -> Match | tuple[str, str, str] | None:
+    """One name, compared with what was sent. For a slip: the name, the word that was sent, and the
+    word of the name.
+    """
     ours, theirs = parts(name), parts(sent)
     if ours and ours == theirs:
         return Match(name)
@@ -88,8 +94,8 @@ def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
         return Match(name) if _DIRECTIONS.isdisjoint(ours) else None
     if ours[:-1] == theirs[:-1] and ours and theirs and _is_number_of(ours[-1], theirs[-1]):
         return Match(name, by_number=True)
-    word = _slip(recased(sent), ours)
-    return (name, word) if word is not None else None
+    slip = _slip(recased(sent), theirs, ours)
+    return (name, *slip) if slip is not None else None
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -112,20 +118,37 @@ def _list() -> str:
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
+def is_listed(text: str) -> bool:
+    """Whether text is a word that a name or a documentation has."""
+    return f"\n{text}\n" in _list()
+
+
 @lru_cache(maxsize=4096)
 def is_word(text: str) -> bool:
-    """Whether text is a word that a name or a documentation has, or a form of one."""
-    return any(f"\n{each}\n" in _list() for each in (text, *_stems(text)))
+    """Whether text is a listed word, or a form of one."""
+    return any(map(is_listed, (text, *_stems(text))))
 
 
 def _stems(text: str) -> Iterator[str]:
-    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`."""
+    """What is left of a word without its ending: `assign` of `assigner`, `entire` of `entires`.
+    Short stems are left alone: `server` is meant by `serfer`, not somebody who does `serf`.
+    """
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
-        if stem != text and not stem.endswith("e" if ending != "s" else ("e", "s")):
+        has_other_form = stem.endswith(("e", "s", "ed") if ending == "s" else "e")
+        if stem != text and len(stem) >= _SHORTEST and not has_other_form:
             yield stem
-    if text.endswith(("ed", "er", "es")):
+    if text.endswith(("ed", "er", "es")) and len(text) > _SHORTEST + 1:
         yield text[:-1]
+
+
+def _is_other_form(word: str, declared: str) -> bool:
+    """Whether two words are the same one with other endings: `callee` is not meant for `caller`."""
+    stem, other = (_ENDING.sub("", each) for each in (word, declared))
+    if stem != other or stem in (word, declared):
+        return False
+    # Also of `muter` and of `logger`.
+    return any(map(is_listed, (stem, f"{stem}e", stem[:-1])))
 
 
 def _is_number_of(one: str, other: str) -> bool:
@@ -141,8 +164,24 @@ def _is_number_of(one: str, other: str) -> bool:
 # --- slips --------------------------------------------------------------------------------------
 
 
-def _slip(sent: str, ours: tuple[str, ...]) -> str | None:
-    """The word in which what was sent differs from a name, by one slip in a long word of it."""
+def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[str, str] | None:
+    """The word in which what was sent differs from a name, by one slip in a long word of it, and
+    that word.
+    """
+    if len(theirs) != len(ours):
+        return _slip_in_joined(sent, theirs, ours)
+    differing = [(word, own) for word, own in zip(theirs, ours, strict=True) if word != own]
+    if len(differing) != 1:
+        return None
+    [(word, own)] = differing
+    is_slip = _is_one_slip(word, own, _first_difference(word, own))
+    return (word, own) if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
+
+
+def _slip_in_joined(
+    sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]
+) -> tuple[str, str] | None:
+    """The same for a name that was sent with other separators, or none."""
     name = "".join(ours)
     more = len(sent) - len(name)
     if abs(more) > 1 or sent == name:
@@ -150,13 +189,16 @@ def _slip(sent: str, ours: tuple[str, ...]) -> str | None:
     at = _first_difference(sent, name)
     if not _is_one_slip(sent, name, at):
         return None
+    # A letter that begins a word is a word more, and no letter that was doubled: `variation_n`.
+    if more == 1 and any(start == at for start, _ in _spans(theirs)):
+        return None
     # Dropped, doubled or replaced: one letter. Swapped: this one and the next.
     is_swap = more == 0 and sent[at + 1 :] != name[at + 1 :]
     last = at + 1 if is_swap else min(at, len(name) - 1)
     start, end = next((start, end) for start, end in _spans(ours) if start <= last < end)
-    word = sent[start : end + more]
+    word, own = sent[start : end + more], name[start:end]
     is_whole = start <= min(at, last)
-    return word if is_whole and end - start >= _SHORTEST and word.isalpha() else None
+    return (word, own) if is_whole and len(own) >= _SHORTEST and word.isalpha() else None
 
 
 def _first_difference(one: str, other: str) -> int:

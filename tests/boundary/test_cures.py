@@ -29,9 +29,22 @@ class Line(BaseModel):
     quantity: int = 1
 
 
+class Source(BaseModel):
+    type: Literal["web", "news"]
+
+
+class Customer(BaseModel):
+    customer_id: int
+
+
+class Search(BaseModel):
+    query: str
+
+
 TYPES: dict[str, Any] = {
     "bool": bool,
     "int": int,
+    "perhaps": int | None,
     "positive": Annotated[int, Field(ge=1)],
     "float": float,
     "str": str,
@@ -49,7 +62,11 @@ TYPES: dict[str, Any] = {
     "colours": list[Colour],
     "lines": list[Line],
     "map": dict[str, str],
+    "maps": list[dict[str, str]],
     "line": Line,
+    "sources": list[Source],
+    "customer": Customer,
+    "search": Search,
     "pair": tuple[int, str],
     "union": int | list[int],
     "anything": list[Any],
@@ -97,6 +114,19 @@ def correction(kind: Any, value: Any) -> Any:
         ("uuids", f"{ONE},{TWO}", [ONE, TWO]),
         ("colours", "red,\ndark-blue", ["red", "dark-blue"]),
         ("lines", {"sku": "a"}, [{"sku": "a"}]),
+        ("lines", {"sku": "a", "quantity": "2"}, [{"sku": "a", "quantity": 2}]),
+        ("lines", {"sku": 5, "quantity": "1,000"}, [{"sku": "5", "quantity": 1000}]),
+        ("lines", {"item": {"sku": "a"}}, [{"sku": "a"}]),
+        ("lines", '[{"sku": "a"}]</parameter>\n</invoke>', [{"sku": "a"}]),
+        ("maps", {"a": "b"}, [{"a": "b"}]),
+        ("maps", {"a": 1.5}, [{"a": "1.5"}]),
+        ("anything", {"a": 1.5}, [{"a": 1.5}]),
+        ("ints", [{"item": 14}, 15], [14, 15]),
+        ("int", {"item": 14}, 14),
+        ("sources", ["web", "news"], [{"type": "web"}, {"type": "news"}]),
+        ("customer", "251", {"customer_id": 251}),
+        ("customer", 251, {"customer_id": 251}),
+        ("search", "mills", {"query": "mills"}),
         ("lines", '{"sku": "a"}\n\n{"sku": "b"}', [{"sku": "a"}, {"sku": "b"}]),
         ("lines", "[{'sku': 'a', 'quantity': 2}]", [{"sku": "a", "quantity": 2}]),
         ("map", [["a", "b"]], {"a": "b"}),
@@ -164,6 +194,22 @@ def test_a_value_with_one_reading_is_corrected(kind: str, value: Any, meant: Any
         ("lines", "[f()]"),
         ("lines", "[{'sku': '\\ud800'}]"),
         ("lines", {"quantity": 3}),
+        ("lines", {"sku": "a", "colour": "red"}),
+        ("lines", {}),
+        ("lines", {"item": {"colour": "red"}}),
+        ("lines", '[{"sku": "a"}] and more</parameter>'),
+        ("int", {"item": "many"}),
+        ("int", {"value": 14}),
+        ("int", {"item": 14, "unit": "kg"}),
+        ("perhaps", {"count": 14}),
+        ("str", {"item": "a"}),
+        ("sources", ["images"]),
+        ("sources", [["web"]]),
+        ("sources", [None]),
+        ("customer", "many"),
+        ("customer", 1.5),
+        ("search", "OMIT"),
+        ("search", "{query: mills}"),
         ("map", "no lines"),
         ("map", "a: b\nc"),
         ("map", "a: b\na: c"),

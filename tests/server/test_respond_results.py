@@ -42,6 +42,17 @@ def test_an_object_is_structured_content_and_its_schema_is_published():
     assert result_of(registry, tool_call("get", {"number": 7})) == expected
 
 
+def test_a_decimal_number_for_text_is_corrected_digit_by_digit():
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def add(code: str, count: int = 0) -> None: ...
+
+    body = tool_call("add", {"code": "CODE", "count": 2}).replace(b'"CODE"', b"1.50")
+    refusal = result_of(registry, body)["_meta"]["toolbooth"]
+    assert refusal["corrected"] == {"code": "1.50", "count": 2}
+
+
 def yields():
     yield 1
     yield 2

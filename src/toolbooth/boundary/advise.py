@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import jiter
@@ -13,6 +14,7 @@ import jiter
 from toolbooth.boundary.complexity import is_costly
 from toolbooth.boundary.correct import correct
 from toolbooth.boundary.cures.in_place import cure_in_place
+from toolbooth.boundary.cures.missing import found_elsewhere
 from toolbooth.boundary.examination import MOST_PROBLEMS, Examination
 from toolbooth.boundary.examine import examine
 from toolbooth.boundary.keys.declared import declared_in
@@ -42,6 +44,9 @@ _POINT = b"."
 
 _MOST_IN_UNIONS = 100
 """Objections that are looked at in unions of models that contain each other."""
+
+_MOST_LEVELS = 50
+"""Objects of a request in which arguments are looked for: they are among the first."""
 
 _KEY_PROBLEMS = ("unknown-key", "nested-wrapper", "conflicting-keys")
 """Problems whose messages contain names but no value."""
@@ -81,18 +86,20 @@ def invalid_values(
 def _cured(
     contract: Contract, arguments: Any, problems: Sequence[Problem]
 ) -> tuple[Any, list[Edit]]:
-    """Arguments of the right shape with every wrong value replaced by the one that was meant, if
-    they pass then, and the edits.
+    """Arguments of the right shape with every missing field found elsewhere and every wrong value
+    replaced by the one that was meant, if they pass then, and the edits.
     """
     wrong = {each.path for each in problems if each.code == "invalid"}
-    if len(wrong) < len(problems):
+    moved, moves = found_elsewhere(contract.shape, arguments, problems)
+    if not moves and len(wrong) < len(problems):
         return None, []
     try:
-        corrected, edits = _in_place(contract, arguments, wrong) or _accepted(
-            contract, *correct(contract, arguments, wrong), thorough=True
+        corrected, edits = _in_place(contract, moved, wrong) or _accepted(
+            contract, *correct(contract, moved, wrong), thorough=True
         )
     except KeyError:  # a value that is no JSON, from a caller in this process
         return None, []
+    edits = [*moves, *edits]
     if corrected is None or not edits:
         return None, []
     corrected = as_published(contract.shape, corrected)
@@ -274,14 +281,17 @@ def _correction(
 
 
 def _as_written(arguments: Json, body: bytes) -> Json:
-    """The arguments with numbers as they were written. Behind a dispatcher, the body has more than
-    these arguments, and some of them one level further down.
+    """The arguments with numbers as they were written. The body may have more than these arguments:
+    it is the whole request of our own server, and behind a dispatcher some of them are one level
+    further down.
     """
     whole, plain = read_as_written(body), jiter.from_json(body)
     if plain == arguments:
         return whole
-    levels = [(plain, whole)] if is_object(plain) else []
-    levels += [(each, whole[key]) for read, _ in levels for key, each in read.items()]
+    levels = [(plain, whole)]
+    for read, written in islice(levels, _MOST_LEVELS):
+        if is_object(read):
+            levels += [(each, written[key]) for key, each in read.items()]
     made: Json = {}
     for key, value in arguments.items():
         found = (

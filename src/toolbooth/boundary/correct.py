@@ -14,6 +14,7 @@ from typing import Any
 
 from toolbooth.boundary import key_paths, refusals, repairs
 from toolbooth.boundary.correction import MOST_SOUGHT, Budget, Correction, Hopeless
+from toolbooth.boundary.cures.meta_tools import gathered
 from toolbooth.boundary.cures.readings import NO_READING
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
@@ -187,7 +188,12 @@ def _object(
     for key, (sent_at, each) in strays.items():
         if not _place(form, made, key, each, sent_at, path, work):
             left[key] = (sent_at, each)
-    return made, left
+    moves = None if origin else gathered(form, made, left)
+    if moves is None:
+        return made, left
+    for edit in moves:
+        work.edit(edit)
+    return made, {}
 
 
 def _place(
@@ -202,7 +208,7 @@ def _place(
     """Find the place of one misplaced key at this level or below it."""
     if key in form.fields:
         return _set(form, made, key, value, origin, path, work)
-    inner = text_as_object(value, work.limits)
+    inner = text_as_object(value, work.limits) or key_paths.object_in_key(key, value, work.limits)
     if inner is not None and _place_object(form, made, key, inner, origin, path, work):
         return True
     steps = key_paths.steps_of(key) or key_paths.joined_steps(form, key)
@@ -241,12 +247,9 @@ def _place_object(
     flattened with a prefix.
     """
     name = _respelt(form, key, inner, work)
-    if (
-        name is not None
-        and form.fields[name].shape.objects
-        and _set(form, made, name, inner, origin, path, work)
-    ):
-        return True
+    near = refusals.near_object(key, form) if work.budget.may_compare(form) else None
+    if near is not None:
+        return name == near and _set(form, made, near, inner, origin, path, work)
     if _unwrap(form, made, inner, origin, path, work):
         return True
     # {"address": {"city": ...}} is sent as address_city.

@@ -1,5 +1,5 @@
 """Where a key belongs: paths that are written as keys (`address.city`, `address[city]`,
-`lines[0].sku`), and names that are declared further down.
+`lines[0].sku`), whole calls, and names that are declared further down.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from toolbooth.boundary import refusals
-from toolbooth.jsonvalue import JsonPath
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import Limits
+from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape import ObjectShape, Shape
 
 _STEPS = re.compile(r"[^.\[\]]+")
@@ -38,6 +40,13 @@ def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
         if steps := joined_steps(inner, rest):
             return (name, *steps)
     return ()
+
+
+def object_in_key(key: str, value: Any, limits: Limits) -> Json | None:
+    """The call that was written into a key, as JSON text, with null as its value
+    (docker/hub-feedback#2518).
+    """
+    return text_as_object(key, limits) if value is None and key[:1] == "{" else None
 
 
 def declared_path(form: ObjectShape, steps: Sequence[str]) -> JsonPath | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolbooth.boundary import key_paths, refusals
 from toolbooth.boundary.correction import MOST_EDITS
+from toolbooth.boundary.cures.meta_tools import arguments_of
 from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap
@@ -39,6 +40,9 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
     for made, form, key, value, path in slips:
         if key != first_key or form is not first_form or len(path) != len(first_path):
             return None
+        # Perhaps a misspelt object and no wrapper: `correct` finds out.
+        if is_object(value) and refusals.near_object(key, form) is not None:
+            return None
         fields = _meant(form, name, value, limits)
         if fields is None or not made.keys().isdisjoint(fields):
             return None
@@ -62,9 +66,9 @@ def is_beyond_correction(shape: Shape, slips: Sequence[Slip], limits: Limits) ->
 def _has_no_place(
     form: ObjectShape, key: str, value: Any, names: frozenset[str], limits: Limits
 ) -> bool:
-    if "." in key or "[" in key or recased(key) in _recased(names):
+    if "." in key or "[" in key or key[:1] == "{" or recased(key) in _recased(names):
         return False
-    if key_paths.joined_steps(form, key):
+    if key_paths.joined_steps(form, key) or arguments_of(form) is not None:
         return False
     is_slip = refusals.respelt(key, form, names) is not None
     return not is_slip and text_as_object(value, limits) is None

@@ -50,6 +50,17 @@ def _nearest(name: str, form: ObjectShape) -> str | None:
     return near_name(name, islice(form.fields, _MOST_COMPARED)) if match is None else match.name
 
 
+def near_object(name: str, form: ObjectShape) -> str | None:
+    """The declared name to mention, if an object may be sent for it. Then an object under this name
+    may be a misspelt one, and is no wrapper.
+    """
+    near = nearest(name, form)
+    if near is None:
+        return None
+    shape = form.fields[near].shape
+    return near if shape.opaque or shape.objects else None
+
+
 def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:
     """The declared name that a corrected call may use instead. `others`: all names of the tool."""
     return _respelt(name, form, others) if len(name) <= _MOST_COMPARED else None

@@ -13,10 +13,10 @@ from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.cures.scalars import is_thousands
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.boundary.refusals import is_uuid
-from toolbooth.boundary.repairs import admits
+from toolbooth.boundary.repairs import Unrepairable, admits
+from toolbooth.boundary.repairs import text as read_text
 from toolbooth.contract import Limits
-from toolbooth.jsonvalue import is_array, is_object
-from toolbooth.shape_check import fits
+from toolbooth.jsonvalue import Json, is_array, is_object
 
 _ITEM_KEYS = frozenset(("item", "items", "element", "elements", "list", "array", "value", "values"))
 """Names of the only key of an object that was sent for a list."""
@@ -30,6 +30,7 @@ _MOST_PARTS = 10_000
 _PAIRS = (("key", "value"), ("name", "value"))
 _FENCE = re.compile(r"```\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[\]}])")
+_CLOSING_TAG = re.compile(r"</[^\s<>]{1,80}\s*>")
 _LINE = re.compile(r"([^:\n]+): (.+)")
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _SEPARATORS = ",;\n"
@@ -47,7 +48,7 @@ def container_readings(place: Place, value: Any, limits: Limits) -> Iterator[Any
     if "array" in place.types and not is_array(value):
         yield from _lists(place, value, limits)
     if "object" in place.types and not is_object(value):
-        yield from _objects(place, value)
+        yield from _objects(place, value, limits)
 
 
 # --- lists --------------------------------------------------------------------------------------
@@ -60,8 +61,11 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
     if is_object(value):
         if list(value) == [str(index) for index in range(len(value))] and value:
             yield list(value.values())
-        if len(value) == 1 and _ITEM_KEYS.issuperset(value) and is_array(*value.values()):
-            yield next(iter(value.values()))
+        inner = next(iter(value.values())) if _is_item_key(value) else None
+        if is_array(inner):
+            yield inner
+        elif is_object(inner) and _is_lone_item(items, inner):
+            yield [inner]
     elif isinstance(value, str):
         yield from _separated(items, value, limits)
         if "string" in items.types:
@@ -72,13 +76,19 @@ def _lists(place: Place, value: Any, limits: Limits) -> Iterator[list[Any]]:
         yield [value]
 
 
+def _is_item_key(value: Json) -> bool:
+    return len(value) == 1 and _ITEM_KEYS.issuperset(value)
+
+
 def _is_lone_item(items: Place, value: Any) -> bool:
-    if not is_object(value):
+    if not is_object(value) or items.shape.opaque:
         return admits(items.shape, value)
-    try:
-        return fits(items.shape, value)
-    except ValueError:  # numbers kept as written, which the compiled check cannot read
-        return False
+    # Values that are wrong in it are cured by themselves.
+    forms = items.shape.objects
+    is_known = any(
+        form.additional is not None or value.keys() <= form.fields.keys() for form in forms
+    )
+    return is_known and bool(value)
 
 
 def _is_item(items: Place, value: str) -> bool:
@@ -126,7 +136,8 @@ def _separate(items: Place, part: str) -> Any:
 # --- objects ------------------------------------------------------------------------------------
 
 
-def _objects(place: Place, value: Any) -> Iterator[Any]:
+def _objects(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
+    yield from _only_field(place, value, limits)
     if not place.is_map_of_text():
         return
     if is_array(value):
@@ -139,6 +150,23 @@ def _objects(place: Place, value: Any) -> Iterator[Any]:
     made = {str(pair[0]).strip(): pair[1] for pair in pairs if pair is not None}
     if pairs and len(made) == len(pairs):
         yield made
+
+
+def _only_field(place: Place, value: Any, limits: Limits) -> Iterator[Any]:
+    """A scalar for an object that has one field and no other: `"web"` for `{"type": "web"}`
+    (cloudwego/eino-examples#118, microsoft/agent-framework#982).
+    """
+    [form] = place.shape.objects
+    if len(form.fields) != 1 or form.additional is not None or is_array(value) or value is None:
+        return
+    [(name, field)] = form.fields.items()
+    inner = Place(field.shape, place.root, (*place.path, name))
+    if isinstance(value, str) and "string" not in inner.types:
+        read = read_text(inner.shape, value, limits)
+        if not isinstance(read, Unrepairable):
+            yield {name: read[0]}
+    elif admits(inner.shape, value) and (not isinstance(value, str) or _is_item(inner, value)):
+        yield {name: value}
 
 
 def _pair_in_line(line: str) -> tuple[Any, Any] | None:
@@ -167,6 +195,7 @@ def _written(text: str, limits: Limits) -> Iterator[Any]:
     bare = fence[1].strip() if fence else bare
     if bare[:1] not in ("{", "[", "("):
         return
+    bare = _without_closing_tags(bare)
     found = _json(bare, limits)
     if found is None:
         found = _json(_TRAILING_COMMA.sub(r"\1", bare), limits)
@@ -174,6 +203,15 @@ def _written(text: str, limits: Limits) -> Iterator[Any]:
         found = _python(bare)
     if found is not None:
         yield found
+
+
+def _without_closing_tags(text: str) -> str:
+    """The text without the tags at its end, which close the call and not the value: `]</parameter>`
+    (anomalyco/opencode#1373).
+    """
+    while found := _CLOSING_TAG.fullmatch(text, text.rfind("</")):
+        text = text[: found.start()].rstrip()
+    return text
 
 
 def _json(text: str, limits: Limits) -> Any:

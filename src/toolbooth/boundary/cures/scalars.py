@@ -11,7 +11,7 @@ from jiter import LosslessFloat
 
 from toolbooth.boundary.cures.places import Place
 from toolbooth.boundary.repairs import admits
-from toolbooth.jsonvalue import is_array, recased, same_json, write_json
+from toolbooth.jsonvalue import Json, is_array, is_object, recased, same_json, write_json
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
@@ -24,6 +24,8 @@ def scalar_readings(place: Place, value: Any) -> Iterator[Any]:
     if is_array(value):
         if len(value) == 1 and "array" not in place.types and admits(place.shape, value[0]):
             yield value[0]
+    elif is_object(value):
+        yield from _items(place, value)
     elif place.shape.constants is not None:
         yield from _choices(place, value)
     elif "boolean" in place.types and not admits(place.shape, value):
@@ -39,6 +41,15 @@ def scalar_readings(place: Place, value: Any) -> Iterator[Any]:
 def is_thousands(value: Any) -> bool:
     """Whether text is a number with commas between the thousands, or several numbers."""
     return isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) is not None
+
+
+def _items(place: Place, value: Json) -> Iterator[Any]:
+    """`{"item": 14}`, which some clients make of an item of a list
+    (NousResearch/hermes-agent#99270). For text it may be the text of this JSON.
+    """
+    is_scalar = place.types.isdisjoint(("string", "object", "array"))
+    if is_scalar and value.keys() == {"item"} and admits(place.shape, value["item"]):
+        yield value["item"]
 
 
 def _booleans(value: Any) -> Iterator[bool]:

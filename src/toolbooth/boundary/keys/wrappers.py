@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from toolbooth.boundary.cures.meta_tools import is_spread
 from toolbooth.boundary.keys import messages
 from toolbooth.boundary.keys.messages import Contents
 from toolbooth.boundary.read import text_as_object
@@ -45,6 +46,8 @@ def undeclared_key(
     near = nearest(key, form) if form is not None and compares else None
     if inner is None:
         return "unknown-key", messages.unknown_field(key, near)
+    if form is not None and is_spread(form, key, beside):
+        return "unknown-key", messages.unknown_field(key, None)
     if form is not None and near is not None and form.fields[near].shape.objects:
         return "nested-wrapper", messages.misspelt_object(key, near)
     found = None if form is None else _contents(form, key, inner, beside)

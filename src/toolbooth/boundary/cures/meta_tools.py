@@ -1,0 +1,86 @@
+"""Tools that call other tools, `call_tool(name, arguments)`: arguments of the other tool that were
+sent beside `arguments` (NousResearch/hermes-agent#101004, 2026-09-02).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from toolbooth.errors import Edit, Move
+from toolbooth.jsonvalue import Json, JsonPath, is_object, recased
+from toolbooth.shape import JsonType, ObjectShape, Shape
+
+_ARGUMENTS = frozenset(
+    (
+        *("arguments", "args", "kwargs", "params", "parameters", "input"),
+        *("toolarguments", "toolargs", "toolparams", "toolparameters", "toolinput"),
+    )
+)
+"""Names of the field for the other tool's arguments, without case and separators."""
+
+_TOOL = frozenset(("name", "tool", "toolname", "function", "functionname", "action"))
+"""Names of the field that says which tool is called."""
+
+
+@lru_cache(maxsize=1024)
+def arguments_of(form: ObjectShape) -> str | None:
+    """The field for the arguments of another tool; None if the form is not that of such a tool."""
+    if form.additional is not None:
+        return None
+    found = [
+        name
+        for name in form.names
+        if recased(name) in _ARGUMENTS and _takes_any_key(form.fields[name].shape)
+    ]
+    names_a_tool = any(
+        recased(name) in _TOOL and form.fields[name].required and _is_text(form.fields[name].shape)
+        for name in form.names
+    )
+    return found[0] if len(found) == 1 and names_a_tool else None
+
+
+def _takes_any_key(shape: Shape) -> bool:
+    forms = shape.objects
+    return len(forms) == 1 and forms[0].additional is not None and not forms[0].fields
+
+
+def _is_text(shape: Shape) -> bool:
+    return shape.types == frozenset[JsonType](("string",))
+
+
+def is_spread(form: ObjectShape, key: str, beside: Json) -> bool:
+    """Whether an undeclared key of `beside` is an argument of another tool."""
+    name = arguments_of(form)
+    if name is None or recased(key) in _ARGUMENTS:
+        return False
+    others = [value for each, value in beside.items() if each not in form.fields]
+    return not _may_be_all(beside.get(name), others)
+
+
+def _may_be_all(arguments: Any, strays: Iterable[Any]) -> bool:
+    """Whether an object that was sent under an undeclared name may hold all arguments, because
+    none were sent where they belong.
+    """
+    return arguments is None and all(map(is_object, strays))
+
+
+def gathered(
+    form: ObjectShape, made: Json, strays: Mapping[str, tuple[JsonPath, Any]]
+) -> list[Edit] | None:
+    """Put what was sent beside the arguments of another tool among them, and return the edits; None
+    if it is not certain that it belongs there.
+    """
+    name = arguments_of(form)
+    # Under a name like this all arguments were sent, or so it seems: that is another mistake.
+    if name is None or not strays or any(recased(key) in _ARGUMENTS for key in strays):
+        return None
+    inner = made.get(name)
+    if _may_be_all(inner, (value for _, value in strays.values())):
+        return None
+    inner = Json() if inner is None else inner
+    if not is_object(inner) or not inner.keys().isdisjoint(strays):
+        return None
+    made[name] = {**inner, **{key: value for key, (_, value) in strays.items()}}
+    return [Move(origin, (name, key)) for key, (origin, _) in strays.items()]

@@ -1,0 +1,101 @@
+"""Where a required field is that was not sent: under a misspelt name in an open object, or together
+with the whole call in a declared object that takes any key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toolbooth.boundary import refusals
+from toolbooth.errors import Edit, Problem, Rename, Unwrap
+from toolbooth.jsonvalue import Json, JsonPath, is_object, look_up
+from toolbooth.key_patterns import matching_shapes
+from toolbooth.shape import ObjectShape, Shape
+
+_MOST_MISSING = 20
+"""If more fields are missing, they are not looked for."""
+
+
+def found_elsewhere(
+    root: Shape, arguments: Json, problems: Iterable[Problem]
+) -> tuple[Json, list[Edit]]:
+    """The arguments with the missing fields at their places, and the edits; as they were sent, if
+    one of these is nowhere.
+    """
+    missing = [each.path for each in problems if each.code == "missing" and each.path]
+    if not missing or len(missing) > _MOST_MISSING:
+        return arguments, []
+    inside = _inside_a_field(root, arguments, missing)
+    if inside is not None:
+        return inside
+    renamed: Any = arguments
+    edits: list[Edit] = []
+    for path in missing:
+        key = _misspelt(root, arguments, path)
+        if key is None:
+            return arguments, []
+        renamed = _renamed(renamed, path, key)
+        edits.append(Rename((*path[:-1], key), str(path[-1])))
+    return renamed, edits
+
+
+# --- a misspelt name ----------------------------------------------------------------------------
+
+
+def _misspelt(root: Shape, arguments: Json, path: JsonPath) -> str | None:
+    """The only further key of an open object that certainly means the field at this path."""
+    beside = look_up(arguments, path[:-1])
+    form = refusals.form_at(root, path[:-1], arguments)
+    if form is None or not is_object(beside):
+        return None
+    names = refusals.names_of_tool(root)
+    found: list[str] = []
+    for key in beside:
+        if key in form.fields or matching_shapes(form, key):
+            continue
+        match = refusals.respelt(key, form, names)
+        if match is not None and match.name == path[-1] and not match.by_number:
+            found.append(key)
+    return found[0] if len(found) == 1 else None
+
+
+def _renamed(value: Any, path: JsonPath, key: str) -> Any:
+    """The value with the field at the path, which was sent under this key."""
+    step, *rest = path
+    if not rest:
+        made: Json = {}
+        for each, item in value.items():
+            made[str(step) if each == key else each] = item
+        return made
+    if isinstance(step, int):
+        return [*value[:step], _renamed(value[step], tuple(rest), key), *value[step + 1 :]]
+    return {**value, step: _renamed(value[step], tuple(rest), key)}
+
+
+# --- the whole call in a field ------------------------------------------------------------------
+
+
+def _inside_a_field(
+    root: Shape, arguments: Json, missing: list[JsonPath]
+) -> tuple[Json, list[Edit]] | None:
+    """The call that was sent whole in one of its own fields: `{"params": {"url": …}}`."""
+    wanted = {path[0] for path in missing}
+    form = root.objects[0]
+    if any(len(path) > 1 for path in missing) or len(root.objects) > 1:
+        return None
+    for key, inner in arguments.items():
+        others = {name: each for name, each in arguments.items() if name != key}
+        if not is_object(inner) or not _takes_any_key(form, key):
+            continue
+        is_call = wanted <= inner.keys() <= form.fields.keys()
+        if is_call and others.keys().isdisjoint(inner):
+            return {**others, **inner}, [Unwrap((key,), ())]
+    return None
+
+
+def _takes_any_key(form: ObjectShape, key: str) -> bool:
+    declared = form.fields.get(key)
+    return declared is not None and any(
+        each.additional is not None and not each.fields for each in declared.shape.objects
+    )
