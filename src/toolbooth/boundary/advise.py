@@ -94,7 +94,8 @@ def _cured(
     if not moves and len(wrong) < len(problems):
         return None, []
     try:
-        corrected, edits = _in_place(contract, moved, wrong) or _accepted(
+        cured = None if moves else _in_place(contract, arguments, wrong)
+        corrected, edits = cured or _accepted(
             contract, *correct(contract, moved, wrong), thorough=True
         )
     except KeyError:  # a value that is no JSON, from a caller in this process
