@@ -62,6 +62,8 @@ class Objection:
     model_path: JsonPath
     kind: str
     message: str
+    context: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    """What the rule asks for, by Pydantic's names: `{"ge": 0}`."""
 
 
 UNREADABLE = "unreadable"
@@ -114,6 +116,10 @@ class Contract:
     """The cache of `schema`: a server that is only called never writes it."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
+    cached_examples: dict[JsonPath, str] = field(
+        init=False, default_factory=dict[JsonPath, str], repr=False, compare=False
+    )
+    """The cache of `boundary/values/example.py`, by path."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)

@@ -28,7 +28,9 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
             for key in error.kind.unexpected:
                 yield Objection(model_path=(*path, key), kind="extra_forbidden", message="")
         else:
-            yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
+            yield Objection(
+                model_path=path, kind=f"schema_{error.kind.name}", message=_sentence(error.kind)
+            )
 
 
 def _nearest(error: Any) -> list[Any]:

@@ -17,10 +17,10 @@ from toolbooth.boundary.mend import is_beyond_correction, mend
 from toolbooth.boundary.objections import IsExplained, WireLocation, problems_of
 from toolbooth.boundary.read import Reading, read_as_written
 from toolbooth.boundary.refusals import form_at, holds_secret
-from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
+from toolbooth.boundary.values.explain import explained
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
@@ -64,7 +64,7 @@ def invalid_values(
         edits=edits,
         more=more,
     )
-    return hide_secrets(refusal, contract.shape, arguments)
+    return explained(refusal, contract, arguments)
 
 
 def _cured(
@@ -126,7 +126,7 @@ def refusal_without_values(
         edits=edits,
         more=exam.more + len(problems[MOST_PROBLEMS:]),
     )
-    return hide_secrets(refusal, contract.shape, decoded)
+    return explained(refusal, contract, decoded)
 
 
 def refusal_of(
@@ -173,7 +173,7 @@ def refusal_of(
         edits=edits,
         more=exam.more,
     )
-    return hide_secrets(refusal, contract.shape, arguments)
+    return explained(refusal, contract, arguments)
 
 
 def _is_filled(problem: Problem, edits: list[Edit]) -> bool:

@@ -22,7 +22,7 @@ from toolbooth.jsonvalue import (
     near_name,
     same_json,
 )
-from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape, walk
+from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
 from toolbooth.spelling import Match, certain_match
 
 _MOST_COMPARED = 400
@@ -74,20 +74,28 @@ def is_name(value: str) -> bool:
 
 def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
     """The form of the object at a path, also behind an author's validator; None if unknown."""
+    found, _ = field_at(shape, path, arguments)
+    return None if found is None else _likely_form(found, look_up(arguments, path))
+
+
+def field_at(
+    shape: Shape | None, path: JsonPath, arguments: Any
+) -> tuple[Shape | None, Field | None]:
+    """The shape at a path, and the field if the path ends in a declared key; None if unknown."""
+    field: Field | None = None
     for end, step in enumerate(path):
         if shape is None:
-            return None
+            return None, None
+        field = None
         if isinstance(step, int):
             shape = item_shape(shape.arrays[0], step) if shape.arrays else None
-        else:
-            form = _likely_form(shape, look_up(arguments, path[:end]))
-            shape = None if form is None else _shape_under(form, step)
-    return None if shape is None else _likely_form(shape, look_up(arguments, path))
-
-
-def _shape_under(form: ObjectShape, key: str) -> Shape | None:
-    declared = form.fields.get(key)
-    return form.additional if declared is None else declared.shape
+            continue
+        form = _likely_form(shape, look_up(arguments, path[:end]))
+        if form is None:
+            return None, None
+        field = form.fields.get(step)
+        shape = form.additional if field is None else field.shape
+    return shape, field
 
 
 def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
