@@ -11,6 +11,7 @@ from typing import Any
 
 from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split
 from toolbooth.jsonvalue import (
+    JsonPath,
     listed,
     path_text,
     quoted,
@@ -88,9 +89,36 @@ def more_digits_than(most: int) -> str:
     return f"an integer has more than {most} digits"
 
 
-def not_json(reason: str) -> str:
-    """Bytes that are not JSON."""
-    return f"not valid JSON: {reason}"
+_NOT_JSON = (
+    ("EOF", "it ends too early"),
+    ("key must be a string", "a key must be text in double quotes"),
+    ("trailing comma", "a comma is followed by no value"),
+    ("trailing characters", "something follows the end of it"),
+    ("control character", "text contains a line break or another control character; escape it"),
+    ("unexpected end of hex escape", "an escape is half of a surrogate pair"),
+    ("invalid unicode code point", "bytes are not UTF-8"),
+    ("expected value", "a value is expected"),
+    ("expected ident", "a value is expected"),
+)
+"""How a parser's reasons begin, and what they mean."""
+
+
+def not_json(reason: str, word: str, path: JsonPath | None) -> str:
+    """Bytes that are not JSON: why, and where. `word`: what the parser has found there, if it is
+    known.
+    """
+    meant = next((said for start, said in _NOT_JSON if reason.startswith(start)), reason)
+    if word == "'":
+        meant = "text must be in double quotes"
+    elif word:
+        meant = f"{word} is not a JSON value"
+    return at_place("not valid JSON", f" {meant}", path)
+
+
+def at_place(message: str, detail: str, path: JsonPath | None) -> str:
+    """A message about text that cannot be read, and where in it."""
+    where = "" if path is None else f", at {path_text(path)}"
+    return f"{message}:{detail}{where}"
 
 
 # --- keys ---------------------------------------------------------------------------------------
@@ -161,8 +189,7 @@ def wants(shape: Shape) -> str:
 
 @lru_cache
 def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, uuid: bool) -> str:
-    if types != {"null"}:
-        types -= {"null"}
+    types = types - {"null"} or types
     if json_text:  # published as text, so text is what the agent is told to send
         return f"JSON text of {' or '.join(_TYPES[kind] for kind in sorted(types))}"
     kinds = sorted(types - ({"integer"} if "number" in types else set()))
