@@ -128,6 +128,8 @@ class Contract:
     """No parameter is injected or positional: the function is called with keywords as they are."""
     has_integers: bool = field(init=False, default=False)
     """There is an integer somewhere, so `5.0` must be read as 5 before validation."""
+    has_forms: bool = field(init=False, default=False)
+    """Some object may have one of several forms."""
     has_decimals: bool = field(init=False, default=False)
     """There is a Decimal somewhere, so every digit must be kept."""
     takes_text: bool = field(init=False, default=False)
@@ -156,6 +158,8 @@ class Contract:
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
         has_integers = any("integer" in shape.types for shape in checked)
         object.__setattr__(self, "has_integers", has_integers)
+        has_forms = any(len(shape.objects) > 1 for shape in checked)
+        object.__setattr__(self, "has_forms", has_forms)
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)
         top = [shape for form in forms for shape in shapes_in_object(form)]

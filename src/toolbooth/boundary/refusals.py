@@ -122,11 +122,18 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     """
     if len(forms) == 1:
         return list(forms)
-    tags = set[str].intersection(*map(_tags, forms))
-    sent = [tag for tag in tags if tag in value]
+    sent = [tag for tag in tags_of(forms) if tag in value]
     tagged = [form for form in forms if _has_tags(form, sent, value)]
     inside = names_inside(value)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+
+
+def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
+    """Those of the possible forms of which none is likelier than another."""
+    possible = possible_forms(forms, value)
+    inside = names_inside(value)
+    most = len(inside & possible[0].fields.keys())
+    return [form for form in possible if len(inside & form.fields.keys()) == most]
 
 
 def of_other_forms(
@@ -149,6 +156,11 @@ def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonP
         return problem
     message = messages.of_another_form(name, other.names)
     return Problem(code="unknown-key", path=problem.path, message=message)
+
+
+def tags_of(forms: Sequence[ObjectShape]) -> set[str]:
+    """The fields that tell the forms of a union apart: all forms have them, with fixed values."""
+    return set[str].intersection(*map(_tags, forms))
 
 
 def _tags(form: ObjectShape) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from toolbooth.boundary.cures.places import Place
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import JsonPath, write_json
+from toolbooth.pattern_text import text_matching
 from toolbooth.sample import given_values, sample_value
 from toolbooth.shape_check import fits, json_schema
 
@@ -54,6 +55,9 @@ def _values(contract: Contract, place: Place) -> Iterator[Any]:
     yield from given_values(schema)
     if place.types <= {"string", "null"} and schema.keys().isdisjoint(_TELLING):
         return
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and (matching := text_matching(pattern)) is not None:
+        yield matching
     yield sample_value(schema, contract.schema)
     yield sample_value(schema, contract.schema, by_type=True)
 

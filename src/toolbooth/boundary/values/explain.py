@@ -15,6 +15,7 @@ from toolbooth.boundary.refusals import field_at, form_at, nearest, possible_for
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.values import messages
 from toolbooth.boundary.values.blank_form import blank_form
+from toolbooth.boundary.values.branches import declared_by_forms, with_every_form
 from toolbooth.boundary.values.example import example_at
 from toolbooth.boundary.values.hints import hint
 from toolbooth.contract import Contract
@@ -30,8 +31,11 @@ def explained(error: ToolInputError, contract: Contract, arguments: Any) -> Tool
     """
     if error.corrected is None:
         problems = _with_advice(error, contract, arguments)
+        problems = with_every_form(problems, contract, arguments)
         if not error.edits:
             problems = _with_question(problems, contract, arguments)
+        if contract.has_forms and error.declared:
+            error = error.replaced(declared=declared_by_forms(error, contract, arguments))
         form = _form(error, contract, arguments)
         is_empty = arguments == {} and form is not None
         error = error.replaced(problems=problems, form=form, is_empty=is_empty)

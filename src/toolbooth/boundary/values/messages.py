@@ -5,15 +5,15 @@ for, an example of it, and what a wrong value may mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic_core.core_schema import ErrorType
 
-from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of
+from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, echo
 from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
-from toolbooth.jsonvalue import quoted, shorten, write_json
-from toolbooth.shape import Shape
+from toolbooth.jsonvalue import listed, quoted, shorten, write_json
+from toolbooth.shape import ObjectShape, Shape
 
 # --- what the author's validation says ----------------------------------------------------------
 
@@ -84,6 +84,9 @@ _CHOICES = ("enum", "literal_error")
 SCHEMA_RULE = "schema_"
 """How the kind of an objection begins that a JSON Schema has raised."""
 
+_MOST_FORMS = 8
+"""Forms of a union that are named."""
+
 _SHOWN = frozenset((*_TYPES, *_BOUNDS, *_LENGTHS, *_CHOICES)) - {"none_required", "url_scheme"}
 
 _PYDANTICS = frozenset(get_args(ErrorType))
@@ -115,7 +118,7 @@ def objection(said: Objection, shape: Shape | None = None) -> str:
     if kind in _CHOICES and shape is not None and shape.constants:
         return f"must be {choices(shape.constants)}"
     if kind.startswith("union_tag_"):
-        return _tagged(said, shape)
+        return _tagged(said)
     text = _limited(kind, said.context) or said.message
     for start in ("Value error, ", "Assertion failed, "):
         text = text.removeprefix(start)
@@ -146,24 +149,49 @@ _MISSING_TAG = re.compile(r"'([^']*)'")
 _WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
 
 
-def _tagged(said: Objection, shape: Shape | None) -> str:
-    """A union whose forms a tag tells apart: the tag, and its values."""
+def _tagged(said: Objection) -> str:
+    """A union whose forms a tag tells apart, if the forms are not known."""
     pattern = _WRONG_TAG if said.kind == "union_tag_invalid" else _MISSING_TAG
     found = pattern.search(said.message)
     tag = found.group(1) if found else "the tag"
-    values = tag_values(shape, tag)
-    if not values and said.kind == "union_tag_invalid":
-        values = said.message.rpartition("tags: ")[2]
-    if not values:
-        return f"must have {quoted(tag)}, which tells the forms apart"
-    return f"must have {quoted(tag)}: {values}"
+    if said.kind == "union_tag_invalid":
+        return f"must have one of {said.message.rpartition('tags: ')[2]} as {quoted(tag)}"
+    return f"must have {quoted(tag)}, which tells the forms apart"
 
 
-def tag_values(shape: Shape | None, tag: str) -> str:
-    """The values of a field that tells the forms of a union apart."""
-    forms = () if shape is None else shape.objects
-    tagged = [form.fields[tag].shape for form in forms if tag in form.fields]
-    return choices(tuple(each for found in tagged for each in found.constants or ()))
+def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
+    """A tag that was not sent, or has none of its values: each value, and the fields that it
+    needs.
+    """
+    start = "must be one of" if tag in sent else MISSING
+    return f"{start}: {_forms(forms, tag)}{_got(tag, sent)}"
+
+
+def forms_with_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
+    """The same, said of the object."""
+    return f"must have {quoted(tag)}: {_forms(forms, tag)}{_got(tag, sent)}"
+
+
+def _got(tag: str, sent: Mapping[str, Any]) -> str:
+    value = sent.get(tag)
+    return "" if value is None or isinstance(value, dict | list) else f"; got {echo(value)}"
+
+
+def _forms(forms: Sequence[ObjectShape], tag: str) -> str:
+    said = "; ".join(_form(form, tag) for form in forms[:_MOST_FORMS])
+    return f"{said}; or {len(forms) - _MOST_FORMS} others" if len(forms) > _MOST_FORMS else said
+
+
+def _form(form: ObjectShape, tag: str) -> str:
+    values = choices(form.fields[tag].shape.constants or ())
+    others = [name for name in form.names if name != tag and form.fields[name].required]
+    return f"{values} with {listed(tuple(others), 6)}" if others else values
+
+
+def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
+    """Required fields of which an object may have those of any form."""
+    forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
+    return f"one of these is required, but none was sent: {'; or '.join(forms)}"
 
 
 def plain_choices(constants: Iterable[Any]) -> str:
