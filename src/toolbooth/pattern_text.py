@@ -67,8 +67,7 @@ class _Reader:
         self.at = found.end()
         if self.rest in ("?", "+"):  # not greedy, or possessive
             self.take()
-        is_bound = found.group().startswith("{")
-        return max(int(found[1] or 0), 0 if found[3] == "0" else 1) if is_bound else 1
+        return max(1, int(found[1] or 0))
 
     def _part(self) -> str:
         sign = self.take()

@@ -211,7 +211,7 @@ def _problem(
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.model_path[-1:] == ("[key]",):
         said = value_messages.invalid_key(first)
-        return Problem(code="invalid", path=path, message=said, kind=first.kind)
+        return Problem(code="invalid", path=path, message=said, kind=f"key_{first.kind}")
     reasons = dict.fromkeys(value_messages.objection(each, shape) for _, each in objections)
     message = value_messages.no_form_fits(list(reasons))
     if found.group:

@@ -11,6 +11,7 @@ from toolbooth.errors import Declared
 from toolbooth.jsonvalue import (
     JsonPath,
     as_many_as_fit,
+    in_quotes,
     listed,
     listed_within,
     path_text,
@@ -144,10 +145,16 @@ def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> s
     room -= len(start) + len(controls) + 1
     if len(declared.line) <= room:
         return f"{start}{declared.line}.{controls}"
-    count = len(declared.types)
-    # A field whose type takes too much room, such as many choices, is listed by its name at least.
-    shown = as_many_as_fit(declared.parts(), room, count)
+    parts = [_required_or_name(name, words) for name, words in declared.types.items()]
+    shown = ", ".join(parts)
+    if len(shown) > room:
+        shown = as_many_as_fit(parts, room, len(parts))
     return f"{start}{shown or listed_within(tuple(declared.types), room)}.{controls}"
+
+
+def _required_or_name(name: str, words: str) -> str:
+    """Where there is not room for all types, only required fields have theirs."""
+    return f"{in_quotes(name)} ({words})" if words.endswith(REQUIRED) else in_quotes(name)
 
 
 def _controls(declared: Declared) -> str:

@@ -53,8 +53,8 @@ _WRITTEN = re.compile(
 
 @lru_cache(maxsize=1024)
 def blank_form(form: ObjectShape) -> Json:
-    """The required fields; if there are none, the first ones. Fields for the server are not in
-    it.
+    """The required fields; of an object in which none is required, the first ones. Fields for the
+    server are not in it.
     """
     return _object(form, 0)
 

@@ -25,6 +25,10 @@ from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
 
 
+_UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
+"""Problems of a caller who does not know the fields."""
+
+
 def explained(error: ToolInputError, contract: Contract, arguments: Any) -> ToolInputError:
     """The refusal with all of this, and without anything of a secret. A corrected call says enough,
     so nothing is added to it.
@@ -118,10 +122,16 @@ def _form(error: ToolInputError, contract: Contract, arguments: Any) -> Any:
     if error.edits or error.more or not is_object(arguments) or not contract.shape.objects:
         return None
     form = possible_forms(contract.shape.objects, arguments)[0]
+    codes = {each.code for each in error.problems}
+    # A value that was sent under its right name shows that the caller knows the fields.
+    if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
+        return None
     wrong = {each.path for each in error.problems}
     if any(_has_right(form, key, each, wrong) for key, each in arguments.items()):
         return None
-    return blank_form(form) or None
+    # Where nothing is required, the list of fields says as much.
+    needs_some = any(form.fields[name].required for name in form.names)
+    return blank_form(form) if needs_some else None
 
 
 def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
