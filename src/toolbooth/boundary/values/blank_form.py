@@ -47,7 +47,7 @@ _ESCAPED = b"\\u003"
 """How `<` and `>` begin where a client escapes them, as Go's encoder does."""
 
 _WRITTEN = re.compile(
-    b"(?:<|003[cC])(?:%s)(?:>|.003[eE])" % "|".join(each[1:-1] for each in _PLACEHOLDERS).encode()
+    b"(?:<|003[cC])(?:%s)(?:>|..003[eE])" % "|".join(each[1:-1] for each in _PLACEHOLDERS).encode()
 )
 
 
@@ -69,7 +69,7 @@ def _object(form: ObjectShape, depth: int) -> Json:
 
 
 def _value(shape: Shape, depth: int) -> Any:
-    if shape.opaque or shape.json_text or depth > _DEEPEST:
+    if shape.opaque or shape.json_text:
         return _TEXT if shape.json_text else _ANYTHING
     if shape.constants:
         return f"<{messages.plain_choices(shape.constants)}>"
@@ -78,6 +78,8 @@ def _value(shape: Shape, depth: int) -> Any:
     for kind, placeholder in _SCALARS.items():
         if kind in shape.types:
             return placeholder
+    if depth > _DEEPEST:
+        return _ANYTHING
     if shape.objects:
         return _object(shape.objects[0], depth)
     if not shape.arrays:

@@ -80,7 +80,7 @@ def _advice(contract: Contract, path: JsonPath, arguments: Any) -> Iterator[str]
         yield messages.example(example)
     if not required:
         yield messages.UNKNOWN
-    elif "null" in shape.types and field is not None:
+    elif "null" in shape.types and field is not None and not shape.opaque:
         yield messages.NULL_IF_UNKNOWN
 
 

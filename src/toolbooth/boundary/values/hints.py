@@ -36,6 +36,8 @@ _UNITS = {10: ("seconds", 1), 13: ("milliseconds", 1000)}
 def hint(place: Place, value: Any) -> str:
     """What the value may mean; empty if there is nothing to say."""
     types = place.types
+    if place.shape.opaque:
+        return ""
     if place.shape.temporal:
         return _nothing(place, value) or _date(place, value)
     if not isinstance(value, str):
