@@ -127,7 +127,7 @@ def test_a_refusal_is_shown_even_where_the_host_masks_errors():
     def tool(item: Annotated[Item, Unpack()]) -> str:
         return repr(item)
 
-    text = "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\""
+    text = "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\"; e.g. 2"
     assert call(plain_fastmcp(tool, mask_error_details=True), {"id": "x"}) == [(text, True)]
 
 
@@ -408,7 +408,7 @@ def test_python_values_that_the_authors_validation_refuses_raise_the_same_error(
     with pytest.raises(ToolInputError) as raised:
         tool(price=-1, since=date(2026, 1, 1))
     assert str(raised.value) == (
-        "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.price: must be greater than 0; got -1"
+        "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.price: must be greater than 0; got -1; e.g. 2"
     )
 
 

@@ -222,7 +222,7 @@ def test_the_refusal_is_the_one_that_is_given_without_a_validator(mode: str):
         plain, _ = call(Plain, body % sent)
         ours = guarded["_meta"]["toolbooth"]["problems"]
         assert ours == plain["_meta"]["toolbooth"]["problems"]
-        listed = 'Declared fields of $.it: "email", "age".'
+        listed = 'Declared fields of $.it: "email" (text, required), "age" (integer).'
         assert listed in guarded["content"][0]["text"]
         assert listed in plain["content"][0]["text"]
 

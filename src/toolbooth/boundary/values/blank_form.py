@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from toolbooth.boundary.refusals import tags_of
 from toolbooth.boundary.values import messages
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
@@ -81,11 +82,23 @@ def _value(shape: Shape, depth: int) -> Any:
     if depth > _DEEPEST:
         return _ANYTHING
     if shape.objects:
-        return _object(shape.objects[0], depth)
+        return _tags(shape) or _object(shape.objects[0], depth)
     if not shape.arrays:
         return _ANYTHING
     array = shape.arrays[0]
     return [_item(each, depth) for each in array.prefix or (array.items,)]
+
+
+def _tags(shape: Shape) -> Json:
+    """The fields that tell the forms of a union apart, with the values of all forms."""
+    if len(shape.objects) == 1:
+        return {}
+    made: Json = {}
+    for tag in sorted(tags_of(shape.objects)):
+        shapes = [form.fields[tag].shape for form in shape.objects]
+        values = [each for found in shapes for each in found.constants or ()]
+        made[tag] = f"<{messages.plain_choices(values)}>"
+    return made
 
 
 def _item(shape: Shape | None, depth: int) -> Any:

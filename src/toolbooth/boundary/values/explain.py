@@ -24,7 +24,6 @@ from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
 
-
 _UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
 """Problems of a caller who does not know the fields."""
 
@@ -40,9 +39,9 @@ def explained(error: ToolInputError, contract: Contract, arguments: Any) -> Tool
             problems = _with_question(problems, contract, arguments)
         if contract.has_forms and error.declared:
             error = error.replaced(declared=declared_by_forms(error, contract, arguments))
+        error = error.replaced(problems=problems)
         form = _form(error, contract, arguments)
-        is_empty = arguments == {} and form is not None
-        error = error.replaced(problems=problems, form=form, is_empty=is_empty)
+        error = error.replaced(form=form, is_empty=arguments == {} and form is not None)
     return hide_secrets(error, contract.shape, arguments)
 
 
