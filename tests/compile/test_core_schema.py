@@ -150,7 +150,7 @@ class Noted(BaseModel):
         pytest.param(
             Noted,
             b'{"it": 5}',
-            [("invalid", "$.it", "must be an object; got 5")],
+            [("invalid", "$.it", 'must be an object; got 5; e.g. {"size": 2}')],
             id="wrap-no-object",
         ),
     ],

@@ -45,7 +45,8 @@ def _example(contract: Contract, place: Place) -> str:
     for value in _values(contract, place):
         if _is_accepted(contract, place, value):
             text = write_json(value)
-            return text if len(text) <= _LONGEST else ""
+            # A refusal contains no URL that a reader may follow.
+            return text if len(text) <= _LONGEST and "://" not in text else ""
     return ""
 
 
