@@ -62,6 +62,12 @@ def gets(sent: str, text: str, *repairs: str) -> Call:
     return Call(sent=sent, result=result)
 
 
+NOTHING_ARRIVED = (
+    "No arguments arrived. Some clients drop all of them when one is empty text: "
+    "leave that one out."
+)
+
+
 def refused(
     sent: str,
     *problems: tuple[str, str, str],
@@ -69,22 +75,24 @@ def refused(
     within: str = "",
     edits: Iterable[str] = (),
     instead: Json_ | None = None,
+    form: Json_ | None = None,
 ) -> Call:
     """The tool is not called; each problem is its code, its path and what the agent reads;
-    `declared` has the type of each field.
+    `declared` has the type of each field, `form` its placeholder if no arguments were sent.
     """
     head = f"Refused: {len(problems)} problem{'s' * (len(problems) > 1)} in the arguments of 'tool'. Nothing was done."
     lines = [head, *(f"- {path}: {message}" for _, path, message in problems)]
     where = f" of {within}" if within else ""
-    lines += (
-        [f"Declared fields{where}: {', '.join(map(json.dumps, declared))}."] if declared else []
-    )
+    fields = ", ".join(f"{json.dumps(name)} ({words})" for name, words in declared.items())
+    lines += [f"Declared fields{where}: {fields}."] if declared else []
     lines += (
         [f"Send instead: {json.dumps(instead, separators=(',', ':'))}"]
         if instead is not None
         else []
     )
     lines += ["To correct it: " + "; ".join(edits) + "."] if edits and instead is None else []
+    if form is not None:
+        lines += [f"Form: {json.dumps(form)}", NOTHING_ARRIVED]
     data: Json_ = {
         "code": -32602,
         "problems": [
@@ -92,6 +100,7 @@ def refused(
         ],
     }
     data |= {"declared": {within or "$": dict(declared)}} if declared else {}
+    data |= {"form": form} if form is not None else {}
     data |= {"edits": list(edits)} if edits else {}
     data |= {"corrected": instead} if instead is not None else {}
     content = [{"type": "text", "text": "\n".join(lines)}]

@@ -42,9 +42,9 @@ class Order(BaseModel):
     ),
     refused(
         '{"sku": "abc", "count": 10, "size": "xl"}',
-        ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"abc\""),
-        ("invalid", "$.count", "must be less than or equal to 9; got 10"),
-        ("invalid", "$.size", "must be 's' or 'm'; got \"xl\""),
+        ("invalid", "$.sku", 'must match the pattern ^[A-Z]+$; got "abc"; e.g. "ABC"'),
+        ("invalid", "$.count", "must be at most 9; got 10; e.g. 1; leave it out if unknown"),
+        ("invalid", "$.size", 'must be "s" or "m"; got "xl"; leave it out if unknown'),
     ),
 )
 def constraints() -> Tool:
@@ -167,7 +167,7 @@ class Page(BaseModel, Generic[T]):
     gets('{"items": [1, 2], "first": 1}', "Page[int](items=[1, 2], first=1)"),
     refused(
         '{"items": ["x"], "first": 1}',
-        ("wrong-type", "$.items[0]", 'must be an integer, got text "x"'),
+        ("wrong-type", "$.items[0]", 'must be an integer, got text "x"; e.g. 2'),
     ),
 )
 def generic() -> Tool:
@@ -207,7 +207,12 @@ class Aliased(BaseModel):
     "alias, required",
     gets('{"itemId": 5}', "Aliased(item_id=5) sent=['item_id']"),
     gets('{"itemId": "5"}', "Aliased(item_id=5) sent=['item_id']", "scalar-text $.itemId"),
-    refused("{}", missing("itemId"), declared={"itemId": "integer, required"}),
+    refused(
+        "{}",
+        missing("itemId"),
+        declared={"itemId": "integer, required"},
+        form={"itemId": "<integer>"},
+    ),
     by_host(
         refused(
             '{"item_id": 5}',
@@ -367,7 +372,12 @@ class Derived(BaseModel):
     10,
     "default_factory with validated data",
     gets('{"base": "ABC"}', "Derived(base='ABC', slug='abc!') sent=['base']"),
-    refused("{}", missing("base"), declared={"base": "text, required", "slug": "text"}),
+    refused(
+        "{}",
+        missing("base"),
+        declared={"base": "text, required", "slug": "text"},
+        form={"base": "<text>"},
+    ),
 )
 def default_factory_with_data() -> Tool:
     def tool(item: Annotated[Derived, Unpack()]) -> str:
@@ -482,7 +492,7 @@ class Parcel(BaseModel):
     ),
     refused(
         '{"ship_weight": "x", "ship_address_city": "Ede"}',
-        ("wrong-type", "$.ship_weight", 'must be an integer, got text "x"'),
+        ("wrong-type", "$.ship_weight", 'must be an integer, got text "x"; e.g. 2'),
         missing("ship_address_street_line"),
     ),
 )

@@ -131,6 +131,7 @@ class Point:
         "{}",
         missing("x"),
         declared={"x": "integer, required", "y": "integer", "tags": "array of text"},
+        form={"x": "<integer>"},
     ),
 )
 @row(
@@ -161,7 +162,7 @@ class Spot:
     30,
     "pydantic dataclass",
     gets('{"X": 1}', "Spot(x=1, y=2)"),
-    refused('{"X": -1}', ("invalid", "$.X", "must be greater than or equal to 0; got -1")),
+    refused('{"X": -1}', ("invalid", "$.X", "must be at least 0; got -1; e.g. 2")),
 )
 def pydantic_dataclass_model() -> Tool:
     def tool(spot: Annotated[Spot, Unpack()]) -> str:
@@ -315,7 +316,7 @@ def async_callable_object() -> Tool:
     "async function",
     gets('{"sku": "A"}', "Order(sku='A', count=1, size='m')"),
     refused(
-        '{"sku": "a"}', ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"a\"")
+        '{"sku": "a"}', ("invalid", "$.sku", 'must match the pattern ^[A-Z]+$; got "a"; e.g. "ABC"')
     ),
 )
 def async_function() -> Tool:
@@ -336,10 +337,14 @@ class Buyer(BaseModel):
     refused(
         '{"note": 5, "sku": "abc", "count": "x", "to_email": "ann", "to_age": 3}',
         ("wrong-type", "$.note", "must be text, got an integer 5"),
-        ("wrong-type", "$.count", 'must be an integer, got text "x"'),
-        ("invalid", "$.sku", "String should match pattern '^[A-Z]+$'; got \"abc\""),
-        ("invalid", "$.to_email", "String should match pattern '@'; got \"ann\""),
-        ("invalid", "$.to_age", "must be greater than or equal to 18; got 3"),
+        (
+            "wrong-type",
+            "$.count",
+            'must be an integer, got text "x"; e.g. 1; leave it out if unknown',
+        ),
+        ("invalid", "$.sku", 'must match the pattern ^[A-Z]+$; got "abc"; e.g. "ABC"'),
+        ("invalid", "$.to_email", 'must match the pattern @; got "ann"; e.g. "@"'),
+        ("invalid", "$.to_age", "must be at least 18; got 3; e.g. 18"),
     ),
     refused(
         "{}",
@@ -347,6 +352,7 @@ class Buyer(BaseModel):
         missing("sku"),
         missing("to_email"),
         missing("to_age"),
+        form={"note": "<text>", "sku": "<text>", "to_email": "<text>", "to_age": "<integer>"},
         declared={
             "note": "text, required",
             "sku": "text, required",

@@ -129,8 +129,8 @@ class Strict(BaseModel):
     ),
     refused(
         '{"n": "5", "flag": "true"}',
-        ("wrong-type", "$.n", 'must be an integer, got text "5"'),
-        ("wrong-type", "$.flag", 'must be true or false, got text "true"'),
+        ("wrong-type", "$.n", 'must be an integer, got text "5"; send 5 if that is the number'),
+        ("wrong-type", "$.flag", 'must be true or false, got text "true"; leave it out if unknown'),
     ),
 )
 def strict() -> Tool:
@@ -151,7 +151,7 @@ class Tidy(BaseModel):
     gets('{"name": "  ANN  "}', "Tidy(name='ann')"),
     refused(
         '{"name": "Annabel"}',
-        ("invalid", "$.name", 'String should have at most 5 characters; got "Annabel"'),
+        ("invalid", "$.name", 'must have at most 5 characters; got "Annabel"; e.g. "text"'),
     ),
 )
 def text_settings() -> Tool:

@@ -127,7 +127,7 @@ def test_a_refusal_is_shown_even_where_the_host_masks_errors():
     def tool(item: Annotated[Item, Unpack()]) -> str:
         return repr(item)
 
-    text = "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\""
+    text = "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n- $.id: must be an integer, got text \"x\"; e.g. 2"
     assert call(plain_fastmcp(tool, mask_error_details=True), {"id": "x"}) == [(text, True)]
 
 

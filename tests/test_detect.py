@@ -33,7 +33,7 @@ BULK: dict[str, Any] = {
 WRAPPED = (
     '$.data: "data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
     'Send "email", "first_name" at the top level, not inside "data".\n'
-    'Declared fields: "email", "first_name", "notes".'
+    'Declared fields: "email" (text, required), "first_name" (text), "notes" (text).'
 )
 
 
@@ -83,7 +83,8 @@ def test_a_wrapper_beside_flat_fields_is_found():
 
 def test_a_wrapper_sent_as_json_text_is_found():
     found = detect_nested_wrapper({"data": '{"email": "a@b.c", "first_name": "Agent"}'}, CONTACT)
-    assert found == WRAPPED.replace("a nested object.", "a nested object as JSON text.")
+    told = WRAPPED.replace("a nested object.", "a nested object as JSON text.")
+    assert found == told.replace("REST-style wrapper", "wrapper")
 
 
 def test_a_wrapper_one_level_down_is_found_behind_a_reference():
@@ -92,7 +93,7 @@ def test_a_wrapper_one_level_down_is_found_behind_a_reference():
     ) == (
         '$.objects[1].body: "body" is not a declared field and its value is a nested object. '
         'Likely cause: a wrapper. Send "email" directly in $.objects[1], not inside "body".\n'
-        'Declared fields of $.objects[1]: "email", "first_name", "notes".'
+        'Declared fields of $.objects[1]: "email" (text, required), "first_name" (text), "notes" (text).'
     )
 
 
@@ -113,7 +114,7 @@ def test_a_reference_that_leads_nowhere_declares_its_key_all_the_same():
     assert detect_nested_wrapper({"data": {"name": "hq-1"}}, schema) == (
         '$.data: "data" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
         'Send "name" at the top level, not inside "data".\n'
-        'Declared fields: "site", "name".'
+        'Declared fields: "site" (anything), "name" (text).'
     )
 
 

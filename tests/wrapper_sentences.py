@@ -22,9 +22,11 @@ def wrapper(
     """The sentence about the wrapper `key`, which is in the object at the path `inside`."""
     level = f"directly in {inside}" if inside else "at the top level"
     said = [
-        f'"{key}" is not a declared field and its value is a nested object{" as JSON text" * as_text}.',
-        f"Likely cause: a {'REST-style ' * (not inside)}wrapper.",
+        f'"{key}" is not a declared field and its value is a nested object{" as JSON text" * as_text}.'
     ]
+    # Without a field that belongs here, it is an unknown field rather than a wrapper.
+    if send or conflicting or sent or similar or content:
+        said.append(f"Likely cause: a {'REST-style ' * (not inside and not as_text)}wrapper.")
     if send:
         said.append(f'Send {quoted(send)} {level}, not inside "{key}".')
     for name in conflicting:

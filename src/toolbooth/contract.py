@@ -69,6 +69,8 @@ class Objection:
     model_path: JsonPath
     kind: str
     message: str
+    context: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    """What the rule asks for, by Pydantic's names: `{"ge": 0}`."""
 
 
 UNREADABLE = "unreadable"
@@ -127,6 +129,10 @@ class Contract:
     """The cache of `schema`: a server that is only called never writes it."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
+    cached_examples: dict[JsonPath, str] = field(
+        init=False, default_factory=dict[JsonPath, str], repr=False, compare=False
+    )
+    """The cache of `boundary/values/example.py`, by path."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)
@@ -135,6 +141,8 @@ class Contract:
     """No parameter is injected or positional: the function is called with keywords as they are."""
     has_integers: bool = field(init=False, default=False)
     """There is an integer somewhere, so `5.0` must be read as 5 before validation."""
+    has_forms: bool = field(init=False, default=False)
+    """Some object may have one of several forms."""
     has_decimals: bool = field(init=False, default=False)
     """There is a Decimal somewhere, so every digit must be kept."""
     has_recursive_unions: bool = field(init=False, default=False)
@@ -165,6 +173,8 @@ class Contract:
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
         has_integers = any("integer" in shape.types for shape in checked)
         object.__setattr__(self, "has_integers", has_integers)
+        has_forms = any(len(shape.objects) > 1 for shape in checked)
+        object.__setattr__(self, "has_forms", has_forms)
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)
         object.__setattr__(self, "has_recursive_unions", has_recursive_unions(self.shape))

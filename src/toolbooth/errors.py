@@ -8,11 +8,11 @@ ToolError        the tool's own: its text is shown to the agent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from toolbooth.jsonvalue import JsonPath, path_text
+from toolbooth.jsonvalue import JsonPath, in_quotes, path_text
 
 INVALID_PARAMS = -32602
 """The JSON-RPC code of every refusal, as a tool result or as a JSON-RPC error."""
@@ -137,6 +137,16 @@ class Declared:
     """What each field takes, in words, by name. The required ones come first, and say so."""
     controls: tuple[str, ...] = ()
     """Arguments for the server, which may be sent there too: `help`."""
+    line: str = field(init=False, compare=False, repr=False)
+    """Each field with its type, as one line."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "line", ", ".join(self.parts()))
+
+    def parts(self) -> Iterator[str]:
+        """Each field with its type."""
+        for name, words in self.types.items():
+            yield f"{in_quotes(name)} ({words})"
 
 
 class ContractError(TypeError):
@@ -156,8 +166,10 @@ class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
     `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
-    are the steps to it; `declared` has the fields of each object concerned, by path; `more` counts
-    problems that are not listed; `untouched` is False if code with side effects may have run.
+    are the steps to it; `form` is what a call looks like, with placeholders for values, if nothing
+    in this one was right; `declared` has the fields of each object concerned, by path; `repairs`
+    has the code and the path of each repair that was made; `more` counts problems that are not
+    listed; `untouched` is False if code with side effects may have run.
     Nothing changes an error once it is made: `moved`, `under` and `replaced` return new ones.
     """
 
@@ -169,6 +181,9 @@ class ToolInputError(ValueError):
         declared: Mapping[JsonPath, Declared] | None = None,
         corrected: Mapping[str, Any] | None = None,
         edits: Iterable[Edit] = (),
+        form: Mapping[str, Any] | None = None,
+        repairs: Iterable[tuple[str, JsonPath]] = (),
+        is_empty: bool = False,
         more: int = 0,
         untouched: bool = True,
     ) -> None:
@@ -179,6 +194,10 @@ class ToolInputError(ValueError):
         self.untouched = untouched
         self.corrected = corrected
         self.edits = tuple(edits)
+        self.form = form
+        self.repairs = tuple(repairs)
+        self.is_empty = is_empty
+        """No arguments were sent, and some are required."""
         super().__init__(self.problems)
 
     def __str__(self) -> str:
@@ -192,6 +211,9 @@ class ToolInputError(ValueError):
             "declared": self.declared,
             "corrected": self.corrected,
             "edits": self.edits,
+            "form": self.form,
+            "repairs": self.repairs,
+            "is_empty": self.is_empty,
             "more": self.more,
             "untouched": self.untouched,
         }
@@ -202,7 +224,8 @@ class ToolInputError(ValueError):
         problems = [replace(each, path=where(each.path)) for each in self.problems]
         declared = {where(path): each for path, each in self.declared.items()}
         edits = [each.moved(where) for each in self.edits]
-        return self.replaced(problems=problems, declared=declared, edits=edits)
+        repairs = [(code, where(path)) for code, path in self.repairs]
+        return self.replaced(problems=problems, declared=declared, edits=edits, repairs=repairs)
 
     def under(self, prefix: JsonPath) -> ToolInputError:
         """A copy for arguments that are one part of an outer call."""

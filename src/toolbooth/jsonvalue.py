@@ -191,24 +191,30 @@ def listed_within(names: tuple[str, ...], room: int) -> str:
     whole = _listed_whole(names)
     if len(whole) <= room:
         return whole
-    room -= len(f" and {len(names)} more")
+    shown = as_many_as_fit(map(in_quotes, names), room, len(names))
+    return shown or f"{len(names)} names that are too long to list"
+
+
+def as_many_as_fit(texts: Iterable[str], room: int, count: int) -> str:
+    """As many of the texts as there is room for, each whole, and how many of the `count` are left
+    out; empty if there is not room for one.
+    """
+    room -= len(f" and {count} more")
     shown: list[str] = []
-    for name in names:
-        text = _in_quotes(name)
+    for text in texts:
         if len(text) + 2 <= room:
             shown.append(text)
             room -= len(text) + 2
-    if not shown:
-        return f"{len(names)} names that are too long to list"
-    return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+    return f"{', '.join(shown)} and {count - len(shown)} more" if shown else ""
 
 
 @lru_cache(maxsize=1024)  # declared names, which repeat
 def _listed_whole(names: tuple[str, ...]) -> str:
-    return ", ".join(map(_in_quotes, names))
+    return ", ".join(map(in_quotes, names))
 
 
-def _in_quotes(name: str) -> str:
+def in_quotes(name: str) -> str:
+    """A key in JSON quotes, however long it is."""
     return f'"{name}"' if name.isidentifier() else write_json(name)
 
 

@@ -23,7 +23,7 @@ _TEXTS = {
     "date": "2026-11-15",
     "date-time": "2026-11-15T09:30:00Z",
     "time": "09:30:00Z",
-    "duration": "P1D",
+    "duration": "PT5M",
     "uuid": "0c2d8bd6-7a3c-4c57-9d3f-6f0f5c1a2b3d",
     "email": "ann@example.org",
     "uri": "https://example.org/",
@@ -114,6 +114,12 @@ def _given(schema: Schema, depth: int) -> Iterator[Any]:
     given = [schema[key] for key in _GIVEN if key in schema]
     yield [each for each in given if depth > _FILLED or each not in _EMPTY]
     yield _in_text(schema)
+
+
+def given_values(schema: Schema) -> Iterator[Any]:
+    """The values that an author wrote as examples, the best first; not what is empty."""
+    for values in _given(schema, 0):
+        yield from (each for each in values or () if each not in _EMPTY)
 
 
 def _fixed(schema: Schema) -> Iterator[Any]:

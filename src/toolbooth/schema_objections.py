@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from toolbooth.contract import Objection
-from toolbooth.jsonvalue import is_array
+from toolbooth.jsonvalue import is_array, write_json
 
 
 def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> Iterable[Objection]:
@@ -28,7 +28,9 @@ def schema_objections(errors: Iterable[Any], ignored: Collection[str] = ()) -> I
             for key in error.kind.unexpected:
                 yield Objection(model_path=(*path, key), kind="extra_forbidden", message="")
         else:
-            yield Objection(model_path=path, kind="invalid", message=_sentence(error.kind))
+            yield Objection(
+                model_path=path, kind=f"schema_{error.kind.name}", message=_sentence(error.kind)
+            )
 
 
 def _nearest(error: Any) -> list[Any]:
@@ -51,9 +53,25 @@ def _sentence(kind: Any) -> str:
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
-    if is_array(value):
-        value = ", ".join(map(repr, value))
+    if kind.name == "type":
+        value = " or ".join(_TYPES.get(each, each) for each in value)
+    elif is_array(value):
+        value = ", ".join(map(write_json, value))
+    elif kind.name == "const":
+        value = write_json(value)
+    elif value == 1:
+        wording = wording.removesuffix("s")
     return wording.format(value)
+
+
+_TYPES = {
+    "string": "text",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+}
 
 
 _WORDING = {
@@ -67,8 +85,8 @@ _WORDING = {
     "minItems": ("must have at least {} items", "limit"),
     "maxItems": ("must have at most {} items", "limit"),
     "pattern": ("must match the pattern {}", "pattern"),
-    "format": ("must be a valid {}", "format"),
+    "format": ("must be text of the format {}", "format"),
     "enum": ("must be one of {}", "options"),
-    "const": ("must be {!r}", "expected_value"),
-    "type": ("must be of type {}", "types"),
+    "const": ("must be {}", "expected_value"),
+    "type": ("must be {}", "types"),
 }

@@ -18,6 +18,9 @@ from toolbooth.jsonvalue import JsonPath
 
 JsonType = Literal["null", "boolean", "integer", "number", "string", "object", "array"]
 
+Temporal = Literal["", "date", "date-time", "time", "duration", "any"]
+"""Text of which kind of time; "": none; "any": of several kinds."""
+
 EVERY_TYPE: frozenset[JsonType] = frozenset(
     ("null", "boolean", "integer", "number", "string", "object", "array")
 )
@@ -61,7 +64,7 @@ class Shape:
     """Behind an author's validator: an integer is declared there, and no other number."""
     behind: frozenset[JsonType] = frozenset()
     """Behind an author's validator: the types that are declared there; empty if any."""
-    temporal: bool = False
+    temporal: Temporal = ""
     """Text of a date or time: a bare number is a guess even as text."""
     json_text: bool = False
     """JSON text is declared here, so reading it is not a repair."""

@@ -1,7 +1,6 @@
 """The advice about a wrapper and the declared fields, wherever a call can arrive."""
 
 import asyncio
-import json
 from typing import Any
 
 import fastmcp
@@ -135,7 +134,7 @@ def test_every_host_gives_the_same_advice_and_the_same_fields(host: str, case: s
     problem = data["problems"][0]
     assert (problem["code"], problem["message"]) == ("nested-wrapper", told)
     assert list(data["declared"][path].items()) == list(fields.items())
-    names = ", ".join(map(json.dumps, fields))
+    names = ", ".join(f'"{name}" ({words})' for name, words in fields.items())
     where = "" if path == "$" else f" of {path}"
     lines = result["content"][0]["text"].splitlines()
     assert f"- {problem['path']}: {told}" in lines

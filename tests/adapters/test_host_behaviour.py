@@ -71,7 +71,7 @@ def sent(server: Any, name: str, **arguments: Any) -> CallToolResult:
 HOSTS = pytest.mark.parametrize("host", ["fastmcp", "mcp_sdk"])
 WRONG = {"customer": "Ann", "lines": [{"sku": "A", "quantity": "many"}], "note": "PRIVATE"}
 TEXT = """Refused: 2 problems in the arguments of 'place'. Nothing was done.
-- $.lines[0].quantity: must be an integer, got text "many"
+- $.lines[0].quantity: must be an integer, got text "many"; e.g. 1; leave it out if unknown
 - $.note: there is no field "note\""""
 
 

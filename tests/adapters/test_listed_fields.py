@@ -260,8 +260,8 @@ def test_a_hand_set_enum_is_listed_and_enforced_whenever_it_is_set(host, change,
     assert listed["colour"]["enum"] == ["red", "blue"]
     assert [each.content[0].text.splitlines()[-1] for each in results] == [
         "2 red",
-        "- $.colour: must be one of 'red', 'blue'; got \"green\"",
-        "- $.colour: must be text, got an integer 5",
+        '- $.colour: must be one of "red", "blue"; got "green"; e.g. "red"',
+        '- $.colour: must be text, got an integer 5; e.g. "red"',
     ]
 
 

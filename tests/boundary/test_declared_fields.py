@@ -63,7 +63,7 @@ def test_every_field_has_its_type_in_words_and_required_ones_come_first():
         ("price", "number, required"),
         ("whole", "number, required"),
         ("on", "true or false, required"),
-        ("day", "date or time as ISO 8601 text, required"),
+        ("day", "ISO 8601 date, required"),
         ("place", "object, required"),
         ("tags", "array of text, required"),
         ("grid", "array of arrays, required"),
@@ -109,8 +109,8 @@ def test_items_with_the_same_fields_are_listed_once_and_other_objects_by_themsel
         "$.place": {"city": "text, required"},
     }
     assert result["content"][0]["text"].splitlines()[-2:] == [
-        'Declared fields of $.lines[1]: "sku".',
-        'Declared fields of $.place: "city".',
+        'Declared fields of $.lines[1]: "sku" (text, required).',
+        'Declared fields of $.place: "city" (text, required).',
     ]
 
 
@@ -122,7 +122,7 @@ def test_the_servers_own_arguments_are_on_a_line_of_their_own():
     result = handle_bytes(contract, b'{"data": {"email": "a"}}')
     assert result["_meta"]["toolbooth"]["declared"] == {"$": {"email": "text, required"}}
     assert result["content"][0]["text"].splitlines()[2:] == [
-        'Declared fields: "email".',
+        'Declared fields: "email" (text, required).',
         'The server also takes: "help", "verify".',
         'Send instead: {"email":"a"}',
     ]
@@ -243,7 +243,9 @@ def check_line(line: str, data: dict[str, Any], fields: list[str], most: int) ->
     path = "$.inner" if " of $.inner: " in line else "$"
     listed = line.partition(": ")[2]
     left = MORE.search(listed)
-    shown = json.loads(f"[{MORE.sub('', listed).removesuffix('.')}]")
+    names = MORE.sub("", listed).removesuffix(".").replace('" (integer)', '"')
+    names = names.replace('" (object)', '"')
+    shown = json.loads(f"[{names}]")
     assert set(shown) <= data["declared"][path].keys()
     assert len(shown) + int(left[1] if left else 0) == len(data["declared"][path])
 
@@ -257,6 +259,7 @@ def test_the_text_uses_its_characters(count, length):
     text = handle_bytes(contract, b'{"zq": "a"}')["content"][0]["text"]
     if MORE.search(text):
         assert len(text) > 1_500 - (length + 4) - 20
+        assert '" (integer)' not in text
     else:
         assert all(f'"{name}"' in text for name in properties)
 
@@ -266,8 +269,8 @@ def test_the_fields_of_a_tool_with_thirty_are_all_in_the_text():
     schema = {"type": "object", "properties": properties, "required": ["first_name_29"]}
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")
     text = handle_bytes(contract, b'{"data": {"first_name_29": "a"}}')["content"][0]["text"]
-    rest = ", ".join(f'"first_name_{n}"' for n in range(29))
-    assert text.splitlines()[2] == f'Declared fields: "first_name_29", {rest}.'
+    rest = ", ".join(f'"first_name_{n}" (text)' for n in range(29))
+    assert text.splitlines()[2] == f'Declared fields: "first_name_29" (text, required), {rest}.'
 
 
 class Row(BaseModel):

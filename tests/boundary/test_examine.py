@@ -121,8 +121,8 @@ def test_the_text_null_is_no_integer_where_null_is_not_taken():
     def tool(ids: list[int], count: int): ...
 
     assert outcome(tool, b'{"ids": ["null"], "count": "null"}') == [
-        ("wrong-type", "$.ids[0]", 'must be an integer, got text "null"'),
-        ("wrong-type", "$.count", 'must be an integer, got text "null"'),
+        ("wrong-type", "$.ids[0]", 'must be an integer, got text "null"; e.g. 2'),
+        ("wrong-type", "$.count", 'must be an integer, got text "null"; e.g. 2'),
     ]
 
 

@@ -319,7 +319,7 @@ REFUSED = {
 TOLD = (
     "Refused: 1 problem in the arguments of 'create'. Nothing was done.\n"
     f"- $.data: {WRAPPER.message}\n"
-    'Declared fields: "email", "address".\n'
+    'Declared fields: "email" (text, required), "address" (object or null).\n'
     'Send instead: {"email":"a@b.c"}'
 )
 
@@ -370,13 +370,13 @@ def test_what_the_authors_validation_refuses_is_told_in_the_same_form(handle):
     def tool(count: Annotated[int, Field(gt=0)]) -> None:
         raise AssertionError("called with an invalid value")
 
-    message = "must be greater than 0; got -1"
+    message = "must be greater than 0; got -1; e.g. 2"
     assert handle(compile_function(tool), {"count": -1}) == {
         "content": [
             {
                 "type": "text",
                 "text": "Refused: 1 problem in the arguments of 'tool'. Nothing was done.\n"
-                "- $.count: must be greater than 0; got -1",
+                f"- $.count: {message}",
             }
         ],
         "isError": True,

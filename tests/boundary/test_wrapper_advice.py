@@ -181,7 +181,7 @@ def test_the_advice_names_the_fields_inside_as_they_are(schema, arguments, told)
 
 def test_detect_gives_the_facts_in_order_and_every_field_however_many():
     schema = {"type": "object", "properties": {f"first_name_{n}": {} for n in range(300)}}
-    names = ", ".join(f'"first_name_{n}"' for n in range(300))
+    names = ", ".join(f'"first_name_{n}" (anything)' for n in range(300))
     assert detect_nested_wrapper({"data": {"first_name_7": "A"}}, schema) == (
         f"$.data: {wrapper('data', send=['first_name_7'])}.\nDeclared fields: {names}."
     )
@@ -261,9 +261,8 @@ def test_if_the_declared_fields_are_not_known_none_is_named():
     contract = compile_json_schema(schema, lambda arguments: "called", name="tool")
     result = handle_bytes(contract, b'{"data": {"a": 1}}')
     (problem,) = result["_meta"]["toolbooth"]["problems"]
-    start = wrapper("data").removesuffix('Leave "data" out')
-    advice = 'Send its fields at the top level, not inside "data"'
-    assert problem["message"] == f"{start}{advice}"
+    told = wrapper("data", send=["a"]).replace('Send "a"', "Send its fields")
+    assert problem["message"] == told
 
 
 # --- random tools and calls ---------------------------------------------------------------------

@@ -231,10 +231,10 @@ def test_a_refused_dispatcher_call_comes_with_the_call_to_send_instead(sent, pro
         assert registry.dispatch("customers", corrected)["isError"] is False
 
 
-def test_a_refusal_of_a_sub_tool_names_the_sub_tool():
+def test_a_refusal_of_a_sub_tool_names_the_dispatcher_and_the_action():
     result = customers().dispatch("customers", {"action": "create", "nickname": "A"})
     assert result["content"][0]["text"].startswith(
-        "Refused: 2 problems in the arguments of 'create_customer'."
+        "Refused: 2 problems in the arguments of 'customers: create'."
     )
 
 

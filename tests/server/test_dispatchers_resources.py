@@ -526,7 +526,9 @@ def test_a_class_gives_its_dispatcher_a_name():
 
 def test_help_names_what_can_be_asked():
     told = crm().dispatch("crm", {"action": "help", "topic": "contacts"})["content"][0]["text"]
-    assert told.splitlines()[-1] == 'Declared fields: "resource", "action", "params", "page".'
+    assert told.splitlines()[-1] == (
+        'Declared fields: "resource" (text), "action" (text), "params" (object), "page" (integer).'
+    )
 
 
 def test_actions_that_are_no_map_are_a_mistake():

@@ -96,10 +96,10 @@ def test_what_stands_beside_help_is_not_called_and_the_answer_says_so():
 @pytest.mark.parametrize("data", [{"count": 5}, '{"count": 5}'], ids=["object", "json-text"])
 def test_help_says_that_a_wrapper_beside_it_was_ignored_and_how_to_send_its_fields(data):
     result = called("order", {"help": True, "sku": "tea", "data": data})
-    as_text = " as JSON text" if isinstance(data, str) else ""
+    as_text, style = (" as JSON text", "") if isinstance(data, str) else ("", "REST-style ")
     advice = (
         f'"data" is not a declared field and its value is a nested object{as_text}. Likely cause: '
-        'a REST-style wrapper. Send "count" at the top level, not inside "data"'
+        f'a {style}wrapper. Send "count" at the top level, not inside "data"'
     )
     said = {
         "called": 'nothing: help was asked for, so "data" was ignored',

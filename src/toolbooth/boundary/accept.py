@@ -28,6 +28,7 @@ from toolbooth.boundary.read import (
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.swallowed import NO_TAGS, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
+from toolbooth.boundary.values.blank_form import has_placeholders, placeholder_problems
 from toolbooth.contract import Contract, InvalidValues
 from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Json
@@ -37,6 +38,10 @@ Accepted = tuple[Any, list[Remark]]
 
 _LESS_THAN, _BACKSLASH = b"<\\"
 """Without these bytes, no text of a call contains a tag: a tag needs the sign, or its escape."""
+
+
+_MOST_REPAIRS = 20
+"""Repairs that a refusal reports."""
 
 
 def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> Accepted:
@@ -59,12 +64,14 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     value, delicate, body = reading
     if contract.has_recursive_unions and is_costly(contract, value):
         return _long_way(contract, reading, None, costly=True)  # the validation comes last
+    has_signs = _LESS_THAN in body or _BACKSLASH in body
+    if has_signs and has_placeholders(body):
+        return _long_way(contract, reading, None)
     # The short way. The long way starts again from the beginning.
     if type(value) is dict and not delicate:
         arguments: Json = reading[0]
         notes: list[Remark] = []
-        may_have_tags = contract.takes_text and (_LESS_THAN in body or _BACKSLASH in body)
-        if may_have_tags and has_tags(arguments):
+        if has_signs and contract.takes_text and has_tags(arguments):
             tags = look_for_tags(contract.shape, arguments, arguments)
             if tags.problems:
                 return _long_way(contract, reading, None)
@@ -106,19 +113,33 @@ def _long_way(
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
     if repairs or exam.repairs:
         costly = is_costly(contract, decoded)
+    made = [*repairs, *exam.repairs]
     tags = NO_TAGS
     if _LESS_THAN in body or _BACKSLASH in body:
         tags = look_for_tags(contract.shape, value, decoded)
+        if not tags.problems and has_placeholders(body):
+            tags = tags._replace(problems=placeholder_problems(contract.shape, value))
         if tags.problems:
-            raise refusal_without_values(contract, decoded, exam, tags) from None
+            refusal = refusal_without_values(contract, decoded, exam, tags)
+            raise _after_repairs(refusal, made) from None
     if exam.problems:
         if costly:
-            raise refusal_of_examination(contract, decoded, exam) from None
-        raise refusal_of(contract, (value, delicate, body), decoded, exam, earlier) from None
+            refusal = refusal_of_examination(contract, decoded, exam)
+        else:
+            refusal = refusal_of(contract, (value, delicate, body), decoded, exam, earlier)
+        raise _after_repairs(refusal, made) from None
     try:
-        return values_of(contract, decoded), [*repairs, *exam.repairs, *tags.notes]
+        return values_of(contract, decoded), [*made, *tags.notes]
     except InvalidValues as error:
-        raise invalid_values(contract, error, decoded) from None
+        raise _after_repairs(invalid_values(contract, error, decoded), made) from None
+
+
+def _after_repairs(refusal: ToolInputError, repairs: list[Remark]) -> ToolInputError:
+    """The refusal of a call in which something was repaired as well."""
+    if not repairs:
+        return refusal
+    made = [(each.code, each.path) for each in repairs[:_MOST_REPAIRS]]
+    return refusal.replaced(repairs=made)
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Remark]]:

@@ -26,6 +26,7 @@ from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.boundary.swallowed import Tags, has_tags, look_for_tags
 from toolbooth.boundary.trial import as_published, problems_with
 from toolbooth.boundary.validate import values_of
+from toolbooth.boundary.values.explain import explained
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import (
     Declared,
@@ -80,7 +81,7 @@ def invalid_values(
         edits=edits,
         more=more,
     )
-    return hide_secrets(refusal, contract.shape, arguments)
+    return explained(refusal, contract, arguments)
 
 
 def _cured(
@@ -147,7 +148,7 @@ def refusal_without_values(
         edits=edits,
         more=exam.more + len(problems[MOST_PROBLEMS:]),
     )
-    return hide_secrets(refusal, contract.shape, decoded)
+    return explained(refusal, contract, decoded)
 
 
 def refusal_of_examination(contract: Contract, decoded: Any, exam: Examination) -> ToolInputError:
@@ -203,7 +204,7 @@ def refusal_of(
         edits=edits,
         more=exam.more,
     )
-    return hide_secrets(refusal, contract.shape, arguments)
+    return explained(refusal, contract, arguments)
 
 
 def _is_filled(problem: Problem, edits: list[Edit]) -> bool:

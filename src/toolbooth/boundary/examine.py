@@ -52,7 +52,7 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     if isinstance(value, float | jiter.LosslessFloat):
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
     if shape.temporal and isinstance(value, str) and refusals.is_number_text(value):
-        exam.refuse("wrong-type", path, messages.number_for_time(value))
+        exam.refuse("wrong-type", path, messages.number_for_time(shape, value))
     if shape.named_by and isinstance(value, str) and value and not refusals.is_uuid(value):
         _refuse_text(shape, value, path, exam, repairs.WRONG_TYPE)
     return value

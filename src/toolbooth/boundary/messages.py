@@ -5,23 +5,20 @@ that cannot be sent. Those about undeclared keys are in `keys/messages.py`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
-from pydantic_core.core_schema import ErrorType
-
-from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
 from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split
 from toolbooth.jsonvalue import (
+    JsonPath,
     listed,
     path_text,
     quoted,
     shorten,
     write_json,
 )
-from toolbooth.shape import ArrayShape, JsonType, Shape, json_type
+from toolbooth.shape import ArrayShape, JsonType, Shape, Temporal, json_type
 
 ECHO = 80
 """At most this many characters of a value are echoed."""
@@ -36,7 +33,21 @@ _TYPES = {
     "null": "null",
 }
 
+_TIMES: dict[Temporal, str] = {
+    "date": "a date",
+    "date-time": "a date and time",
+    "time": "a time",
+    "duration": "a duration",
+    "any": "a date or time",
+}
+
+_MOST_CHOICES = 20
+"""Choices that are named."""
+
 MISSING = "is required, but was not sent"
+UNREADABLE_VALUE = "its value could not be read"
+"""The author's code raised an exception."""
+
 NOT_AN_OBJECT = "the arguments must be one JSON object"
 SECRET = "is not accepted as it is; nothing of a secret is shown"
 AMBIGUOUS = "can be read in more than one way; send every value in its own JSON type"
@@ -86,9 +97,36 @@ def more_digits_than(most: int) -> str:
     return f"an integer has more than {most} digits"
 
 
-def not_json(reason: str) -> str:
-    """Bytes that are not JSON."""
-    return f"not valid JSON: {reason}"
+_NOT_JSON = (
+    ("EOF", "it ends too early"),
+    ("key must be a string", "a key must be text in double quotes"),
+    ("trailing comma", "a comma is followed by no value"),
+    ("trailing characters", "something follows the end of it"),
+    ("control character", "text contains a line break or another control character; escape it"),
+    ("unexpected end of hex escape", "an escape is half of a surrogate pair"),
+    ("invalid unicode code point", "bytes are not UTF-8"),
+    ("expected value", "a value is expected"),
+    ("expected ident", "a value is expected"),
+)
+"""How a parser's reasons begin, and what they mean."""
+
+
+def not_json(reason: str, word: str, path: JsonPath | None) -> str:
+    """Bytes that are not JSON: why, and where. `word`: what the parser has found there, if it is
+    known.
+    """
+    meant = next((said for start, said in _NOT_JSON if reason.startswith(start)), reason)
+    if word == "'":
+        meant = "text must be in double quotes"
+    elif word:
+        meant = f"{word} is not a JSON value"
+    return at_place("not valid JSON", f" {meant}", path)
+
+
+def at_place(message: str, detail: str, path: JsonPath | None) -> str:
+    """A message about text that cannot be read, and where in it."""
+    where = "" if path is None else f", at {path_text(path)}"
+    return f"{message}:{detail}{where}"
 
 
 # --- keys ---------------------------------------------------------------------------------------
@@ -150,29 +188,43 @@ def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
 
 
 def wants(shape: Shape) -> str:
-    """The declared types in words."""
+    """The declared types in words. Null is not named: it is what a value is thrown away with."""
+    if shape.constants and not shape.objects and not shape.arrays:
+        return choices(shape.constants)
     uuid = bool(shape.named_by)
     return _wants(shape.types, temporal=shape.temporal, json_text=shape.json_text, uuid=uuid)
 
 
 @lru_cache
-def _wants(types: frozenset[JsonType], *, temporal: bool, json_text: bool, uuid: bool) -> str:
+def _wants(types: frozenset[JsonType], *, temporal: Temporal, json_text: bool, uuid: bool) -> str:
+    types = types - {"null"} or types
     if json_text:  # published as text, so text is what the agent is told to send
-        kinds = sorted(types - {"null"})
-        asked = f"JSON text of {' or '.join(_TYPES[kind] for kind in kinds)}"
-        return f"{asked} or null" if "null" in types else asked
+        return f"JSON text of {' or '.join(_TYPES[kind] for kind in sorted(types))}"
     kinds = sorted(types - ({"integer"} if "number" in types else set()))
     names = dict(_TYPES)
     if temporal:
-        names["string"] = "a date or time as ISO 8601 text"
+        names["string"] = f"{_TIMES[temporal]} as ISO 8601 text"
     if uuid:
         names["string"] = "a UUID"
     return " or ".join(names[kind] for kind in kinds) or "nothing"
 
 
-def number_for_time(value: str) -> str:
+def choices(constants: Iterable[Any]) -> str:
+    """The only values that are accepted; a long list ends with a count of the others."""
+    values = [each for each in dict.fromkeys(map(write_json, constants)) if each != "null"]
+    if len(values) > _MOST_CHOICES:
+        return f"{', '.join(values[:_MOST_CHOICES])} or {len(values) - _MOST_CHOICES} others"
+    return " or ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))
+
+
+def count_of(count: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def number_for_time(shape: Shape, value: str) -> str:
     """A bare number where a date or time is declared: seconds or milliseconds would be a guess."""
-    return f"must be a date or time as ISO 8601 text, got the number {echo(value)}"
+    return f"must be {wants(shape)}, got the number {echo(value)}"
 
 
 def unreadable_text(reason: str, *, single_quotes: bool) -> str:
@@ -181,93 +233,7 @@ def unreadable_text(reason: str, *, single_quotes: bool) -> str:
     return f"holds text that cannot be read as JSON ({reason}{hint})"
 
 
-# --- what the author's validation says ----------------------------------------------------------
-
-UNREADABLE_VALUE = "its value could not be read"
-"""The author's code raised an exception."""
-
-_AN_OBJECT = "must be an object"
-_AN_ARRAY = "must be an array"
-_NOT_TAKEN = "is not of a form that is taken here"
-_IN_JSON_TERMS = {
-    "dict_type": _AN_OBJECT,
-    "mapping_type": _AN_OBJECT,
-    "model_type": _AN_OBJECT,
-    "model_attributes_type": _AN_OBJECT,
-    "dataclass_type": _AN_OBJECT,
-    "arguments_type": _AN_OBJECT,
-    "list_type": _AN_ARRAY,
-    "tuple_type": _AN_ARRAY,
-    "set_type": _AN_ARRAY,
-    "frozen_set_type": _AN_ARRAY,
-    "iterable_type": _AN_ARRAY,
-    "missing": MISSING,
-    UNREADABLE: UNREADABLE_VALUE,
-    UNREADABLE_DEFAULT: "its value could not be read from the default; send a value",
-    "none_required": "must be null",
-    "is_instance_of": _NOT_TAKEN,
-    "is_subclass_of": _NOT_TAKEN,
-    "callable_type": _NOT_TAKEN,
-}
-"""Errors that would name Python types, or have no words of their own."""
-
-_PYDANTICS = frozenset(get_args(ErrorType))
-"""The errors that Pydantic words itself; an author's own words are left alone."""
-
-_VOCABULARY = (
-    ("Input should be", "must be"),
-    ("Input should", "must"),
-    ("Input is", "is"),
-    ("a valid string", "text"),
-    ("datetime", "date and time"),
-    ("timedelta", "duration"),
-    ("dictionary", "object"),
-    ("Dictionary", "Object"),
-    ("List should", "Array should"),
-    ("NamedTuple should", "Array should"),
-    ("Tuple should", "Array should"),
-    ("Set should", "Array should"),
-    ("deque", "array"),
-)
-
-_MISSING_TAG = re.compile(r"'([^']*)'")
-_WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
-
-
-def objection(said: Objection) -> str:
-    """One objection of the author's validation, without Python's vocabulary."""
-    if said.kind in _IN_JSON_TERMS:
-        return _IN_JSON_TERMS[said.kind]
-    text = said.message
-    if said.kind == "union_tag_not_found":
-        return f'must have "{_tag(_MISSING_TAG, text)}", which tells the forms apart'
-    if said.kind == "union_tag_invalid":
-        tags = text.rpartition("tags: ")[2]
-        return f'must have one of {tags} as "{_tag(_WRONG_TAG, text)}"'
-    for start in ("Value error, ", "Assertion failed, "):
-        if text.startswith(start):
-            return text.removeprefix(start)
-    if said.kind in _PYDANTICS:
-        for python, ours in _VOCABULARY:
-            text = text.replace(python, ours)
-    return text
-
-
-def _tag(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found.group(1) if found else "the tag"
-
-
-def invalid_key(said: Objection) -> str:
-    """An objection to a key of an open object."""
-    return f"as a key: {objection(said)}"
-
-
-def no_form_fits(reasons: list[str]) -> str:
-    """What every branch of a union said."""
-    if len(reasons) == 1:
-        return reasons[0]
-    return "fits none of the accepted forms: " + "; ".join(reasons[:4])
+# --- what the author's validation says; more of it is in `values/messages.py` ---------------------
 
 
 def of_group(message: str, keys: tuple[str, ...]) -> str:
@@ -291,6 +257,11 @@ def head(count: int, tool: str, *, untouched: bool) -> str:
     return f"Refused: {count} {noun} in the arguments{owner}.{done}"
 
 
+def same_in_rows(message: str, count: int, others: Iterable[str]) -> str:
+    """A mistake that was made in several items of an array: how often, and where first."""
+    return f"{message} (the same {count} times, also at {', '.join(others)})"
+
+
 def more_problems(count: int) -> str:
     """Problems that are not listed."""
     return f"- and {count} more"
@@ -299,6 +270,22 @@ def more_problems(count: int) -> str:
 def send_instead(call: bytes) -> str:
     """The corrected call."""
     return f"Send instead: {call.decode()}"
+
+
+def form(call: str) -> str:
+    """What a call looks like, with placeholders for its values."""
+    return f"Form: {call}"
+
+
+NOTHING_ARRIVED = (
+    "No arguments arrived. Some clients drop all of them when one is empty text: "
+    "leave that one out."
+)
+
+
+def repaired(repairs: Iterable[tuple[str, str]]) -> str:
+    """What was understood although it was not sent as declared: the code and the path of each."""
+    return f"Accepted with a repair: {', '.join(f'{path} ({code})' for code, path in repairs)}."
 
 
 def left_out(edits: Iterable[LeaveOut]) -> str:

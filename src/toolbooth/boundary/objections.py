@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.read import text_as_object
+from toolbooth.boundary.values import messages as value_messages
 from toolbooth.contract import DEFAULT_LIMITS, InvalidValues, Objection
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import JsonPath, look_up
@@ -219,10 +220,10 @@ def _problem(
     if first.kind in _OUR_CODES:
         return Problem(code=_OUR_CODES[first.kind], path=path, message=first.message)
     if first.model_path[-1:] == ("[key]",):
-        said = messages.invalid_key(first)
-        return Problem(code="invalid", path=path, message=said, kind=first.kind)
-    reasons = dict.fromkeys(messages.objection(objection) for _, objection in objections)
-    message = messages.no_form_fits(list(reasons))
+        said = value_messages.invalid_key(first)
+        return Problem(code="invalid", path=path, message=said, kind=f"key_{first.kind}")
+    reasons = dict.fromkeys(value_messages.objection(each, shape) for _, each in objections)
+    message = value_messages.no_form_fits(list(reasons))
     if found.group:
         message = messages.of_group(message, found.group)
     hidden = shape is None or shape.has_secret or sent is None or isinstance(sent, dict | list)

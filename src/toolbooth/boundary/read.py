@@ -15,6 +15,7 @@ from typing import Any
 from jiter import from_json
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.fault_place import fault_place
 from toolbooth.contract import DEFAULT_LIMITS, Limits
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, is_array, is_object
@@ -37,6 +38,9 @@ number has 15 digits up to the end of the zeros or nines behind its point.
 _POINTED = re.compile(rb"\.0+(?:[\s,\]}]|$)")
 """The end of a whole number with a point. It begins with what is rare, so that a search is quick.
 """
+
+_WORD = re.compile(rb"NaN|-?Infinity|None|True|False|undefined|'")
+"""What other languages write, and JSON does not have."""
 
 _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
     ("Detected duplicate key", "duplicate-key", messages.DUPLICATE_KEY),
@@ -87,7 +91,7 @@ def read_json(
         else:
             value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise _unreadable(str(error)) from None
+        raise _unreadable(str(error), body) from None
     if limits.lowered:
         _check_lowered(value, body, limits)
     return value, delicate, body
@@ -165,12 +169,23 @@ def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
     return (_DELICATE if exact else _ROUNDED).search(body) is not None
 
 
-def _unreadable(reason: str) -> Unreadable:
+def _unreadable(said: str, body: bytes) -> Unreadable:
+    """What a parser's error means, and where in the arguments it was raised."""
+    reason, _, place = said.rpartition(" at line ")
+    line, column = map(int, place.split(" column "))
+    path = fault_place(body, line, column)
     for start, code, message in _REASONS:
         if reason.startswith(start):
-            key = reason.removeprefix(start) if code == "duplicate-key" else ""
-            return Unreadable(code, f"{message}:{key}" if key else message)
-    return Unreadable("not-json", messages.not_json(reason))
+            found = messages.at_place(message, reason.removeprefix(start), path)
+            return Unreadable(code, found if code == "duplicate-key" else message)
+    return Unreadable("not-json", messages.not_json(reason, _word_at(body, line, column), path))
+
+
+def _word_at(body: bytes, line: int, column: int) -> str:
+    """The word at which a parser stopped, if it is known: others may be part of a secret."""
+    rest = body.split(b"\n", line)[line - 1][max(0, column - 1) :]
+    found = _WORD.match(rest)
+    return found.group().decode() if found else ""
 
 
 def _depth(value: Any) -> int:

@@ -23,7 +23,7 @@ from toolbooth.jsonvalue import (
     near_name,
     same_json,
 )
-from toolbooth.shape import NUMBER_AS_TEXT, ObjectShape, Shape, item_shape, walk
+from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
 from toolbooth.spelling import Match, certain_match
 
 _MOST_COMPARED = 400
@@ -89,20 +89,28 @@ def is_name(value: str) -> bool:
 
 def form_at(shape: Shape | None, path: JsonPath, arguments: Any) -> ObjectShape | None:
     """The form of the object at a path, also behind an author's validator; None if unknown."""
+    found, _ = field_at(shape, path, arguments)
+    return None if found is None else _likely_form(found, look_up(arguments, path))
+
+
+def field_at(
+    shape: Shape | None, path: JsonPath, arguments: Any
+) -> tuple[Shape | None, Field | None]:
+    """The shape at a path, and the field if the path ends in a declared key; None if unknown."""
+    field: Field | None = None
     for end, step in enumerate(path):
         if shape is None:
-            return None
+            return None, None
+        field = None
         if isinstance(step, int):
             shape = item_shape(shape.arrays[0], step) if shape.arrays else None
-        else:
-            form = _likely_form(shape, look_up(arguments, path[:end]))
-            shape = None if form is None else _shape_under(form, step)
-    return None if shape is None else _likely_form(shape, look_up(arguments, path))
-
-
-def _shape_under(form: ObjectShape, key: str) -> Shape | None:
-    declared = form.fields.get(key)
-    return form.additional if declared is None else declared.shape
+            continue
+        form = _likely_form(shape, look_up(arguments, path[:end]))
+        if form is None:
+            return None, None
+        field = form.fields.get(step)
+        shape = form.additional if field is None else field.shape
+    return shape, field
 
 
 def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
@@ -130,10 +138,18 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     """
     if len(forms) == 1:
         return list(forms)
-    sent = [tag for tag in _common_tags(tuple(forms)) if tag in value]
+    sent = [tag for tag in tags_of(forms) if tag in value]
     tagged = [form for form in forms if _has_tags(form, sent, value)]
     inside = names_inside(value, _LEVELS_OF_A_FORM)
     return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+
+
+def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
+    """Those of the possible forms of which none is likelier than another."""
+    possible = possible_forms(forms, value)
+    inside = names_inside(value)
+    most = len(inside & possible[0].fields.keys())
+    return [form for form in possible if len(inside & form.fields.keys()) == most]
 
 
 def of_other_forms(
@@ -158,9 +174,13 @@ def _of_another_form(forms: Sequence[ObjectShape], problem: Problem, path: JsonP
     return Problem(code="unknown-key", path=problem.path, message=message)
 
 
+def tags_of(forms: Sequence[ObjectShape]) -> frozenset[str]:
+    """The fields that tell the forms of a union apart: all forms have them, with fixed values."""
+    return _common_tags(tuple(forms))
+
+
 @lru_cache(maxsize=1024)
 def _common_tags(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
-    """The fields with fixed values that all forms have."""
     return frozenset[str].intersection(*map(frozenset, map(_tags, forms)))
 
 

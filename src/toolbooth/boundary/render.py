@@ -15,6 +15,7 @@ from toolbooth.boundary import messages
 from toolbooth.boundary.keys.messages import REQUIRED, declared_fields
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.boundary.serialize import SameKey, as_json, checked_json
+from toolbooth.boundary.values.messages import can_be_shown
 from toolbooth.content import Audio, Image, Resource, Text
 from toolbooth.contract import Limits
 from toolbooth.errors import (
@@ -27,7 +28,7 @@ from toolbooth.errors import (
     ToolError,
     ToolInputError,
 )
-from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten
+from toolbooth.jsonvalue import Json, JsonPath, is_array, path_text, shorten, write_json
 
 logger = logging.getLogger("toolbooth")
 
@@ -39,6 +40,9 @@ _LINE = 600
 
 _FIELDS = 300
 """Characters that the problems leave to the declared fields, however many problems there are."""
+
+_MOST_REPAIRS = 5
+"""Repairs that the text names."""
 
 _LEAST_FIELDS = 100
 """Characters for the declared fields of one object: with less, they are not listed."""
@@ -189,6 +193,10 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     objects = _objects(error.declared)
     if objects:
         data["declared"] = {path: each.types for path, each in objects}
+    if error.form is not None:
+        data["form"] = error.form
+    if error.repairs:
+        data["repairs"] = [{"code": code, "path": path_text(path)} for code, path in error.repairs]
     if error.edits:
         data["edits"] = [messages.edit_text(edit) for edit in error.edits]
     call = b""
@@ -227,7 +235,7 @@ def _refusal_text(
     """
     count = len(problems) + error.more
     head = messages.head(count, error.tool, untouched=error.untouched)
-    lines = [_line(each["path"], each["message"]) for each in problems]
+    lines = _lines(error.problems, problems)
     if not error.more and len(call) < most:
         fields = [declared_fields(path, each) for path, each in objects]
         whole = "\n".join([head, *lines, *fields, *_remedy(error, call, most, most // 2)])
@@ -240,6 +248,33 @@ def _refusal_text(
     shown = _lines_that_fit(lines, room - (_FIELDS if objects else 0), error.more)
     room -= sum(len(line) + 1 for line in shown)
     return shorten("\n".join([head, *shown, *_field_lines(objects, room), *remedy]), most)
+
+
+def _lines(problems: Sequence[Problem], data: list[dict[str, str]]) -> list[str]:
+    """A line for each problem; the same mistake in several items of an array has one line."""
+    if len(problems) == 1:
+        return [_line(data[0]["path"], data[0]["message"])]
+    places: dict[tuple[Any, ...], list[dict[str, str]]] = {}
+    for problem, each in zip(problems, data, strict=True):
+        places.setdefault(_mistake(problem), []).append(each)
+    lines: list[str] = []
+    for first, *others in places.values():
+        message = first["message"]
+        if others:
+            also = [shorten(each["path"], 80) for each in others[:2]]
+            message = messages.same_in_rows(message, len(others) + 1, also)
+        lines.append(_line(first["path"], message))
+    return lines
+
+
+def _mistake(problem: Problem) -> tuple[Any, ...]:
+    """What is the same for one mistake that was made in several items of an array: all but the
+    index, and the value in the message. An author's own words are what was wrong.
+    """
+    place = tuple(step for step in problem.path if isinstance(step, str))
+    is_ours = problem.code != "invalid" or can_be_shown(problem.kind)
+    words = "" if is_ours else problem.message
+    return (problem.code, place, len(problem.path), problem.kind, words)
 
 
 def _line(path: str, message: str) -> str:
@@ -280,7 +315,16 @@ def _remedy(error: ToolInputError, call: bytes, room: int, most: int) -> list[st
         lines.append(messages.send_instead(call))
         if sum(map(len, lines)) < room:
             return lines
-    return [shorten(_steps(error), most)] if error.edits else []
+    lines = [shorten(_steps(error), most)] if error.edits else []
+    if error.form is not None:
+        form = messages.form(write_json(error.form))
+        lines += [form] if len(form) <= most else []
+    if error.repairs:
+        made = [(code, path_text(path)) for code, path in error.repairs[:_MOST_REPAIRS]]
+        lines.append(shorten(messages.repaired(made), most // 2))
+    if error.is_empty:
+        lines.append(messages.NOTHING_ARRIVED)
+    return lines
 
 
 def _steps(error: ToolInputError) -> str:

@@ -12,6 +12,7 @@ import orjson
 from pydantic_core import SchemaValidator, ValidationError
 
 from toolbooth.boundary import messages
+from toolbooth.boundary.values import messages as value_messages
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import is_array, is_object, look_up, write_json
@@ -108,7 +109,7 @@ def _problem(said: Objection, arguments: Any) -> Problem:
     if said.kind == "missing":
         return Problem(code="missing", path=path, message=messages.MISSING)
     sent = look_up(arguments, path)
-    message = messages.objection(said)
+    message = value_messages.objection(said)
     if sent is not None and not isinstance(sent, dict | list):
         message = messages.with_value(message, sent)
     return Problem(code="invalid", path=path, message=message, kind=said.kind)

@@ -22,7 +22,7 @@ from toolbooth.jsonvalue import NoSuchPart, Schema, is_array, is_mapping
 from toolbooth.markers import VERBATIM_KEYWORD
 from toolbooth.references import References
 from toolbooth.schema_objections import schema_objections
-from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape
+from toolbooth.shape import EVERY_TYPE, ArrayShape, Field, JsonType, ObjectShape, Shape, Temporal
 from toolbooth.shape_check import json_schema
 
 _OBJECT_KEYS = (
@@ -42,7 +42,12 @@ _CONDITIONAL = frozenset((*_BRANCHES, *_DEPENDENT))
 _APPLICATORS = frozenset((*_REFERENCES, *_IN_PLACE, *_CONDITIONAL, "allOf"))
 _ASSERTIONS = frozenset((*_OBJECT_KEYS, *_ARRAY_KEYS, "type", "enum", "const"))
 _ANY_OBJECT = ObjectShape(additional=free_shape())
-_TIME_FORMATS = ("date", "date-time", "time", "duration")
+_TIME_FORMATS: dict[Any, Temporal] = {
+    "date": "date",
+    "date-time": "date-time",
+    "time": "time",
+    "duration": "duration",
+}
 
 
 def compile_json_schema(
@@ -206,7 +211,7 @@ class _SchemaReader:
         if values and all(isinstance(each, str | int | float | None) for each in values):
             made.constants = tuple(values)
         made.secret = schema.get("format") == "password"
-        made.temporal = schema.get("format") in _TIME_FORMATS
+        made.temporal = _TIME_FORMATS.get(str(schema.get("format")), "")
         made.decimal = schema.get("format") == "decimal"
         if made.opaque:
             others = schema.get("unevaluatedProperties")

@@ -83,7 +83,8 @@ class SchemaShapes(Shapes):
         if "array" not in shape.types:
             shape.arrays = ()
         shape.secret = any(part.secret for part in parts)
-        shape.temporal = any(part.temporal for part in parts)
+        for part in parts:
+            shape.temporal = shape.temporal or part.temporal
         shape.decimal = any(part.decimal for part in parts)
 
     def _objects_of_both(

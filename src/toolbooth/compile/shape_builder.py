@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import (
     EVERY_TYPE,
     ArrayShape,
     JsonType,
     ObjectShape,
     Shape,
+    Temporal,
     is_integer_only,
     shapes_above,
     walk,
@@ -109,9 +112,18 @@ class Shapes:
 
 def _mark_secrets(root: Shape) -> None:
     """Mark the shapes that are a secret, or have one below them."""
+    forms = [form for shape in walk(root) for form in shape.objects]
+    for each in (field for form in forms for field in form.fields.values()):
+        if is_secret_name(each.name) and _is_free_text(each.shape):
+            # Other fields may share the shape, so it is not changed itself.
+            each.shape = replace(each.shape, secret=True)
     with_secret = shapes_above(root, lambda shape: shape.secret)
     for shape in walk(root):
         shape.has_secret = id(shape) in with_secret
+
+
+def _is_free_text(shape: Shape) -> bool:
+    return "string" in shape.types and shape.constants is None and not shape.secret
 
 
 def fill_either(shape: Shape, choices: list[Shape]) -> None:
@@ -130,9 +142,17 @@ def fill_either(shape: Shape, choices: list[Shape]) -> None:
     shape.secret = any(choice.secret for choice in choices)
     shape.decimal = any(choice.decimal for choice in choices)
     shape.integral = any(choice.integral for choice in choices)
-    shape.temporal = bool(texts) and all(choice.temporal for choice in texts)
+    shape.temporal = _temporal(texts)
     shape.json_text = any(choice.json_text for choice in choices)
     shape.ambiguous = any(choice.ambiguous for choice in choices)
+
+
+def _temporal(texts: list[Shape]) -> Temporal:
+    """The kind of time that every text is of."""
+    kinds: set[Temporal] = {each.temporal for each in texts}
+    if not kinds or "" in kinds:
+        return ""
+    return kinds.pop() if len(kinds) == 1 else "any"
 
 
 def _fill_ambiguous(shape: Shape, choices: list[Shape]) -> None:

@@ -385,4 +385,5 @@ def _objection(error: ErrorDetails) -> Objection:
         if same:
             path, message = (*path, same[1]), f"{same[0]} and {same[1]} mean the same"
     kind = _SAME_KINDS.get(error["type"], error["type"])
-    return Objection(model_path=path, kind=kind, message=message)
+    context = error.get("ctx", {})
+    return Objection(model_path=path, kind=kind, message=message, context=context)

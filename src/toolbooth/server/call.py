@@ -272,7 +272,7 @@ class _Watch:
             error = self.tool.access_check() or error
         if isinstance(error, ToolInputError):
             if self.routed is not None:
-                error = self.routed.refusal_of_call(error)
+                error = self.routed.refusal_of_call(error, self.called.name)
             self._record("refused", tuple(problem.code for problem in error.problems))
             if self.registry.errors == "protocol":
                 raise error

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from toolbooth.errors import Declared
 from toolbooth.jsonvalue import (
     JsonPath,
+    as_many_as_fit,
+    in_quotes,
     listed,
     listed_within,
     path_text,
@@ -17,7 +19,7 @@ from toolbooth.jsonvalue import (
     shorten,
     write_json,
 )
-from toolbooth.shape import JsonType, Shape
+from toolbooth.shape import JsonType, Shape, Temporal
 
 _ADVICE = 200
 """Characters of the list of fields to send instead of a wrapper."""
@@ -50,17 +52,26 @@ class Contents(NamedTuple):
     is_open: bool = False
     """The object is open, so these keys may be sent there too."""
 
+    @property
+    def has_fields(self) -> bool:
+        """Whether something in it belongs there: else it is no wrapper, but an unknown field."""
+        declared = self.unsent or self.repeated or self.conflicting or self.similar
+        return bool(declared) or self.is_open
+
 
 def wrapper(key: str, value: Any, path: JsonPath, found: Contents | None) -> str:
     """An undeclared key that holds an object: what it is, why it happens, what to send instead.
     `found` is None if the declared fields are not known.
     """
-    content = "a nested object as JSON text" if isinstance(value, str) else "a nested object"
-    cause = "a wrapper" if path else "a REST-style wrapper"
+    is_text = isinstance(value, str)
+    content = "a nested object as JSON text" if is_text else "a nested object"
+    cause = "a wrapper" if path or is_text else "a REST-style wrapper"
     level = f"directly in {shorten(path_text(path), _PATH)}" if path else "at the top level"
     name = quoted(key)
     advice = _advice(name, level, found)
     fact = f"{name} is not a declared field and its value is {content}"
+    if found is not None and not found.has_fields:
+        return f"{fact}. {advice}"
     return f"{fact}. Likely cause: {cause}. {advice}"
 
 
@@ -116,17 +127,34 @@ def unknown_field(key: str, near: str | None) -> str:
     return f"there is no field {quoted(key)}{question}"
 
 
+def unknown_for_missing(key: str, missing: str) -> str:
+    """An undeclared key whose value fits the one field that is missing."""
+    return f"there is no field {quoted(key)}; did you mean {quoted(missing)}, which is missing?"
+
+
 # --- declared fields ----------------------------------------------------------------------------
 
 
 def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> str:
     """The fields of the object at a path, as many as there is room for."""
     where = "" if path == "$" else f" of {shorten(path, _PATH)}"
-    names, controls = tuple(declared.types), _controls(declared)
-    if not names:
+    controls = _controls(declared)
+    if not declared.types:
         return f"No fields are declared{where}.{controls}"
     start = f"Declared fields{where}: "
-    return f"{start}{listed_within(names, room - len(start) - len(controls) - 1)}.{controls}"
+    room -= len(start) + len(controls) + 1
+    if len(declared.line) <= room:
+        return f"{start}{declared.line}.{controls}"
+    parts = [_required_or_name(name, words) for name, words in declared.types.items()]
+    shown = ", ".join(parts)
+    if len(shown) > room:
+        shown = as_many_as_fit(parts, room, len(parts))
+    return f"{start}{shown or listed_within(tuple(declared.types), room)}.{controls}"
+
+
+def _required_or_name(name: str, words: str) -> str:
+    """Where there is not room for all types, only required fields have theirs."""
+    return f"{in_quotes(name)} ({words})" if words.endswith(REQUIRED) else in_quotes(name)
 
 
 def _controls(declared: Declared) -> str:
@@ -151,6 +179,13 @@ _ARRAYS: dict[JsonType, str] = {
     "boolean": "array of true or false",
     "object": "array of objects",
     "array": "array of arrays",
+}
+_TIMES: dict[Temporal, str] = {
+    "date": "ISO 8601 date",
+    "date-time": "ISO 8601 date and time",
+    "time": "ISO 8601 time",
+    "duration": "ISO 8601 duration",
+    "any": "ISO 8601 date or time",
 }
 _SCALARS = ("string", "integer", "number", "boolean")
 
@@ -182,7 +217,7 @@ def _branches(shape: Shape, types: frozenset[JsonType]) -> list[str]:
 
 def _word(shape: Shape, kind: JsonType, word: str) -> str:
     if kind == "string" and shape.temporal:
-        return "date or time as ISO 8601 text"
+        return _TIMES[shape.temporal]
     if kind != "array" or len(shape.arrays) != 1:
         return word
     items = shape.arrays[0].items

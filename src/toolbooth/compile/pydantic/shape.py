@@ -49,10 +49,15 @@ from toolbooth.compile.shape_builder import (
     object_shape,
 )
 from toolbooth.markers import JsonText, Unpack, Verbatim
-from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape
+from toolbooth.shape import ArrayShape, Field, JsonType, ObjectShape, Shape, Temporal
 
 _TEXT = ("str", "bytes", "uuid", "url", "multi-host-url", "complex", "json")
-_TIME = ("date", "time", "datetime", "timedelta")
+_TIME: tuple[tuple[str, Temporal], ...] = (
+    ("date", "date"),
+    ("time", "time"),
+    ("datetime", "date-time"),
+    ("timedelta", "duration"),
+)
 _ARRAYS = ("list", "set", "frozenset", "generator", "deque")
 _NOT_JSON = ("is-instance", "is-subclass", "callable", "missing-sentinel")
 _TRANSPARENT = ("default", "nullable", "model", "dataclass", "custom-error")
@@ -371,7 +376,7 @@ _SCALARS: dict[str, Shape] = {
     "int": Shape(types=frozenset(("integer",))),
     "float": Shape(types=frozenset(("number",))),
     "decimal": Shape(types=frozenset(("number", "string")), decimal=True),
-    **{kind: Shape(types=frozenset(("string",)), temporal=True) for kind in _TIME},
+    **{kind: Shape(types=frozenset(("string",)), temporal=time) for kind, time in _TIME},
 }
 
 

@@ -43,8 +43,10 @@ class RoutedCall:
         shown = not holds_secret(self.tool.contract.shape, arguments)
         return ToolInputError((), tool=self.tool.name, corrected=arguments if shown else None)
 
-    def refusal_of_call(self, error: ToolInputError) -> ToolInputError:
-        """A refusal of the sub-tool's, as one of the dispatcher's call."""
+    def refusal_of_call(self, error: ToolInputError, dispatcher: str) -> ToolInputError:
+        """A refusal of the sub-tool's, as one of the dispatcher's call. It names the tool that the
+        client has: the sub-tool's own name may not be listed.
+        """
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
         if declared and self.target["action"] == self.table.help_action:
@@ -53,11 +55,15 @@ class RoutedCall:
         corrected = moved.corrected
         if corrected is not None:
             corrected = self.table.call(self.target, corrected)
+        form = None if moved.form is None else self.table.call(self.target, moved.form)
+        action = " ".join(str(each) for each in self.target.values())
         return moved.replaced(
             problems=(*self.slips, *moved.problems),
-            tool=moved.tool or self.tool.name,
+            tool=f"{dispatcher}: {action}",
             declared=declared,
             corrected=corrected,
+            form=form,
+            is_empty=False,
         )
 
     def all_remarks(self, remarks: list[Remark]) -> list[Remark]:

@@ -92,7 +92,9 @@ class Search:
             moved = error.moved(partial(sent_at, self.wrapped))
             problems = (*self.slips, *moved.problems)
             # A correction of these arguments alone says nothing about the others.
-            raise moved.replaced(problems=problems, corrected=None, edits=()) from None
+            raise moved.replaced(
+                problems=problems, corrected=None, edits=(), is_empty=not sent
+            ) from None
         return arguments, [each for each in remarks if each != _AS_PUBLISHED]
 
     def _slip(self, code: ProblemCode, key: str, message: str) -> None:

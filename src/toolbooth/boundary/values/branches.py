@@ -1,0 +1,91 @@
+"""Objects that may have several forms: a refusal names every form that is still possible, not only
+what one of them lacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.refusals import field_at, likely_forms, tags_of
+from toolbooth.boundary.values import messages
+from toolbooth.contract import Contract
+from toolbooth.errors import Declared, Problem, ToolInputError
+from toolbooth.jsonvalue import Json, JsonPath, is_object, look_up, same_json
+from toolbooth.shape import ObjectShape
+
+_LACKS = ("missing", "invalid")
+
+
+def with_every_form(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
+    """The problems, with one for each object that may have several forms."""
+    if not contract.has_forms:
+        return problems
+    kept: list[Problem] = []
+    done: set[JsonPath] = set()
+    for each in problems:
+        above = each.path[:-1]
+        if above in done and each.code in _LACKS:
+            continue
+        named = _named(each, contract, arguments) if each.path and each.code in _LACKS else None
+        if named is not None:
+            done.add(above)
+        kept.append(each if named is None else named)
+    return kept
+
+
+def _named(problem: Problem, contract: Contract, arguments: Any) -> Problem | None:
+    """The problem with the forms that are possible; None if there is one such form, or if it is
+    about something else.
+    """
+    is_tagged = (problem.kind or "").startswith("union_tag_")
+    place = problem.path if is_tagged else problem.path[:-1]
+    shape, _ = field_at(contract.shape, place, arguments)
+    value = look_up(arguments, place)
+    if shape is None or len(shape.objects) < 2 or not is_object(value):
+        return None
+    tags = sorted(tags_of(shape.objects))
+    if tags and is_tagged:
+        return replace(problem, message=messages.forms_with_tag(shape.objects, tags[0], value))
+    if tags:
+        return _by_tag(problem, shape.objects, tags[0], value)
+    return _by_fields(problem, shape.objects, value) if problem.code == "missing" else None
+
+
+def _by_tag(
+    problem: Problem, forms: tuple[ObjectShape, ...], tag: str, value: Json
+) -> Problem | None:
+    sent = value.get(tag)
+    found = [each for form in forms for each in form.fields[tag].shape.constants or ()]
+    if any(same_json(sent, each) for each in found):
+        return None
+    message = messages.forms_by_tag(forms, tag, value)
+    code = "invalid" if tag in value else "missing"
+    return replace(problem, code=code, path=(*problem.path[:-1], tag), message=message)
+
+
+def _by_fields(problem: Problem, forms: tuple[ObjectShape, ...], value: Json) -> Problem | None:
+    possible = likely_forms(forms, value)
+    lacking = [_lacking(form, value) for form in possible]
+    if len(possible) < 2 or not all(lacking):
+        return None
+    return replace(problem, message=messages.forms_by_fields(lacking))
+
+
+def _lacking(form: ObjectShape, value: Json) -> tuple[str, ...]:
+    """The required fields that were not sent."""
+    return tuple(name for name in form.names if form.fields[name].required and name not in value)
+
+
+def declared_by_forms(
+    error: ToolInputError, contract: Contract, arguments: Any
+) -> dict[JsonPath, Declared]:
+    """The declared fields of each object, of all forms that it may have."""
+    declared = dict(error.declared)
+    for path in declared:
+        shape, _ = field_at(contract.shape, path, arguments)
+        value = look_up(arguments, path)
+        if shape is not None and len(shape.objects) > 1 and is_object(value):
+            declared[path] = declared_in(*likely_forms(shape.objects, value))
+    return declared

@@ -1,0 +1,72 @@
+"""One value that the boundary accepts at a place, as a refusal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toolbooth.boundary.cures.places import Place
+from toolbooth.contract import Contract
+from toolbooth.jsonvalue import JsonPath, write_json
+from toolbooth.pattern_text import text_matching
+from toolbooth.sample import given_values, sample_value
+from toolbooth.shape_check import fits, json_schema
+
+_LONGEST = 100
+"""Characters. Half of an example would not be one."""
+
+_MOST_KEPT = 500
+"""Examples that are kept for one tool: an open object has any number of places."""
+
+_TELLING = ("format", "pattern", "minLength", "maxLength")
+"""What makes a text worth an example that the author has not written."""
+
+
+def example_at(contract: Contract, path: JsonPath, place: Place) -> str:
+    """An example as JSON; empty if there is none to show. Kept, so that refusing stays quick."""
+    generic = tuple(map(_any_index, path))
+    known = contract.cached_examples.get(generic)
+    if known is not None:
+        return known
+    made = _example(contract, place)
+    if len(contract.cached_examples) < _MOST_KEPT:
+        contract.cached_examples[generic] = made
+    return made
+
+
+def _any_index(step: str | int) -> str | int:
+    return 0 if isinstance(step, int) else step
+
+
+def _example(contract: Contract, place: Place) -> str:
+    shape = place.shape
+    if not place.schema or shape.has_secret or shape.constants or shape.types <= {"boolean"}:
+        return ""
+    for value in _values(contract, place):
+        if _is_accepted(contract, place, value):
+            text = write_json(value)
+            # A refusal contains no URL that a reader may follow.
+            return text if len(text) <= _LONGEST and "://" not in text else ""
+    return ""
+
+
+def _values(contract: Contract, place: Place) -> Iterator[Any]:
+    """The author's own examples first."""
+    schema = place.schema
+    yield from given_values(schema)
+    if place.types <= {"string", "null"} and schema.keys().isdisjoint(_TELLING):
+        return
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and (matching := text_matching(pattern)) is not None:
+        yield matching
+    yield sample_value(schema, contract.schema)
+    yield sample_value(schema, contract.schema, by_type=True)
+
+
+def _is_accepted(contract: Contract, place: Place, value: Any) -> bool:
+    if value is None:
+        return False
+    definitions = {key: contract.schema[key] for key in ("$defs",) if key in contract.schema}
+    schema = {**place.schema, **definitions}
+    check = json_schema().validator_for(schema, validate_formats=True)
+    return check.is_valid(value) and (place.shape.json_text or fits(place.shape, value))

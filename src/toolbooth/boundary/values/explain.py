@@ -1,0 +1,148 @@
+"""The last stage of a refusal: what an agent needs beside the problems. For a wrong value, what it
+may mean or an example, and what to do if the right one is not known; for a call in which nothing is
+right, the form of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from toolbooth.boundary.cures.places import Place
+from toolbooth.boundary.keys.messages import unknown_for_missing
+from toolbooth.boundary.refusals import field_at, form_at, nearest, possible_forms
+from toolbooth.boundary.secrecy import hide_secrets
+from toolbooth.boundary.values import messages
+from toolbooth.boundary.values.blank_form import blank_form
+from toolbooth.boundary.values.branches import declared_by_forms, with_every_form
+from toolbooth.boundary.values.example import example_at
+from toolbooth.boundary.values.hints import hint
+from toolbooth.contract import Contract
+from toolbooth.errors import Edit, Problem, Split, ToolInputError
+from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
+from toolbooth.shape import ObjectShape, Shape
+from toolbooth.shape_check import fits
+
+_UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
+"""Problems of a caller who does not know the fields."""
+
+
+def explained(error: ToolInputError, contract: Contract, arguments: Any) -> ToolInputError:
+    """The refusal with all of this, and without anything of a secret. A corrected call says enough,
+    so nothing is added to it.
+    """
+    if error.corrected is None:
+        problems = _with_advice(error, contract, arguments)
+        problems = with_every_form(problems, contract, arguments)
+        if not error.edits:
+            problems = _with_question(problems, contract, arguments)
+        if contract.has_forms and error.declared:
+            error = error.replaced(declared=declared_by_forms(error, contract, arguments))
+        error = error.replaced(problems=problems)
+        form = _form(error, contract, arguments)
+        error = error.replaced(form=form, is_empty=arguments == {} and form is not None)
+    return hide_secrets(error, contract.shape, arguments)
+
+
+# --- values -------------------------------------------------------------------------------------
+
+
+def _with_advice(error: ToolInputError, contract: Contract, arguments: Any) -> list[Problem]:
+    edited = {_source(edit) for edit in error.edits}
+    problems: list[Problem] = []
+    for each in error.problems:
+        needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
+        if needs_advice and each.path not in edited:
+            advice = list(_advice(contract, each.path, arguments))
+            each = replace(each, message=messages.with_advice(each.message, advice))
+        problems.append(each)
+    return problems
+
+
+def _source(edit: Edit) -> JsonPath:
+    return (edit.key,) if isinstance(edit, Split) else edit.source
+
+
+def _advice(contract: Contract, path: JsonPath, arguments: Any) -> Iterator[str]:
+    """What to do about the value at a path."""
+    shape, field = field_at(contract.shape, path, arguments)
+    if shape is None or shape.has_secret:
+        return
+    required = field is None or field.required
+    place = Place(shape, contract.schema, path, required)
+    meaning = hint(place, look_up(arguments, path))
+    if meaning:
+        yield meaning
+        return
+    if example := example_at(contract, path, place):
+        yield messages.example(example)
+    if not required:
+        yield messages.UNKNOWN
+    elif "null" in shape.types and field is not None and not shape.opaque:
+        yield messages.NULL_IF_UNKNOWN
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def _with_question(problems: list[Problem], contract: Contract, arguments: Any) -> list[Problem]:
+    """If one key is unknown and one field of the same object is missing, and the value fits: the
+    problems with a question whether that field is meant.
+    """
+    missing = [each.path for each in problems if each.code == "missing"]
+    unknown = [each for each in problems if each.code in ("unknown-key", "nested-wrapper")]
+    if len(missing) != 1 or len(unknown) != 1 or unknown[0].path[:-1] != missing[0][:-1]:
+        return problems
+    [problem], [(*above, name)] = unknown, missing
+    form = form_at(contract.shape, tuple(above), arguments)
+    key = str(problem.path[-1])
+    if form is None or name not in form.fields or nearest(key, form) is not None:
+        return problems
+    if not _fits(form.fields[str(name)].shape, look_up(arguments, problem.path)):
+        return problems
+    asked = replace(problem, message=unknown_for_missing(key, str(name)))
+    at = problems.index(problem)
+    return [*problems[:at], asked, *problems[at + 1 :]]
+
+
+def _fits(shape: Shape, value: Any) -> bool:
+    try:
+        return not shape.opaque and fits(shape, value)
+    except ValueError:  # numbers kept as written, which the compiled check cannot read
+        return False
+
+
+# --- the form of a call ---------------------------------------------------------------------------
+
+
+def _form(error: ToolInputError, contract: Contract, arguments: Any) -> Any:
+    """What a call looks like, if nothing in this one is right; else None."""
+    if error.edits or error.more or not is_object(arguments) or not contract.shape.objects:
+        return None
+    form = possible_forms(contract.shape.objects, arguments)[0]
+    codes = {each.code for each in error.problems}
+    # A value that was sent under its right name shows that the caller knows the fields.
+    if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
+        return None
+    wrong = {each.path for each in error.problems}
+    if any(_has_right(form, key, each, wrong) for key, each in arguments.items()):
+        return None
+    # Where nothing is required, the list of fields says as much.
+    needs_some = any(form.fields[name].required for name in form.names)
+    return blank_form(form) if needs_some else None
+
+
+def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
+    return key not in form.controls and _is_right(value, (key,), wrong)
+
+
+def _is_right(value: Any, path: JsonPath, wrong: set[JsonPath]) -> bool:
+    """Whether some part of a value is right."""
+    if path in wrong:
+        return False
+    if is_object(value):
+        return any(_is_right(each, (*path, key), wrong) for key, each in value.items())
+    if is_array(value):
+        return any(_is_right(each, (*path, at), wrong) for at, each in enumerate(value))
+    return True

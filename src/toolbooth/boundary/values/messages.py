@@ -1,0 +1,252 @@
+"""The sentences of a refusal about values: what the declared type or the author's validation asks
+for, an example of it, and what a wrong value may mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic_core.core_schema import ErrorType
+
+from toolbooth.boundary.messages import MISSING, UNREADABLE_VALUE, choices, count_of, echo
+from toolbooth.contract import UNREADABLE, UNREADABLE_DEFAULT, Objection
+from toolbooth.jsonvalue import listed, quoted, shorten, write_json
+from toolbooth.shape import ObjectShape, Shape
+
+# --- what the author's validation says ----------------------------------------------------------
+
+_NOT_TAKEN = "is not of a form that is taken here"
+
+_BY_TYPE = {
+    "must be an object": (
+        *("dict_type", "mapping_type", "model_type", "model_attributes_type"),
+        *("dataclass_type", "arguments_type"),
+    ),
+    "must be an array": (
+        *("list_type", "tuple_type", "set_type", "frozen_set_type", "deque_type", "iterable_type"),
+    ),
+    "must be text": ("string_type", "string_unicode"),
+    "must be an integer": ("int_type", "int_parsing", "int_from_float"),
+    "must be a number": ("float_type", "float_parsing"),
+    "must be a decimal number": ("decimal_type", "decimal_parsing"),
+    "must be true or false": ("bool_type", "bool_parsing"),
+    "must be a date": ("date_type", "date_parsing", "date_from_datetime_parsing"),
+    "must be a date without a time": ("date_from_datetime_inexact",),
+    "must be a date and time as ISO 8601 text": (
+        *("datetime_type", "datetime_parsing", "datetime_from_date_parsing"),
+    ),
+    "must be a time as ISO 8601 text": ("time_type", "time_parsing"),
+    "must be a duration as ISO 8601 text": ("time_delta_type", "time_delta_parsing"),
+    "must be a UUID": ("uuid_type", "uuid_parsing"),
+    "must be a URL": ("url_type", "url_parsing", "url_syntax_violation"),
+    "must be null": ("none_required",),
+}
+"""What Pydantic says of a type. An example can show all of it."""
+
+_TYPES = {kind: said for said, kinds in _BY_TYPE.items() for kind in kinds}
+
+_BOUNDS = {
+    "greater_than": ("must be greater than {}", "gt"),
+    "greater_than_equal": ("must be at least {}", "ge"),
+    "less_than": ("must be less than {}", "lt"),
+    "less_than_equal": ("must be at most {}", "le"),
+    "multiple_of": ("must be a multiple of {}", "multiple_of"),
+    "string_pattern_mismatch": ("must match the pattern {}", "pattern"),
+    "uuid_version": ("must be a UUID of version {}", "expected_version"),
+    "url_scheme": ("must be a URL that starts with {}", "expected_schemes"),
+}
+"""The rules with a limit: what they say, and Pydantic's name for the limit."""
+
+_LENGTHS = {
+    "string_too_short": ("must have at least", "min_length", "character"),
+    "string_too_long": ("must have at most", "max_length", "character"),
+    "url_too_long": ("must have at most", "max_length", "character"),
+    "too_short": ("must have at least", "min_length", "item"),
+    "too_long": ("must have at most", "max_length", "item"),
+    "decimal_max_digits": ("must have at most", "max_digits", "digit"),
+    "decimal_max_places": ("must have at most", "decimal_places", "decimal place"),
+}
+
+_OTHERS = {
+    "missing": MISSING,
+    UNREADABLE: UNREADABLE_VALUE,
+    UNREADABLE_DEFAULT: "its value could not be read from the default; send a value",
+    "is_instance_of": _NOT_TAKEN,
+    "is_subclass_of": _NOT_TAKEN,
+    "callable_type": _NOT_TAKEN,
+}
+"""Errors that would name Python types, or have no words of their own."""
+
+_CHOICES = ("enum", "literal_error")
+
+SCHEMA_RULE = "schema_"
+"""How the kind of an objection begins that a JSON Schema has raised."""
+
+_MOST_FORMS = 8
+"""Forms of a union that are named."""
+
+_SHOWN = frozenset((*_TYPES, *_BOUNDS, *_LENGTHS, *_CHOICES)) - {"none_required", "url_scheme"}
+
+_PYDANTICS = frozenset(get_args(ErrorType))
+"""The errors that Pydantic words itself; an author's own words are left alone."""
+
+_VOCABULARY = (
+    ("Input should be", "must be"),
+    ("Input should", "must"),
+    ("Input is", "is"),
+    ("datetime", "date and time"),
+    ("timedelta", "duration"),
+    ("dictionary", "object"),
+    ("Dictionary", "Object"),
+)
+
+
+def can_be_shown(kind: str | None) -> bool:
+    """Whether a value that follows the rules of the type and of the schema is an example of what an
+    objection asks for. The author's own code may ask for more.
+    """
+    return kind is not None and (kind in _SHOWN or kind.startswith(SCHEMA_RULE))
+
+
+def objection(said: Objection, shape: Shape | None = None) -> str:
+    """One objection of the author's validation, without Python's vocabulary."""
+    kind = said.kind
+    if kind in _TYPES or kind in _OTHERS:
+        return _TYPES.get(kind) or _OTHERS[kind]
+    if kind in _CHOICES and shape is not None and shape.constants:
+        return f"must be {choices(shape.constants)}"
+    if kind.startswith("union_tag_"):
+        return _tagged(said)
+    text = _limited(kind, said.context) or said.message
+    for start in ("Value error, ", "Assertion failed, "):
+        text = text.removeprefix(start)
+    if kind in _PYDANTICS:
+        for python, ours in _VOCABULARY:
+            text = text.replace(python, ours)
+    return text
+
+
+def _limited(kind: str, context: Mapping[str, Any]) -> str:
+    """A rule with its limit; empty if it has none."""
+    rule, name = _BOUNDS.get(kind, ("", ""))
+    if name in context:
+        return rule.format(_plain(context[name]))
+    rule, name, noun = _LENGTHS.get(kind, ("", "", ""))
+    if name not in context:
+        return ""
+    noun = "key" if context.get("field_type") == "Dictionary" else noun
+    return f"{rule} {count_of(context[name], noun)}"
+
+
+def _plain(limit: Any) -> Any:
+    """A whole number without its point."""
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+
+
+_MISSING_TAG = re.compile(r"'([^']*)'")
+_WRONG_TAG = re.compile(r"using '?([^']*?)'? does")
+
+
+def _tagged(said: Objection) -> str:
+    """A union whose forms a tag tells apart, if the forms are not known."""
+    pattern = _WRONG_TAG if said.kind == "union_tag_invalid" else _MISSING_TAG
+    found = pattern.search(said.message)
+    tag = found.group(1) if found else "the tag"
+    if said.kind == "union_tag_invalid":
+        return f"must have one of {said.message.rpartition('tags: ')[2]} as {quoted(tag)}"
+    return f"must have {quoted(tag)}, which tells the forms apart"
+
+
+def forms_by_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
+    """A tag that was not sent, or has none of its values: each value, and the fields that it
+    needs.
+    """
+    start = "must be one of" if tag in sent else MISSING
+    return f"{start}: {_forms(forms, tag)}{_got(tag, sent)}"
+
+
+def forms_with_tag(forms: Sequence[ObjectShape], tag: str, sent: Mapping[str, Any]) -> str:
+    """The same, said of the object."""
+    return f"must have {quoted(tag)}: {_forms(forms, tag)}{_got(tag, sent)}"
+
+
+def _got(tag: str, sent: Mapping[str, Any]) -> str:
+    value = sent.get(tag)
+    return "" if value is None or isinstance(value, dict | list) else f"; got {echo(value)}"
+
+
+def _forms(forms: Sequence[ObjectShape], tag: str) -> str:
+    said = "; ".join(_form(form, tag) for form in forms[:_MOST_FORMS])
+    return f"{said}; or {len(forms) - _MOST_FORMS} others" if len(forms) > _MOST_FORMS else said
+
+
+def _form(form: ObjectShape, tag: str) -> str:
+    values = choices(form.fields[tag].shape.constants or ())
+    others = [name for name in form.names if name != tag and form.fields[name].required]
+    return f"{values} with {listed(tuple(others), 6)}" if others else values
+
+
+def forms_by_fields(lacking: Sequence[tuple[str, ...]]) -> str:
+    """Required fields of which an object may have those of any form."""
+    forms = dict.fromkeys(" and ".join(map(quoted, names)) for names in lacking)
+    return f"one of these is required, but none was sent: {'; or '.join(forms)}"
+
+
+def plain_choices(constants: Iterable[Any]) -> str:
+    """Choices as a placeholder names them, without quotes."""
+    return shorten(" or ".join(str(each) for each in constants if each is not None), 60)
+
+
+def invalid_key(said: Objection) -> str:
+    """An objection to a key of an open object."""
+    return f"as a key: {objection(said)}"
+
+
+def no_form_fits(reasons: list[str]) -> str:
+    """What every branch of a union said."""
+    if len(reasons) == 1:
+        return reasons[0]
+    return "fits none of the accepted forms: " + "; ".join(reasons[:4])
+
+
+# --- what to send instead -----------------------------------------------------------------------
+
+UNKNOWN = "leave it out if unknown"
+NULL_IF_UNKNOWN = "null if unknown"
+NULL_IF_NONE = "send null if there is none"
+KEEP_OR_CLEAR = "leave it out to keep it, null to clear it"
+PLACEHOLDER = "is a placeholder from a form; send the value itself"
+
+
+def with_advice(message: str, advice: Iterable[str]) -> str:
+    """A problem, and what to do about it."""
+    return "; ".join((message.removesuffix("."), *advice))
+
+
+def example(value: str) -> str:
+    """A value that would be accepted."""
+    return f"e.g. {value}"
+
+
+def if_number(*numbers: str) -> str:
+    """The number that a text may mean, or the two."""
+    if len(numbers) == 1:
+        return f"send {numbers[0]} if that is the number"
+    return f"send {' or '.join(numbers)}, whichever is meant"
+
+
+def default_or_null(default: Any) -> str:
+    """A nullable field whose default is not null."""
+    return f"leave it out for {write_json(default)}, null for none"
+
+
+def several_or_one(parts: list[str], whole: str) -> str:
+    """Text with commas, where an array of text is declared."""
+    return f"send {write_json(parts)} for {len(parts)} values, {write_json([whole])} for one"
+
+
+def if_seconds(date: str, unit: str) -> str:
+    """A number for a date."""
+    return f"send {write_json(date)} if these are {unit} since 1970 (UTC)"

@@ -1,0 +1,113 @@
+"""A short text that a regular expression matches, as an example of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_QUANTIFIER = re.compile(r"[*+?]|\{(\d*)(,?)(\d*)\}")
+_CLASSES = {"d": "1", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
+_FAVOURITES = "aA1"
+"""Characters that are taken out of a class if it has them."""
+
+_LONGEST = 60
+
+
+class _Unknown(Exception):
+    """A part of an expression that this module does not read."""
+
+
+@lru_cache(maxsize=1024)
+def text_matching(pattern: str) -> str | None:
+    """A text that matches; None if none was found. The same each time."""
+    try:
+        made = "".join(_Reader(pattern).alternatives())
+        return made if len(made) <= _LONGEST and re.search(pattern, made) else None
+    except (_Unknown, re.error, IndexError):
+        return None
+
+
+class _Reader:
+    """Reads an expression from left to right."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.at = 0
+
+    @property
+    def rest(self) -> str:
+        return self.pattern[self.at : self.at + 1]
+
+    def take(self) -> str:
+        self.at += 1
+        return self.pattern[self.at - 1]
+
+    def alternatives(self) -> list[str]:
+        """The first of some alternatives; the others are only read."""
+        first = list(self._sequence())
+        while self.rest == "|":
+            self.take()
+            list(self._sequence())
+        return first
+
+    def _sequence(self) -> Iterator[str]:
+        while self.rest not in ("", "|", ")"):
+            part = self._part()
+            times = self._times()
+            if len(part) * times > _LONGEST:
+                raise _Unknown
+            yield part * times
+
+    def _times(self) -> int:
+        """As few as are allowed, but at least one, so that there is something to see."""
+        found = _QUANTIFIER.match(self.pattern, self.at)
+        if found is None:
+            return 1
+        self.at = found.end()
+        if self.rest in ("?", "+"):  # not greedy, or possessive
+            self.take()
+        return max(1, int(found[1] or 0))
+
+    def _part(self) -> str:
+        sign = self.take()
+        if sign in "^$":
+            return ""
+        if sign == ".":
+            return "a"
+        if sign == "(":
+            return self._group()
+        if sign == "[":
+            return self._class()
+        return self._escaped() if sign == "\\" else sign
+
+    def _group(self) -> str:
+        if self.rest == "?":
+            self.take()
+            named = re.compile(r"P?<[A-Za-z_]\w*>").match(self.pattern, self.at)
+            if named is not None:
+                self.at = named.end()
+            elif self.take() != ":":
+                raise _Unknown
+        made = "".join(self.alternatives())
+        self.take()
+        return made
+
+    def _escaped(self) -> str:
+        sign = self.take()
+        if sign in "bB":
+            return ""
+        if sign.isalnum() and sign not in _CLASSES:
+            raise _Unknown
+        return _CLASSES.get(sign, sign)
+
+    def _class(self) -> str:
+        """One character of a class."""
+        start = self.at
+        self.at += self.rest == "^"
+        self.at += self.rest == "]"
+        while (sign := self.take()) != "]":  # raises IndexError at the end
+            self.at += sign == "\\"
+        matches = re.compile("[" + self.pattern[start : self.at]).fullmatch
+        printable = (*_FAVOURITES, *map(chr, range(32, 127)))
+        return next(filter(matches, printable), "")
