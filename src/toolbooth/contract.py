@@ -129,10 +129,10 @@ class Contract:
     """The cache of `schema`: a server that is only called never writes it."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
-    cached_examples: dict[JsonPath, str] = field(
-        init=False, default_factory=dict[JsonPath, str], repr=False, compare=False
+    cached_advice: dict[JsonPath, Any] = field(
+        init=False, default_factory=dict[JsonPath, Any], repr=False, compare=False
     )
-    """The cache of `boundary/values/example.py`, by path."""
+    """The cache of `boundary/values/explain.py`, by path."""
     closed: bool = field(init=False, default=True)
     """No undeclared key may be sent at the top level."""
     flattened: bool = field(init=False, default=False)
@@ -173,7 +173,7 @@ class Contract:
         checked = [shape for shape in walk(self.shape) if not shape.opaque]
         has_integers = any("integer" in shape.types for shape in checked)
         object.__setattr__(self, "has_integers", has_integers)
-        has_forms = any(len(shape.objects) > 1 for shape in checked)
+        has_forms = any(len(shape.objects) > 1 for shape in walk(self.shape))
         object.__setattr__(self, "has_forms", has_forms)
         has_decimals = any(shape.decimal for shape in checked)
         object.__setattr__(self, "has_decimals", has_decimals)

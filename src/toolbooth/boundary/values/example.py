@@ -7,7 +7,7 @@ from typing import Any
 
 from toolbooth.boundary.cures.places import Place
 from toolbooth.contract import Contract
-from toolbooth.jsonvalue import JsonPath, write_json
+from toolbooth.jsonvalue import write_json
 from toolbooth.pattern_text import text_matching
 from toolbooth.sample import given_values, sample_value
 from toolbooth.shape_check import fits, json_schema
@@ -15,30 +15,12 @@ from toolbooth.shape_check import fits, json_schema
 _LONGEST = 100
 """Characters. Half of an example would not be one."""
 
-_MOST_KEPT = 500
-"""Examples that are kept for one tool: an open object has any number of places."""
-
 _TELLING = ("format", "pattern", "minLength", "maxLength")
 """What makes a text worth an example that the author has not written."""
 
 
-def example_at(contract: Contract, path: JsonPath, place: Place) -> str:
-    """An example as JSON; empty if there is none to show. Kept, so that refusing stays quick."""
-    generic = tuple(map(_any_index, path))
-    known = contract.cached_examples.get(generic)
-    if known is not None:
-        return known
-    made = _example(contract, place)
-    if len(contract.cached_examples) < _MOST_KEPT:
-        contract.cached_examples[generic] = made
-    return made
-
-
-def _any_index(step: str | int) -> str | int:
-    return 0 if isinstance(step, int) else step
-
-
-def _example(contract: Contract, place: Place) -> str:
+def example_at(contract: Contract, place: Place) -> str:
+    """An example as JSON; empty if there is none to show."""
     shape = place.shape
     if not place.schema or shape.has_secret or shape.constants or shape.types <= {"boolean"}:
         return ""

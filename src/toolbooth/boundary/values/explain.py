@@ -5,7 +5,6 @@ right, the form of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +23,9 @@ from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
 
+_MOST_KEPT = 500
+"""Places whose advice is kept for one tool: an open object has any number of them."""
+
 _UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
 """Problems of a caller who does not know the fields."""
 
@@ -37,11 +39,12 @@ def explained(error: ToolInputError, contract: Contract, arguments: Any) -> Tool
         problems = with_every_form(problems, contract, arguments)
         if not error.edits:
             problems = _with_question(problems, contract, arguments)
-        if contract.has_forms and error.declared:
-            error = error.replaced(declared=declared_by_forms(error, contract, arguments))
-        error = error.replaced(problems=problems)
-        form = _form(error, contract, arguments)
-        error = error.replaced(form=form, is_empty=arguments == {} and form is not None)
+        declared = error.declared
+        if contract.has_forms and declared:
+            declared = declared_by_forms(error, contract, arguments)
+        form = _form(error, problems, contract, arguments)
+        is_empty = form is not None and not arguments
+        error = error.replaced(problems=problems, declared=declared, form=form, is_empty=is_empty)
     return hide_secrets(error, contract.shape, arguments)
 
 
@@ -54,8 +57,8 @@ def _with_advice(error: ToolInputError, contract: Contract, arguments: Any) -> l
     for each in error.problems:
         needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
         if needs_advice and each.path not in edited:
-            advice = list(_advice(contract, each.path, arguments))
-            each = replace(each, message=messages.with_advice(each.message, advice))
+            message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
+            each = Problem(code=each.code, path=each.path, message=message, kind=each.kind)
         problems.append(each)
     return problems
 
@@ -64,23 +67,46 @@ def _source(edit: Edit) -> JsonPath:
     return (edit.key,) if isinstance(edit, Split) else edit.source
 
 
-def _advice(contract: Contract, path: JsonPath, arguments: Any) -> Iterator[str]:
+def _advice(contract: Contract, path: JsonPath, arguments: Any) -> tuple[str, ...]:
     """What to do about the value at a path."""
+    place, usual = _place(contract, path, arguments)
+    meaning = "" if place is None else hint(place, look_up(arguments, path))
+    return (meaning,) if meaning else usual
+
+
+def _place(
+    contract: Contract, path: JsonPath, arguments: Any
+) -> tuple[Place | None, tuple[str, ...]]:
+    """What is declared at a path, and what to say about any wrong value there. Kept where it does
+    not depend on the other arguments, so that refusing stays quick.
+    """
+    if contract.has_forms:
+        return _found_place(contract, path, arguments)
+    generic = tuple(0 if isinstance(step, int) else step for step in path)
+    known = contract.cached_advice.get(generic)
+    if known is None:
+        known = _found_place(contract, path, arguments)
+        if len(contract.cached_advice) < _MOST_KEPT:
+            contract.cached_advice[generic] = known
+    return known
+
+
+def _found_place(
+    contract: Contract, path: JsonPath, arguments: Any
+) -> tuple[Place | None, tuple[str, ...]]:
     shape, field = field_at(contract.shape, path, arguments)
     if shape is None or shape.has_secret:
-        return
+        return None, ()
     required = field is None or field.required
     place = Place(shape, contract.schema, path, required)
-    meaning = hint(place, look_up(arguments, path))
-    if meaning:
-        yield meaning
-        return
-    if example := example_at(contract, path, place):
-        yield messages.example(example)
+    advice: list[str] = []
+    if example := example_at(contract, place):
+        advice.append(messages.example(example))
     if not required:
-        yield messages.UNKNOWN
+        advice.append(messages.UNKNOWN)
     elif "null" in shape.types and field is not None and not shape.opaque:
-        yield messages.NULL_IF_UNKNOWN
+        advice.append(messages.NULL_IF_UNKNOWN)
+    return place, tuple(advice)
 
 
 # --- names --------------------------------------------------------------------------------------
@@ -116,16 +142,18 @@ def _fits(shape: Shape, value: Any) -> bool:
 # --- the form of a call ---------------------------------------------------------------------------
 
 
-def _form(error: ToolInputError, contract: Contract, arguments: Any) -> Any:
+def _form(
+    error: ToolInputError, problems: list[Problem], contract: Contract, arguments: Any
+) -> Any:
     """What a call looks like, if nothing in this one is right; else None."""
-    if error.edits or error.more or not is_object(arguments) or not contract.shape.objects:
-        return None
-    form = possible_forms(contract.shape.objects, arguments)[0]
-    codes = {each.code for each in error.problems}
+    codes = {each.code for each in problems}
     # A value that was sent under its right name shows that the caller knows the fields.
     if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
         return None
-    wrong = {each.path for each in error.problems}
+    if error.edits or error.more or not is_object(arguments) or not contract.shape.objects:
+        return None
+    form = possible_forms(contract.shape.objects, arguments)[0]
+    wrong = {each.path for each in problems}
     if any(_has_right(form, key, each, wrong) for key, each in arguments.items()):
         return None
     # Where nothing is required, the list of fields says as much.
