@@ -31,13 +31,18 @@ from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import HIDDEN, as_text, without_secrets
-from toolbooth.server.running import Busy, open_calls
+from toolbooth.server.running import Busy
 from toolbooth.server.tool import Shows, Tool
 
 logger = logging.getLogger("toolbooth.server")
 
 
 Result = dict[str, Any]
+
+Ended = Callable[[], None]
+
+_LONG = 60.0
+"""Seconds after which a call is logged."""
 
 LARGE = 64 * 1024
 """Bytes from which a body is read and accepted in a thread, so that others are answered
@@ -79,8 +84,7 @@ async def call(
             values = await off_the_loop(partial(watch.accept, reading, shows))
         else:
             values = watch.accept(reading, shows)
-        run = bound_call(watch.tool.contract, watch.tool.function, values, context, None)
-        value = await _run(watch.tool, run)
+        value = await _run(watch.tool, values, context)
     # argparse and others raise SystemExit for an error: the server must not exit.
     except (Exception, SystemExit) as error:
         return watch.failed(error)
@@ -134,22 +138,30 @@ def refuse(registry: Registry, tool: Tool, context: Context, *problems: Problem)
     )
 
 
-async def _run(tool: Tool, run: Callable[[], Any]) -> Any:
+async def _run(tool: Tool, values: Any, context: Context) -> Any:
     """Run a tool. A sync one waits for its turn first, and has it until its thread ends."""
-    calls = open_calls()
-    if tool.is_async:
-        call = calls.begin(tool.name)
-        try:
-            return await _run_limited(tool, run, None)
-        finally:
-            calls.end(call)
-    turns = tool.turns.here()
-    await turns.take(tool.timeout)
-    call = calls.begin(tool.name)
-    return await _run_limited(tool, run, partial(calls.end_from_thread, call, turns))
+    if not tool.is_async:
+        run = bound_call(tool.contract, tool.function, values, context, None)
+        turns = tool.turns.here()
+        await turns.take(tool.timeout)
+        ended = turns.begin(_logged_when_long(tool))
+        return await _run_limited(tool, run, ended)
+    timer = _logged_when_long(tool)
+    try:
+        run = bound_call(tool.contract, tool.function, values, context, None)
+        if tool.timeout is None:
+            return await run_async(run, is_async=True)
+        return await _run_limited(tool, run, None)
+    finally:
+        timer.cancel()
 
 
-async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Callable[[], None] | None) -> Any:
+def _logged_when_long(tool: Tool) -> asyncio.TimerHandle:
+    loop, name = asyncio.get_running_loop(), tool.contract.name
+    return loop.call_later(_LONG, logger.warning, messages.RUNS_LONG, name)
+
+
+async def _run_limited(tool: Tool, run: Callable[[], Any], ended: Ended | None) -> Any:
     seconds = tool.timeout
     if seconds is None:
         return await run_async(run, is_async=tool.is_async, ended=ended)

@@ -105,6 +105,9 @@ def timed_out(seconds: float, *, stopped: bool) -> str:
     return f"it did not answer within {seconds:g} s; {fate}"
 
 
+RUNS_LONG = "a call of tool %r has been running for more than a minute"
+
+
 def busy(tool: str, seconds: int) -> str:
     """A tool that runs too often already."""
     return (
