@@ -27,7 +27,7 @@ PARALLEL := -n auto --dist worksteal
 empty :=
 comma := ,
 space := $(empty) $(empty)
-CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sample.py key_patterns.py errors.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/* boundary/cures/* spelling.py schema_objections.py
+CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sample.py key_patterns.py errors.py shape.py shape_check.py contract.py context.py markers.py unpack.py decorator.py detect.py decorated/* publish/* compile/* compile/pydantic/* boundary/* boundary/keys/* boundary/cures/* spelling.py secret_names.py schema_objections.py
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
@@ -17,6 +17,12 @@ from toolbooth.jsonvalue import recased
 
 _SHORTEST = 5
 """Letters of a word in which a slip is corrected: shorter ones are too close to each other."""
+
+_KEPT = 4096
+"""Names that are remembered. Callers choose names, so there must be an end."""
+
+_LONGEST = 200
+"""Characters of a name that is remembered."""
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
@@ -93,9 +99,17 @@ def _match(sent: str, name: str) -> Match | tuple[str, str] | None:
 # --- words --------------------------------------------------------------------------------------
 
 
-@cache
 def parts(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
+    return _kept_parts(name) if len(name) <= _LONGEST else _parts(name)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_parts(name: str) -> tuple[str, ...]:
+    return _parts(name)
+
+
+def _parts(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PARTS.findall(name))
 
 
@@ -105,7 +119,7 @@ def _list() -> str:
     return "\n" + files("toolbooth").joinpath("words.txt").read_text(encoding="ascii")
 
 
-@cache
+@lru_cache(maxsize=_KEPT)
 def is_word(text: str) -> bool:
     """Whether text is a word that a name or a documentation has, or a form of one."""
     return any(f"\n{each}\n" in _list() for each in (text, *_stems(text)))

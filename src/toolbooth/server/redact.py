@@ -11,40 +11,10 @@ from typing import Any
 from jiter import LosslessFloat
 
 from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import Shape
 
 HIDDEN = "[redacted]"
-
-SECRET_NAMES = frozenset(
-    (
-        "password",
-        "passwd",
-        "passphrase",
-        "pin",
-        "secret",
-        "clientsecret",
-        "token",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "apikey",
-        "authorization",
-        "auth",
-        "credentials",
-        "cookie",
-        "cookies",
-        "setcookie",
-        "privatekey",
-    )
-)
-"""Keys whose value is a secret whatever the contract says of it, written small and without `_` and
-`-`.
-"""
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a key of this name holds a secret, whatever is said of it."""
-    return name.lower().replace("_", "").replace("-", "") in SECRET_NAMES
 
 
 def as_text(value: Any) -> str:
