@@ -1,0 +1,56 @@
+"""A time at which the process of the stdio shell ends, whatever its tools do."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from queue import Empty, SimpleQueue
+from time import monotonic
+
+from toolbooth.server import messages
+from toolbooth.server.answers import Answers
+
+_PATIENCE = 1.0
+"""Seconds that the end of the process waits for a client that does not read."""
+
+
+class Deadline:
+    """Ends the process at a certain time, in a thread of its own: a tool that hangs may hold the
+    event loop, or the interpreter, which waits for threads before it exits.
+    """
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+        # A queue of this kind can be used in a signal handler.
+        self.times: SimpleQueue[tuple[float, int] | None] = SimpleQueue()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def set(self, seconds: float, *, exit_code: int = 0) -> None:
+        """Exit after so many seconds. The earliest of several times counts."""
+        self.times.put((monotonic() + seconds, exit_code))
+
+    def clear(self) -> None:
+        """Exit at no time."""
+        self.times.put(None)
+
+    def _watch(self) -> None:
+        earliest: tuple[float, int] | None = None
+        while True:
+            rest = None if earliest is None else max(0.0, earliest[0] - monotonic())
+            try:
+                found = self.times.get(timeout=rest)
+            except Empty:
+                break
+            if found is None:
+                return
+            earliest = min(found, earliest or found)
+        # A client that does not read, or a log that is stuck, must not hold up the end.
+        words = threading.Thread(target=self._last_words, daemon=True)
+        words.start()
+        words.join(_PATIENCE)
+        os._exit(earliest[1] if earliest else 0)
+
+    def _last_words(self) -> None:
+        self.answers.close(messages.SERVER_STOPPED)
+        logging.shutdown()
