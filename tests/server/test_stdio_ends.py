@@ -147,8 +147,9 @@ def test_a_thread_that_hangs_after_its_call_was_answered_does_not_hold_the_proce
         assert server.rest() == (0, [])
 
 
-def test_calls_that_end_in_time_are_answered_after_the_end_of_input():
-    with process() as server:
+@pytest.mark.parametrize("drain", [60.0, float("inf")])
+def test_calls_that_end_in_time_are_answered_after_the_end_of_input(drain):
+    with process(drain=drain) as server:
         server.hang_in("hold", 1)
         server.send(tool_call("let_go", 2))
         server.stdin.close()
@@ -171,7 +172,8 @@ def test_sigterm_ends_an_idle_server_at_once():
 @posix
 def test_after_sigterm_open_calls_are_answered_and_no_new_one_is_taken(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with process(stop=LIMIT) as server:
+    # The time for the end of input does not count then.
+    with process(stop=LIMIT, drain=0.0) as server:
         server.hang_in("read", 1, fifo=str(tmp_path / "pipe"))
         server.child.send_signal(signal.SIGTERM)
         # Requests are taken until the signal has arrived.

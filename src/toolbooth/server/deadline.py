@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from math import inf
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -22,13 +23,20 @@ class Deadline:
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
+        self.is_set = False
         # A queue of this kind can be used in a signal handler.
         self.times: SimpleQueue[tuple[float, int] | None] = SimpleQueue()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def set(self, seconds: float, *, exit_code: int = 0) -> None:
         """Exit after so many seconds. The earliest of several times counts."""
+        self.is_set = True
         self.times.put((monotonic() + seconds, exit_code))
+
+    def set_first(self, seconds: float) -> None:
+        """The same, unless a time has been set already."""
+        if not self.is_set:
+            self.set(seconds)
 
     def clear(self) -> None:
         """Exit at no time."""
@@ -37,9 +45,9 @@ class Deadline:
     def _watch(self) -> None:
         earliest: tuple[float, int] | None = None
         while True:
-            rest = None if earliest is None else max(0.0, earliest[0] - monotonic())
+            rest = inf if earliest is None else max(0.0, earliest[0] - monotonic())
             try:
-                found = self.times.get(timeout=rest)
+                found = self.times.get(timeout=min(rest, threading.TIMEOUT_MAX))
             except Empty:
                 break
             if found is None:

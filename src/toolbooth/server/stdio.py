@@ -68,7 +68,7 @@ def serve(
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
         ):
             try:
-                asyncio.run(serving.run(source, lambda: deadline.set(drain_seconds)))
+                asyncio.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
             except KeyboardInterrupt:
                 deadline.set(stop_seconds, exit_code=128 + signal.SIGINT)
                 raise
