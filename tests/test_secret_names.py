@@ -41,13 +41,29 @@ def test_each_list_has_80_names():
         "secretkey",
         "vault_secret_id",
         "x-functions-key",
+        "X-Amz-Signature",
+        "sig",
+        "KeyMaterial",
     ],
 )
 def test_words_may_be_plural_numbered_or_written_together(name: str):
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "7", "---", "gpio_pin", "season_pass", "n_tokens", "turkey"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "7",
+        "---",
+        "gpio_pin",
+        "season_pass",
+        "n_tokens",
+        "turkey",
+        "sig_level",
+        "AccessTokenValidity",
+    ],
+)
 def test_a_short_word_alone_makes_no_secret(name: str):
     assert not is_secret_name(name)
 

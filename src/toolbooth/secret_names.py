@@ -55,6 +55,10 @@ _PHRASES = frozenset(
         ("recovery", "phrase"),
         ("code", "verifier"),
         ("client", "assertion"),
+        ("saml", "assertion"),
+        ("device", "code"),
+        ("key", "material"),
+        ("amz", "signature"),
         ("connection", "string"),
         ("card", "number"),
     ]
@@ -63,6 +67,7 @@ _PHRASES = frozenset(
 
 _ENDINGS = {
     "auth": None,
+    "sig": _all(""),
     "pin": _all("card user account sim security new old current login device"),
     "pass": _all(
         "user db database smtp mail email ftp mysql pg redis root admin proxy http login app"
@@ -73,11 +78,12 @@ _ENDINGS = {
 _ABOUT = _all(
     # What a secret is called, where it is, and of which kind it is.
     "id name arn type kind format scheme method provider algorithm label description field version "
-    "url uri endpoint host domain path file dir directory location ref reference manager issuer "
+    "url urls uri endpoint host domain path file dir directory location ref reference manager "
+    "issuer metadata "
     # How much, how long, and since when.
-    "count counts limit limits length size ttl age lifetime duration timeout expiry expiration "
-    "expires expired at in on date time seconds minutes days minute hour day budget usage used "
-    "remaining cost price prices rate quota amount decimals index position symbol address "
+    "count counts limit limits length size ttl age lifetime validity units duration timeout expiry "
+    "expiration expires expired at in on date time seconds minutes days minute hour day budget "
+    "usage used remaining cost price prices rate quota amount decimals index position symbol address "
     # What is done with it, or demanded of it.
     "enabled disabled required supported allowed valid changed updated created policy policies "
     "strength rule rules scope scopes consent settings config options status state"
@@ -94,8 +100,8 @@ _QUESTIONS = _all(
 
 _OTHER_TOKENS = _all(
     "max min num n total prompt completion input output reasoning thinking cached used remaining "
-    "budget page next previous prev continuation continue sync resume pagination stop special eos "
-    "bos pad unk idempotency"
+    "budget page next previous prev continuation continue starting sync resume pagination stop "
+    "special eos bos pad unk idempotency"
 )
 """Words before a `token` that is a piece of text, or the place where a list continues."""
 
