@@ -79,11 +79,11 @@ _ABOUT = _all(
     # What a secret is called, where it is, and of which kind it is.
     "id name arn type kind format scheme method provider algorithm label description field version "
     "url urls uri endpoint host domain path file dir directory location ref reference manager "
-    "issuer metadata "
+    "issuer metadata address symbol "
     # How much, how long, and since when.
     "count counts limit limits length size ttl age lifetime validity units duration timeout expiry "
     "expiration expires expired at in on date time seconds minutes days minute hour day budget "
-    "usage used remaining cost price prices rate quota amount decimals index position symbol address "
+    "usage used remaining cost price prices rate quota amount decimals index position "
     # What is done with it, or demanded of it.
     "enabled disabled required supported allowed valid changed updated created policy policies "
     "strength rule rules scope scopes consent settings config options status state"
