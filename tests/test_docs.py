@@ -52,6 +52,18 @@ def test_docstrings_for_tool_authors_name_the_wire_contract_and_the_test_helper(
     assert [each for each in expected if each not in text] == []
 
 
+# --- security ---
+
+
+def test_every_promise_about_security_names_tests_that_exist():
+    page = (DOCS / "reference" / "security.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ") and "|---" not in line]
+    promises = [row for row in rows if not row.endswith("| tests |")]
+    files = [re.findall(r"`(tests/[\w/]+\.py)`", row) for row in promises]
+    assert [row for row, named in zip(promises, files, strict=True) if not named] == []
+    assert [each for named in files for each in named if not (DOCS.parent / each).is_file()] == []
+
+
 # --- the map of the code ---
 
 ROOT = DOCS.parent

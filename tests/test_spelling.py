@@ -2,6 +2,7 @@
 
 import pytest
 
+from toolbooth import spelling
 from toolbooth.spelling import Match, certain_match, is_word
 
 FIELDS = [
@@ -123,3 +124,9 @@ def test_words_and_forms_of_words(word: str):
 )
 def test_misspellings_are_no_words(slip: str):
     assert not is_word(slip)
+
+
+def test_a_long_name_has_its_words_and_is_not_remembered():
+    before = spelling._kept_parts.cache_info().currsize
+    assert spelling.parts("first_Name2_" * 100) == ("first", "name", "2") * 100
+    assert spelling._kept_parts.cache_info().currsize == before

@@ -1,34 +1,174 @@
-"""Which fields are secret by their name: `password`, `api_key`, `accessToken`. Not `max_tokens`,
-which counts them, nor `page_token`, which continues a list.
+"""Whether a key holds a secret, by its name alone: the one rule for records, refusals and schemas.
+
+A name is read as words, so `X-Api-Key`, `apiKey` and `apikey` are the same name, and `keyboard` has
+no `key` in it. A name that is only about a secret, such as `token_count`, holds none. In doubt a
+name holds a secret: a value that is hidden for nothing does less harm than one that is shown.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+from itertools import pairwise
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+from toolbooth.spelling import parts
 
-_ALWAYS = frozenset(
-    ("password", "passwd", "passphrase", "secret", "apikey", "authorization", "credential")
+_LONGEST = 200
+"""A longer key is no name. It is read up to here, so that a hostile key costs no more."""
+
+_KEPT = 4096
+"""Names whose answer is remembered. Callers choose the names, so there must be an end."""
+
+
+def _all(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_WORDS = _all(
+    "password passwd pwd passphrase passcode secret token jwt bearer credential cookie "
+    "authorization otp totp cvv cvc mnemonic sessid sessionid apikey"
 )
-"""Secret as the last word of a name, also in the plural."""
+"""Words that make any name a secret's, unless the name says otherwise."""
 
-_OPENING = frozenset(
-    ("access", "api", "auth", "bearer", "bot", "client", "private", "refresh", "secret", "session")
+_KEYS = _all(
+    "api access private signing signature encryption decryption master account session "
+    "subscription auth app application license shared service hmac aes symmetric ssh ssl tls "
+    "consumer client server functions storage recovery deploy webhook security"
 )
-"""Words that make a secret of the key or the token after them."""
+"""What a secret `key` is called: `api_key`. Most other keys find something, as `primary_key`."""
+
+_PHRASES = frozenset(
+    [
+        *((each, "key") for each in _KEYS),
+        ("session", "id"),
+        ("secret", "id"),
+        ("connect", "sid"),
+        ("auth", "code"),
+        ("auth", "header"),
+        ("access", "signature"),
+        ("security", "code"),
+        ("mfa", "code"),
+        ("fa", "code"),
+        ("factor", "code"),
+        ("recovery", "code"),
+        ("backup", "code"),
+        ("seed", "phrase"),
+        ("recovery", "phrase"),
+        ("code", "verifier"),
+        ("client", "assertion"),
+        ("saml", "assertion"),
+        ("device", "code"),
+        ("key", "material"),
+        ("amz", "signature"),
+        ("connection", "string"),
+        ("card", "number"),
+    ]
+)
+"""Two words that make any name a secret's, unless the name says otherwise."""
+
+_ENDINGS = {
+    "auth": None,
+    "sig": _all(""),
+    "pin": _all("card user account sim security new old current login device"),
+    "pass": _all(
+        "user db database smtp mail email ftp mysql pg redis root admin proxy http login app"
+    ),
+}
+"""Short words with other meanings: they count at the end of a name, alone or after these words."""
+
+_ABOUT = _all(
+    # What a secret is called, where it is, and of which kind it is.
+    "id name arn type kind format scheme method provider algorithm label description field version "
+    "url urls uri endpoint host domain path file dir directory location ref reference manager "
+    "issuer metadata address symbol "
+    # How much, how long, and since when.
+    "count counts limit limits length size ttl age lifetime validity units duration timeout expiry "
+    "expiration expires expired at in on date time seconds minutes days minute hour day budget "
+    "usage used remaining cost price prices rate quota amount decimals index position "
+    # What is done with it, or demanded of it.
+    "enabled disabled required supported allowed valid changed updated created policy policies "
+    "strength rule rules scope scopes consent settings config options status state"
+)
+"""The last word of a name that is about a secret. The last word says what a name is a name of: a
+`token_count` is a count.
+"""
+
+_QUESTIONS = _all(
+    "is has have needs requires require uses use can should must allow allows accept accepts "
+    "enable enables show hide supports"
+)
+"""The first word of a name that holds yes or no."""
+
+_OTHER_TOKENS = _all(
+    "max min num n total prompt completion input output reasoning thinking cached used remaining "
+    "budget page next previous prev continuation continue starting sync resume pagination stop "
+    "special eos bos pad unk idempotency"
+)
+"""Words before a `token` that is a piece of text, or the place where a list continues."""
+
+_RUN_TOGETHER = _all("password passwd passphrase passcode secret token apikey sessid sessionid")
+"""Words that stay words at the end of a longer one: `clientsecret`. No other word ends so."""
 
 
-@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name holds a secret, if it holds text."""
-    words = [each.lower() for each in _WORD.findall(name)]
-    if not words:
+    """Whether a key of this name holds a secret, whatever is said about it."""
+    return _is_secret_name(name[:_LONGEST])
+
+
+@lru_cache(maxsize=_KEPT)
+def _is_secret_name(name: str) -> bool:
+    words = _words(name)
+    if not words or words[0] in _QUESTIONS:
         return False
-    *before, last = words
-    if last.removesuffix("s") in _ALWAYS:
+    return _ends_like_one(words) or (_contains_one(words) and not _is_about(words))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name, in the singular where that matters, without numbers."""
+    words = [word for word in parts(name) if not word.isdecimal()]
+    return [piece for word in words for piece in _pieces(word)]
+
+
+def _pieces(word: str) -> tuple[str, ...]:
+    """The words that are written together in one word."""
+    singular = word.removesuffix("s")
+    if singular in _WORDS or singular in ("key", "code"):
+        return (singular,)
+    for ending in ("key", "id", "pass", "auth"):
+        start = word.removesuffix(ending)
+        if start != word and _is_written_with(start, ending):
+            return (start, ending)
+    for ending in _RUN_TOGETHER:
+        if singular.endswith(ending):
+            return (singular.removesuffix(ending), ending)
+    return (word,)
+
+
+def _is_written_with(start: str, ending: str) -> bool:
+    if ending == "pass":
+        return start in (_ENDINGS["pass"] or ())
+    if ending == "auth":
+        return start in ("basic", "http")
+    return (start, ending) in _PHRASES or (ending == "key" and start == "secret")
+
+
+def _ends_like_one(words: list[str]) -> bool:
+    last = words[-1]
+    if last not in _ENDINGS:
+        return False
+    before = _ENDINGS[last]
+    return before is None or len(words) == 1 or words[-2] in before
+
+
+def _contains_one(words: list[str]) -> bool:
+    if any(pair in _PHRASES for pair in pairwise(words)):
         return True
-    if last not in ("key", "token"):
-        return False
-    return _OPENING.issuperset(before[-1:]) if before else last == "token"
+    found = [word for word in words if word in _WORDS]
+    if set(found) == {"token"}:
+        before = words[: words.index("token")]
+        return _OTHER_TOKENS.isdisjoint(before)
+    return bool(found)
+
+
+def _is_about(words: list[str]) -> bool:
+    """Whether a name says something about a secret and does not hold it."""
+    return words[-1] in _ABOUT and tuple(words[-2:]) not in _PHRASES

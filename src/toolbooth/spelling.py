@@ -18,6 +18,12 @@ from toolbooth.jsonvalue import recased
 _SHORTEST = 5
 """Letters of a word in which a slip is corrected: shorter ones are too close to each other."""
 
+_KEPT = 4096
+"""Names that are remembered. Callers choose names, so there must be an end."""
+
+_LONGEST = 200
+"""Characters of a name that is remembered."""
+
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 _ENDING = re.compile(r"(er|ee|or|ed|ing)s?$")
@@ -106,9 +112,17 @@ def _words_of(names: frozenset[str]) -> frozenset[str]:
     return frozenset(part for name in names for part in parts(name))
 
 
-@lru_cache(maxsize=4096)
 def parts(name: str) -> tuple[str, ...]:
     """The words and numbers of a name, in lower case: `firstName2` has `first`, `name` and `2`."""
+    return _kept_parts(name) if len(name) <= _LONGEST else _parts(name)
+
+
+@lru_cache(maxsize=_KEPT)
+def _kept_parts(name: str) -> tuple[str, ...]:
+    return _parts(name)
+
+
+def _parts(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PARTS.findall(name))
 
 
@@ -123,7 +137,7 @@ def is_listed(text: str) -> bool:
     return f"\n{text}\n" in _list()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_KEPT)
 def is_word(text: str) -> bool:
     """Whether text is a listed word, or a form of one."""
     return any(map(is_listed, (text, *_stems(text))))

@@ -67,6 +67,9 @@ def test_a_host_that_is_not_served_is_refused_by_django(ann):
 @pytest.mark.parametrize(
     ("origin", "status"),
     [
+        ("http://evil.example//testserver", 403),
+        ("http://testserver@evil.example", 403),
+        ("http://testserver/evil", 403),
         (None, 200),
         ("http://testserver", 200),
         ("http://localhost:3000", 200),

@@ -99,12 +99,22 @@ def test_white_space_after_a_header_is_no_part_of_it():
 
 
 @pytest.mark.parametrize(
-    "name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"]
+    "name", ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region", "origin"]
 )
 @pytest.mark.parametrize("second", ["same", "other"])
 def test_a_routing_header_that_is_sent_twice_is_refused(name, second):
     headers = [*JSON.items(), (name, "same"), (name, second)]
     assert refusal(reply(PING, headers=headers)) == (400, PLAIN, f"header {name} is sent twice")
+
+
+def test_a_host_that_is_sent_twice_is_refused():
+    found = reply(PING, headers=[*JSON.items(), ("host", "evil.example")])
+    assert refusal(found) == (400, PLAIN, "header host is sent twice")
+
+
+def test_a_host_that_is_none_cannot_be_served():
+    with pytest.raises(ValueError, match=r"^'http://a' is not a host; name it as in"):
+        app(shop(), hosts=["http://a"])
 
 
 def test_any_other_header_may_be_sent_twice():
@@ -173,6 +183,25 @@ def test_json_is_json_however_it_is_written(kind):
         ("localhost.evil.example", {}, 421),
         ("[::2]:80", {}, 421),
         ("[::1", {}, 421),
+        ("[0:0:0:0:0:0:0:1]:80", {}, 200),
+        ("localhost:", {}, 200),
+        ("127.0.0.1:80@evil.example", {}, 421),
+        ("localhost@evil.example", {}, 421),
+        ("evil.example@localhost", {}, 421),
+        ("localhost:80:90", {}, 421),
+        ("localhost:evil", {}, 421),
+        ("localhost:99999", {}, 421),
+        ("localhost/evil", {}, 421),
+        ("localhost?evil", {}, 421),
+        ("localhost#evil", {}, 421),
+        ("localhost#", {}, 421),
+        ("local\thost", {}, 421),
+        ("//localhost", {}, 421),
+        ("http://localhost", {}, 421),
+        ("localhost\\evil.example", {}, 421),
+        ("[::1]evil.example", {}, 421),
+        ("::1", {}, 421),
+        ("[::1]:80", {"hosts": ["::1"]}, 200),
         ("", {}, 421),
         ("tools.example:443", {"hosts": ["Tools.example"]}, 200),
         ("localhost", {"hosts": ["tools.example"]}, 421),
@@ -183,7 +212,11 @@ def test_only_the_hosts_named_are_served(host, served, status):
     found = reply(PING, headers={**JSON, "host": host}, served=served)
     assert found.status == status
     if status == 421:
-        assert refusal(found) == (421, PLAIN, "this host is not served here; name it in hosts=")
+        assert refusal(found) == (
+            421,
+            PLAIN,
+            "this host is not served here; name it in hosts= or with --allow-host",
+        )
 
 
 def test_a_request_without_a_host_is_not_served():
@@ -199,6 +232,20 @@ def test_a_request_without_a_host_is_not_served():
         ("https://evil.example", {}, 403),
         ("http://localhost.evil.example", {}, 403),
         ("null", {}, 403),
+        ("http://evil.example//localhost", {}, 403),
+        ("http://localhost/", {}, 403),
+        ("http://localhost/evil", {}, 403),
+        ("http://localhost@evil.example", {}, 403),
+        ("http://evil.example@localhost", {}, 403),
+        ("http://localhost?evil", {}, 403),
+        ("http://localhost#", {}, 403),
+        ("http://localhost:evil", {}, 403),
+        ("http:localhost", {}, 403),
+        ("//localhost", {}, 403),
+        ("localhost", {}, 403),
+        ("http://", {}, 403),
+        ("http://[::1", {}, 403),
+        ("HTTP://LOCALHOST", {}, 200),
         ("https://app.example", {"origins": ["https://app.example"]}, 200),
         ("http://app.example", {"origins": ["https://app.example"]}, 403),
         ("https://evil.example", {"hosts": ["*"]}, 200),

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from decimal import Decimal
+from time import process_time
 from typing import Annotated, Any
 
 import pytest
@@ -20,6 +21,7 @@ from toolbooth import (
 )
 from toolbooth.content import Audio, Image, Text
 from toolbooth.server.observe import CallRecord, log_calls
+from toolbooth.server.redact import without_credentials
 
 # --- observers ----------------------------------------------------------------------------------------------------
 
@@ -220,6 +222,49 @@ RECORDED = {
         '{"amount":1,"x":{"y":[{"api_key":"k","z":1}]}}',
         '{"amount":1,"x":{"y":[{"api_key":"[redacted]","z":1}]}}',
     ),
+    "headers": (
+        "change",
+        '{"table":{"X-Api-Key":"k","X-Auth-Token":"k","Proxy-Authorization":"k","Accept":"*/*"}}',
+        '{"table":{"X-Api-Key":"[redacted]","X-Auth-Token":"[redacted]",'
+        '"Proxy-Authorization":"[redacted]","Accept":"*/*"}}',
+    ),
+    "headers as objects, pairs and lines": (
+        "change",
+        '{"table":{"a":[{"name":"X-Api-Key","value":"k"},{"name":"Accept","value":"*/*"}],'
+        '"b":[["Cookie","k"],["Accept","*/*"]],"c":["X-Api-Key: k","Accept: */*"]}}',
+        '{"table":{"a":[{"name":"X-Api-Key","value":"[redacted]"},{"name":"Accept","value":"*/*"}],'
+        '"b":[["Cookie","[redacted]"],["Accept","*/*"]],"c":["X-Api-Key: [redacted]","Accept: */*"]}}',
+    ),
+    "credentials in a URL": (
+        "log_in",
+        '{"user":"https://ann:hunter2@example.com/?page=2&token=k","password":"p"}',
+        '{"user":"https://[redacted]@example.com/?page=2&token=[redacted]","password":"[redacted]"}',
+    ),
+    "JSON text where any type is declared": (
+        "change",
+        r'{"table":{"opts":"{\"client_secret\":\"k\",\"n\":1.50}"}}',
+        r'{"table":{"opts":"{\"client_secret\":\"[redacted]\",\"n\":1.50}"}}',
+    ),
+    "JSON text where text is declared": (
+        "log_in",
+        r'{"user":"{\"pwd\":\"k\"}","password":"p"}',
+        r'{"user":"{\"pwd\":\"[redacted]\"}","password":"[redacted]"}',
+    ),
+    "JSON text with a key twice": (
+        "change",
+        r'{"table":{"opts":"{\"pwd\":\"k\",\"n\":1,\"n\":2}"}}',
+        r'{"table":{"opts":"{\"pwd\":\"[redacted]\",\"n\":1,\"n\":2}"}}',
+    ),
+    "no secret, though its name is one": (
+        "change",
+        '{"table":{"password":true,"token":null,"max_tokens":5,"primary_key":"id"}}',
+        '{"table":{"password":true,"token":null,"max_tokens":5,"primary_key":"id"}}',
+    ),
+    "text that cannot be read where no secret is declared": (
+        "pay",
+        '{"amount":1,"headers":"Authorization: Bearer k"}',
+        '{"amount":1,"headers":"Authorization: [redacted]"}',
+    ),
     "before the tool changes it": (
         "change",
         '{"table":{"a":[1,true,null]}}',
@@ -247,6 +292,47 @@ def test_observers_are_shown_the_arguments_they_ask_for(name, sent, redacted):
     registry.dispatch_bytes(name, sent.encode())
     assert [record.arguments for record in (*plain, *kept)] == [None, redacted]
     assert whole[0].arguments == sent.replace(": 1.50", ":1.5")
+
+
+CREDENTIALS = {
+    "header in a command": ("curl -H 'X-Api-Key: k' url", "curl -H 'X-Api-Key: [redacted]' url"),
+    "variable": ("PGPASSWORD=k psql", "PGPASSWORD=[redacted] psql"),
+    "option": ("mysql --password k -u ann", "mysql --password [redacted] -u ann"),
+    "option without a value": ("login --password --user ann", "login --password --user ann"),
+    "connection string": ("Server=a;Password=k,k;User=b", "Server=a;Password=[redacted];User=b"),
+    "broken JSON": ('{"pwd":"k\\"k","a":1', '{"pwd":"[redacted]","a":1'),
+    "JSON in text": ('{\\"pwd\\":\\"k\\",\\"a\\":1}', '{\\"pwd\\":\\"[redacted]",\\"a\\":1}'),
+    "bearer": ("send Bearer abcdefgh.k", "send Bearer [redacted]"),
+    "password with an @": ("ftp://ann:k@k@example.com", "ftp://[redacted]@example.com"),
+    "private key": (
+        "-----BEGIN RSA PRIVATE KEY-----\nk\n-----END RSA PRIVATE KEY-----\n",
+        "[redacted]\n",
+    ),
+    "private key that is cut": ("-----BEGIN PRIVATE KEY-----\nk", "[redacted]"),
+    "no value": ("password: null", "password: null"),
+    "prose": ("the token is in the vault", "the token is in the vault"),
+    "counts": ("max_tokens=5 author: ann", "max_tokens=5 author: ann"),
+    "a name inside a value": ("note: password: k", "note: password: [redacted]"),
+    "two on a line": ("token: a password: b", "token: [redacted]"),
+}
+
+
+@pytest.mark.parametrize(("text", "kept"), CREDENTIALS.values(), ids=CREDENTIALS)
+def test_credentials_inside_text_are_left_out(text, kept):
+    assert without_credentials(text) == kept
+
+
+@pytest.mark.parametrize(
+    "part", ["a=", "token:\\", "://a", "--a ", '"', "-----BEGIN ", "{", "[", "bearer "]
+)
+def test_the_time_for_text_grows_with_its_length_only(part):
+    def seconds(count: int) -> float:
+        start = process_time()
+        without_credentials(part * count)
+        return process_time() - start
+
+    # Ten times the text would take a hundred times the time, were it quadratic.
+    assert seconds(200_000) < 30 * seconds(20_000) + 0.1
 
 
 def test_arguments_that_cannot_be_read_are_not_recorded():

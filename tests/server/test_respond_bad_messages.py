@@ -2,12 +2,28 @@
 
 import asyncio
 import json
+from time import process_time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from respond_messages import META, answer, error_of, message, result_of, routed, shop, tool_call
+from toolbooth.server.envelope import id_in
 from toolbooth.server.respond import respond
 from toolbooth.server.revisions import CLIENT_KEY, SERVER_KEY
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from(["id", '"id": 5', "]}", "{[", "\\"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "a", "]", "{"]), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
 
 # --- what is not a request ----------------------------------------------------------------------------------------
 
@@ -69,12 +85,57 @@ def test_an_id_comes_back_as_it_was_sent(request_id):
     )
 
 
+WRONG_ID = {"code": -32600, "message": "an id is a string or an integer of 64 bits"}
+
+
+@pytest.mark.parametrize("request_id", [None, True, [], {}, [1], {"id": 1}], ids=str)
+def test_an_id_that_is_neither_text_nor_a_number_is_refused_and_not_repeated(request_id):
+    assert error_of(shop(), message("ping", id=request_id), {}) == (400, None, WRONG_ID)
+
+
+@pytest.mark.parametrize("request_id", [1.5, 1e300, 2**64, -(2**63) - 1], ids=str)
+def test_a_number_that_is_no_id_is_refused_and_repeated(request_id):
+    assert error_of(shop(), message("ping", id=request_id), {}) == (400, request_id, WRONG_ID)
+
+
 @pytest.mark.parametrize(
-    "request_id", [None, True, 1.5, 1e300, [], {}, 2**64, -(2**63) - 1], ids=str
+    "request_id",
+    [b"1e999", b"1.00000000000000000000001", b"9" * 5000, b"01", b"5abc", b'"a', b'"\xff"', b"NaN"],
+    ids=lambda each: ascii(each[:30]),
 )
-def test_an_id_of_another_kind_is_refused_and_not_repeated(request_id):
-    error = {"code": -32600, "message": "an id is a string or an integer of 64 bits"}
-    assert error_of(shop(), message("ping", id=request_id), {}) == (400, None, error)
+def test_an_id_that_cannot_be_repeated_exactly_is_not_repeated(request_id):
+    body = b'{"jsonrpc": "2.0", "method": "ping", "id": ' + request_id + b"}"
+    assert error_of(shop(), body, {})[1] is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    [b"[", b"[]", b'"', b'""', b'"a",', b'["a",', b'{"id":1,', b'"\\', b'"\\u0069d":', b"[}"],
+)
+def test_an_id_is_found_in_a_time_that_grows_with_the_message_only(part):
+    def seconds(size: int) -> float:
+        body = b'{"id":1,"x":' + part * (size // len(part))
+        start = process_time()
+        id_in(body)
+        return process_time() - start
+
+    # Ten times the message would take a hundred times the time, were it quadratic.
+    assert seconds(1_000_000) < 30 * seconds(100_000) + 0.1
+
+
+@given(
+    before=st.dictionaries(st.text(max_size=3), JSON, max_size=3),
+    after=st.dictionaries(st.text(max_size=3), JSON, max_size=3),
+    request_id=st.integers() | st.text(alphabet=st.characters(codec="utf-8")),
+    rest=st.sampled_from(["", "]", ' {"id": 9}', ' "id": 3', " nonsense", "\0"]),
+)
+def test_an_id_is_found_wherever_it_is(before, after, request_id, rest):
+    others = {key: value for key, value in {**before, **after}.items() if key != "id"}
+    keys = list(others)
+    first, last = keys[: len(before)], keys[len(before) :]
+    members = {key: others[key] for key in first} | {"id": request_id}
+    members |= {key: others[key] for key in last}
+    assert id_in((json.dumps(members) + rest).encode()) == request_id
 
 
 @pytest.mark.parametrize("params", [[], [1], "x", 5, True, False, 0, ""], ids=repr)
@@ -124,7 +185,7 @@ def test_an_unknown_tool_is_a_protocol_error_that_says_which_may_be_meant(name, 
         (b"{", None),
         (b"\xff", None),
         (b"[" * 100_000, None),
-        (b'{"jsonrpc": "2.0", "id": 5, "id": 6, "method": "ping"}', 6),
+        (b'{"jsonrpc": "2.0", "id": 5, "id": 6, "method": "ping"}', None),
         (b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": {"x": NaN}}', 5),
         (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "ping"}', None),
         (b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [NaN]}', 5),

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from respond_messages import META, error_of, message, result_of, routed, shop, text, tool_call
 from toolbooth import ToolError, ToolRegistry, handle_arguments
+from toolbooth.boundary.run import end_threads
 from toolbooth.content import Text
 from toolbooth.server.respond import respond
 from toolbooth.server.running import MOST_RUNNING
@@ -126,6 +129,26 @@ async def leave_async() -> str:
     raise SystemExit(3)
 
 
+class Own(BaseException):
+    pass
+
+
+def raise_own() -> str:
+    raise Own
+
+
+async def raise_own_async() -> str:
+    raise Own
+
+
+def close() -> str:
+    raise GeneratorExit
+
+
+async def close_async() -> str:
+    raise GeneratorExit
+
+
 async def await_cancelled() -> str:
     task = asyncio.ensure_future(asyncio.Event().wait())
     task.cancel()
@@ -133,7 +156,18 @@ async def await_cancelled() -> str:
     return "never"
 
 
-RAISING = [raise_key_error, raise_key_error_async, raise_stop, leave, leave_async, await_cancelled]
+RAISING = [
+    raise_key_error,
+    raise_key_error_async,
+    raise_stop,
+    leave,
+    leave_async,
+    raise_own,
+    raise_own_async,
+    close,
+    close_async,
+    await_cancelled,
+]
 
 
 @pytest.mark.parametrize("function", RAISING, ids=lambda function: function.__name__)
@@ -146,6 +180,67 @@ def test_any_other_exception_is_masked_and_logged(function, caplog):
     logged = {(record.name, record.levelno, record.getMessage()) for record in caplog.records}
     assert logged == {("toolbooth.server", logging.ERROR, "tool 'buy' failed")}
     assert all(record.exc_info for record in caplog.records)
+
+
+INTERRUPTED = """
+import asyncio, signal, sys
+from toolbooth import ToolRegistry
+from toolbooth.server.respond import respond, respond_sync
+
+registry = ToolRegistry("shop")
+
+@registry.tool
+def sync() -> str:
+    raise KeyboardInterrupt
+
+@registry.tool(name="async")
+async def later() -> str:
+    raise KeyboardInterrupt
+
+tool, loop = sys.argv[1:]
+body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s"}}' % tool.encode()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if loop == "run":
+    reply = asyncio.run(respond(registry, body))
+elif loop == "own":
+    reply = asyncio.new_event_loop().run_until_complete(respond(registry, body))
+else:
+    reply = respond_sync(registry, body)
+print(reply.body.decode())
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "loop", "is_answered"),
+    [
+        ("sync", "run", True),
+        ("async", "run", True),
+        ("sync", "own", True),
+        # Here it may be the user's Ctrl-C: nothing else handles that.
+        ("async", "own", False),
+        ("sync", "none", False),
+    ],
+)
+def test_a_keyboard_interrupt_is_the_users_only_where_it_can_be(tool, loop, is_answered):
+    command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED, tool, loop]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ("failed unexpectedly" in done.stdout) == is_answered
+    assert (done.returncode == 0) == is_answered
+    assert done.stderr.rstrip().endswith("KeyboardInterrupt")  # the log has it, or the traceback
+
+
+def test_threads_are_ended_and_later_tools_get_new_ones():
+    registry = ToolRegistry("shop")
+    registry.tool(name="where")(lambda: threading.current_thread().name)
+    for _ in range(2):
+        assert "toolbooth" in result_of_async(registry, tool_call("where"))
+        end_threads()
+        end_threads()
+        assert not any(each.name.startswith("toolbooth") for each in threading.enumerate())
+
+
+def result_of_async(registry: ToolRegistry, body: bytes) -> str:
+    return asyncio.run(respond(registry, body)).body.decode()
 
 
 def test_an_async_tool_past_its_time_is_stopped():

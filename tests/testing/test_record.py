@@ -1,14 +1,17 @@
 """Real calls are recorded, each in a line of a file, and a file that is no recording is told."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import HttpUrl, SecretStr
 
 from recorded_shop import ORDER, lines, place_order, recorded, registry_of
 from toolbooth import ToolRegistry
 from toolbooth.testing import record_calls, replay_calls
-from toolbooth.testing.replay.record import BadRecording
+from toolbooth.testing.replay.record import BadRecording, TornRecording
 
 # --- recording --------------------------------------------------------------------------------------------------
 
@@ -138,4 +141,70 @@ def test_an_empty_recording_is_told(calls: Path):
     assert (
         str(error.value)
         == f"{calls} holds no calls; record_calls(registry, '{calls}') has them written there"
+    )
+
+
+# --- full disks ---------------------------------------------------------------------------------
+
+FULL_DISK = """
+import json, logging, resource, sys
+from toolbooth import ToolRegistry
+from toolbooth.testing import record_calls
+
+path, limit = sys.argv[1], int(sys.argv[2])
+registry = ToolRegistry("shop")
+registry.tool(name="take")(lambda: "taken")
+record_calls(registry, path)
+told = []
+for _ in range(3):
+    told.append(registry.call("take", {})["isError"])
+    # As a disk that is full: a write beyond this size is cut short, and the next one fails.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+if len(sys.argv) > 3:
+    told.append(registry.call("take", {})["isError"])
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit for the size of files")
+@pytest.mark.parametrize("goes_on", [[], ["then-there-is-room"]], ids=["stays-full", "room-again"])
+def test_a_recording_that_a_full_disk_cut_short_is_read_without_the_torn_line(calls, goes_on):
+    whole = len(b'{"at": "2026-01-01T00:00:00+00:00", "tool": "take", "outcome": "passed"')
+    command = [sys.executable, "-c", FULL_DISK, str(calls), str(whole + 150), *goes_on]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert set(json.loads(done.stdout)) == {False}  # a call goes on without its record
+    assert "an observer failed" in done.stderr
+
+    registry = registry_of(take=lambda: "taken")
+    with pytest.warns(
+        TornRecording, match=r"cut short and left out: line 2\. Was the disk full\?$"
+    ):
+        replayed = replay_calls(calls, registry)
+    whole_lines = 2 if goes_on else 1
+    assert str(replayed) == f"{whole_lines} of {whole_lines} calls mean the same."
+
+
+def test_a_recording_of_which_nothing_is_whole_holds_no_calls(calls: Path):
+    calls.write_text('{"at": "2026')
+    with pytest.warns(TornRecording), pytest.raises(BadRecording, match="holds no calls"):
+        replay_calls(calls, ToolRegistry("shop"))
+
+
+def test_a_line_that_was_written_by_hand_is_not_taken_for_a_torn_one(calls: Path):
+    calls.write_text('{"tool": "a"\n{"tool": "b"}\n')
+    with pytest.raises(BadRecording, match="line 1: not JSON"):
+        replay_calls(calls, ToolRegistry("shop"))
+
+
+def test_a_value_that_is_redacted_in_part_is_not_compared(calls: Path):
+    def visit(url: HttpUrl, attempts: int = 1) -> str:
+        return str(url)
+
+    registry = registry_of(visit=visit)
+    sent = {"url": "https://ann:hunter2@example.com/", "attempts": "2"}
+    recorded(calls, registry, ("visit", sent), arguments="redacted")
+    assert lines(calls)[0]["arguments"]["url"] == "https://[redacted]@example.com/"
+    assert str(replay_calls(calls, registry)) == (
+        "1 of 1 calls mean the same. 1 hold redacted values, which were not compared."
     )

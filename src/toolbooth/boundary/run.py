@@ -35,6 +35,16 @@ def _threads() -> Any:
     )
 
 
+def end_threads() -> None:
+    """Wait until the sync tools that run have ended, and end their threads. Later tools get new
+    ones.
+    """
+    if _threads.cache_info().currsize:
+        threads = _threads()
+        _threads.cache_clear()
+        threads.shutdown(cancel_futures=True)
+
+
 @cache
 def _own_threads() -> Any:
     """Where large bodies are read."""
@@ -115,8 +125,9 @@ def run_sync(call: Callable[[], Any]) -> Any:
     """Run a sync tool to its end, for a future."""
     try:
         return _items_or_value(call())
-    except StopIteration as error:  # a future cannot carry it: the caller would wait for ever
-        raise RuntimeError("the tool raised StopIteration") from error
+    # A future cannot carry these: the caller would wait for ever, or be closed.
+    except (StopIteration, GeneratorExit) as error:
+        raise RuntimeError(f"the tool raised {type(error).__name__}") from error
 
 
 def _items_or_value(made: Any) -> Any:

@@ -33,7 +33,18 @@ LINT_EXPLAIN = "What a rule is about."
 REPLAY_UPDATE = "Write what is made of the calls today into the file, values and all."
 
 SERVE_HTTP = "Serve over HTTP on this port instead of stdio."
-SERVE_HOST = "The address to listen on, with --http."
+SERVE_HOST = "The address to listen on, with --http. Other machines need the token."
+SERVE_ALLOW_HOST = (
+    "Another host that requests may be sent to, with --http; may be given several times. "
+    "'*' allows all: only behind a proxy that checks them."
+)
+SERVE_TOKEN_FILE = (
+    "A file with the token that requests must send as `Authorization: Bearer`, with --http. "
+    "Without it, the variable TOOLBOOTH_TOKEN."
+)
+SERVE_NO_AUTH = "Take requests from other machines without a token, with --http."
+SERVE_STOP = "Seconds that calls have after SIGTERM, over stdio."
+SERVE_DRAIN = "Seconds that calls have after the end of input, over stdio."
 SERVE_PATH = "Where MCP is served, with --http."
 SERVE_LOG = "Write one line per call to standard error."
 
@@ -127,7 +138,40 @@ def how_to_update(file: object, target: str) -> str:
 
 # --- serve --------------------------------------------------------------------------------------
 
-ONLY_WITH_HTTP = "--host and --path are for HTTP; add --http PORT"
+NO_AUTH_OR_TOKEN = "--no-auth and --token-file contradict each other"
+
+
+def only_with_http(option: str) -> str:
+    """An option for HTTP, where stdio is served."""
+    return f"{option} is for HTTP; add --http PORT"
+
+
+def only_over_stdio(option: str) -> str:
+    """An option for stdio, where HTTP is served."""
+    return f"{option} is for stdio; leave out --http"
+
+
+def token_needed(host: str) -> str:
+    """An address that other machines can reach, and nothing that keeps them out."""
+    return (
+        f"other machines can reach {host}, so requests need a token: "
+        "set TOOLBOOTH_TOKEN, name a --token-file, or take requests from anyone with --no-auth"
+    )
+
+
+def token_not_read(file: str, reason: object) -> str:
+    """A file that the token could not be read from."""
+    return f"the token file {file} could not be read: {reason}"
+
+
+def token_empty(where: str) -> str:
+    """A place for the token, with nothing in it."""
+    return f"{where} is empty; it should hold the token"
+
+
+def token_wrong(where: str, reason: object) -> str:
+    """A token that no client could send."""
+    return f"{where} does not hold a token: {reason}"
 
 
 def cannot_listen(host: str, port: int, reason: object) -> str:

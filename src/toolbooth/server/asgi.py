@@ -23,6 +23,7 @@ from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.server import messages
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import Reply, respond
+from toolbooth.server.web_hosts import ANY_HOST, allowed_hosts, host_in_host, host_in_origin
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -51,8 +52,11 @@ def app(
     that checks). An `Origin`, where a browser sends one, must be of an allowed host, or be listed
     in `origins`. A request has at most `max_body` bytes, and once its body has begun, `max_seconds`
     to send the rest.
+
+    Raises:
+        ValueError: one of `hosts` is not a host.
     """
-    allowed = frozenset(host.lower() for host in hosts)
+    allowed = allowed_hosts(hosts)
     extra = frozenset(origins)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,36 +94,26 @@ def _checked(
         return headers, (404, messages.wrong_path(path))
     if scope["method"] != "POST":
         return headers, (405, messages.SEND_BY_POST)
-    if "*" not in hosts and _host(headers.get("host", "")) not in hosts:
-        return headers, (421, messages.WRONG_HOST)
-    origin = headers.get("origin")
-    if (
-        origin
-        and origin not in origins
-        and _host(origin.rpartition("//")[2]) not in hosts
-        and "*" not in hosts
-    ):
-        return headers, (403, messages.WRONG_ORIGIN)
+    if ANY_HOST not in hosts:
+        if host_in_host(headers.get("host", "")) not in hosts:
+            return headers, (421, messages.WRONG_HOST)
+        origin = headers.get("origin")
+        if origin and origin not in origins and host_in_origin(origin) not in hosts:
+            return headers, (403, messages.WRONG_ORIGIN)
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return headers, (415, "send application/json")
     return headers, None
 
 
 def _sent_twice(scope: Scope) -> str | None:
-    """A header of MCP that is sent more than once: which one would count?"""
+    """A header that is sent more than once, of those that decide something: which one would
+    count?
+    """
     names = Counter(str(name, "latin-1") for name, _ in scope["headers"])
     for name, count in names.items():
-        if count > 1 and name.startswith("mcp-"):
+        if count > 1 and (name.startswith("mcp-") or name in ("host", "origin")):
             return name
     return None
-
-
-def _host(value: str) -> str:
-    """A host without its port."""
-    value = value.lower()
-    if value.startswith("[") and "]" in value:
-        return value[: value.index("]") + 1]
-    return value.partition(":")[0]
 
 
 async def _body(receive: Receive, max_body: int, max_seconds: float) -> bytes | None:

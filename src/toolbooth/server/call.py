@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
@@ -85,12 +87,27 @@ async def call(
         else:
             values = watch.accept(reading, shows)
         value = await _run(watch.tool, values, context)
-    # argparse and others raise SystemExit for an error: the server must not exit.
-    except (Exception, SystemExit) as error:
-        return watch.failed(error)
     except asyncio.CancelledError as error:
         return watch.cancelled(error)
+    # Whatever a tool raises, the server goes on. argparse, for one, raises SystemExit.
+    except BaseException as error:
+        if _is_ctrl_c(error, watch.tool):
+            raise
+        return watch.failed(error)
     return watch.returned(value)
+
+
+def _is_ctrl_c(error: BaseException, tool: Tool) -> bool:
+    """Whether an exception may be the user's, who wants the server to end. Python raises it in the
+    main thread alone; an event loop that handles the signal itself, as `asyncio.run` does, lets
+    none through.
+    """
+    return (
+        isinstance(error, KeyboardInterrupt)
+        and tool.is_async
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
 
 
 def call_sync(
@@ -115,7 +132,9 @@ def call_sync(
         )
         if must_be_awaited(value):
             value = asyncio.run(awaited(value))
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:  # here the tool runs in the thread of the user's Ctrl-C
+        raise
+    except BaseException as error:
         return watch.failed(error)
     return watch.returned(value)
 
@@ -244,8 +263,10 @@ class _Watch:
         try:
             result = render.value_result(value, self.remarks, **how_written)
             violation = self._violation(result) if self.tool.output_check else None
+        except KeyboardInterrupt:
+            raise
         # A serializer is the author's code, and may raise what a tool may raise.
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             logger.exception("tool %r returned what cannot be sent", self.tool.name)
             result, violation = render.unsendable_result(error), None
         if violation is not None:

@@ -6,8 +6,11 @@ MCP and arguments, or a ProtocolError. Nothing here knows which tools there are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
@@ -15,6 +18,7 @@ from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import INVALID_PARAMS, Problem
 from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server import messages
+from toolbooth.server.message_id import top_level_ids
 from toolbooth.server.revisions import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -143,14 +147,28 @@ def unreadable_call(body: bytes, error: Unreadable) -> Request:
 
 
 def id_in(body: bytes) -> Any:
-    """The id of a message that was refused, if a forgiving parser finds one."""
-    request_id = _leniently(body).get("id")
-    if not is_id(request_id):
+    """The id of a message that was refused; None if there is none, or more than one."""
+    return only_id(top_level_ids(body))
+
+
+def only_id(found: list[bytes]) -> Any:
+    """The id of a message with these ids; None if it is not one, or cannot be repeated."""
+    return _repeatable(found[0]) if len(found) == 1 else None
+
+
+def _repeatable(token: bytes) -> Any:
+    """Text or a number that a reply can repeat exactly; None for anything else."""
+    try:
+        found = json.loads(token)
+    except ValueError:
         return None
-    # Half a surrogate pair, written as an escape, cannot be sent back.
-    text = str(request_id)
-    is_whole = text.encode(errors="ignore").decode() == text
-    return request_id if is_whole else None
+    if isinstance(found, str):
+        # Half a surrogate pair, written as an escape, cannot be sent back.
+        return found if found.encode(errors="ignore").decode() == found else None
+    if isinstance(found, float):
+        is_exact = isfinite(found) and Decimal(repr(found)) == Decimal(token.decode())
+        return found if is_exact else None
+    return found
 
 
 def is_id(value: Any) -> bool:

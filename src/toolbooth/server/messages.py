@@ -16,9 +16,18 @@ from toolbooth.jsonvalue import JsonPath, listed, path_text, quoted
 # --- HTTP ---------------------------------------------------------------------------------------
 
 SEND_BY_POST = "send JSON-RPC messages by POST"
-WRONG_HOST = "this host is not served here; name it in hosts="
+WRONG_HOST = "this host is not served here; name it in hosts= or with --allow-host"
 WRONG_ORIGIN = "requests from this origin are not taken; name it in origins="
+NO_TOKEN = "send the token of this server as Authorization: Bearer"
+WRONG_TOKEN = "a token is one word of printable ASCII characters"
 LINE_TOO_LONG = "Parse error: the line is too long"
+
+
+def not_a_host(name: str) -> str:
+    """A host to be served that is not one."""
+    return (
+        f"{name!r} is not a host; name it as in 'tools.example.com', '192.0.2.1' or '[2001:db8::1]'"
+    )
 
 
 def header_sent_twice(name: str) -> str:
@@ -50,6 +59,8 @@ PARAMS_NOT_AN_OBJECT = "params must be an object"
 META_NOT_AN_OBJECT = "params._meta must be an object"
 NO_TOOL_NAME = "params.name must be the name of a tool"
 UNKNOWN_CURSOR = "the cursor is not one that this server gave out"
+SERVER_STOPPED = "the server is stopping; the tool may have run"
+SERVER_STOPPING = "the server is stopping; nothing was done"
 SERVER_FAILED = "the server failed; its log says how"
 OTHER_VERSION_IN_HEADER = "the MCP-Protocol-Version header and the body name different versions"
 OTHER_METHOD_IN_HEADER = "the Mcp-Method header and the body name different methods"

@@ -1,50 +1,29 @@
 """Arguments as a record keeps them: JSON text with every digit that was sent, secrets left out
 where asked.
+
+A secret is what the contract declares as one, what its name says is one (`secret_names.py`), and
+credentials inside text: in URLs, headers, commands, JSON and private keys.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from jiter import LosslessFloat
 
-from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import Shape
 
 HIDDEN = "[redacted]"
 
-SECRET_NAMES = frozenset(
-    (
-        "password",
-        "passwd",
-        "passphrase",
-        "pin",
-        "secret",
-        "clientsecret",
-        "token",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "apikey",
-        "authorization",
-        "auth",
-        "credentials",
-        "cookie",
-        "cookies",
-        "setcookie",
-        "privatekey",
-    )
-)
-"""Keys whose value is a secret whatever the contract says of it, written small and without `_` and
-`-`.
-"""
+_UNKNOWN = Shape(types=frozenset(("string",)))
 
-
-def is_secret_name(name: str) -> bool:
-    """Whether a key of this name holds a secret, whatever is said of it."""
-    return name.lower().replace("_", "").replace("-", "") in SECRET_NAMES
+_NAME_KEYS = ("name", "key", "header", "field", "variable")
+"""The keys under which lists of headers and variables have a name, beside its `value`."""
 
 
 def as_text(value: Any) -> str:
@@ -71,23 +50,47 @@ def without_secrets(shape: Shape, value: Any) -> Any:
     if shape.secret:
         return HIDDEN
     if is_object(value):
-        return {key: _member(shape, key, each) for key, each in value.items()}
+        return _object(shape, value)
     if is_array(value):
-        return [_merged(_items(shape, index), shape, each) for index, each in enumerate(value)]
-    if isinstance(value, str) and (shape.json_text or "string" not in shape.types):
-        return _inside_text(shape, value)
+        return [_item(shape, index, each) for index, each in enumerate(value)]
+    may_be_text = "string" in shape.types and not shape.json_text
+    if isinstance(value, str):
+        return _text(value) if may_be_text else _text_of_json(shape, value)
     is_scalar = bool(shape.types & {"string", "number", "integer"})
     return HIDDEN if shape.has_secret and not is_scalar else value
 
 
+# --- objects and arrays -------------------------------------------------------------------------
+
+
+def _object(shape: Shape, value: Json) -> Json:
+    kept = {key: _member(shape, key, each) for key, each in value.items()}
+    is_named_like_one = any(_names_a_secret(value.get(key)) for key in _NAME_KEYS)
+    if is_named_like_one and isinstance(value.get("value"), str):
+        kept["value"] = HIDDEN
+    return kept
+
+
 def _member(shape: Shape, key: str, value: Any) -> Any:
-    if is_secret_name(key) and value is not None:
+    holds_something = value is not None and not isinstance(value, bool)
+    if holds_something and is_secret_name(key):
         return HIDDEN
     declared = [form.fields[key].shape for form in shape.objects if key in form.fields]
     return _merged(declared or [form.additional for form in shape.objects], shape, value)
 
 
-def _items(shape: Shape, index: int) -> Iterable[Shape | None]:
+def _item(shape: Shape, index: int, value: Any) -> Any:
+    # A list of pairs is how some libraries take headers.
+    if is_array(value) and len(value) == 2 and _names_a_secret(value[0]):
+        value = [value[0], HIDDEN]
+    return _merged(_item_shapes(shape, index), shape, value)
+
+
+def _names_a_secret(value: Any) -> bool:
+    return isinstance(value, str) and is_secret_name(value)
+
+
+def _item_shapes(shape: Shape, index: int) -> Iterable[Shape | None]:
     for form in shape.arrays:
         yield form.prefix[index] if index < len(form.prefix) else form.items
 
@@ -104,14 +107,100 @@ def _merged(parts: Iterable[Shape | None], outer: Shape, value: Any) -> Any:
     return value
 
 
-_UNKNOWN = Shape(types=frozenset(("string",)))
+# --- text ---------------------------------------------------------------------------------------
 
 
-def _inside_text(shape: Shape, text: str) -> str:
-    """JSON text for an object: what is in it is looked at as the object itself would be."""
+def _text(text: str) -> str:
+    """Text without the secrets in it. If it is JSON, it is looked at as what it says would be."""
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return without_credentials(text)
     try:
-        found = json.loads(text)
-        kept = without_secrets(shape, found)
-        return text if kept == found else as_text(kept)
+        return _json_without_secrets(_UNKNOWN, text)
     except (ValueError, RecursionError):
-        return HIDDEN if shape.has_secret else text
+        return without_credentials(text)
+
+
+def _text_of_json(shape: Shape, text: str) -> str:
+    """Text where something else is declared: JSON text of it."""
+    try:
+        return _json_without_secrets(shape, text)
+    except (ValueError, RecursionError):
+        return HIDDEN if shape.has_secret else without_credentials(text)
+
+
+def _json_without_secrets(shape: Shape, text: str) -> str:
+    """Raises ValueError and RecursionError for text that is not JSON, or has a key twice."""
+    found = json.loads(text, parse_float=_every_digit, object_pairs_hook=_each_key_once)
+    kept = without_secrets(shape, found)
+    return text if kept == found else as_text(kept)
+
+
+def _every_digit(digits: str) -> LosslessFloat:
+    return LosslessFloat(digits.encode())
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> Json:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        # One of the two values would be looked at, and both be shown.
+        raise ValueError("duplicate key")
+    return made
+
+
+# --- credentials inside text --------------------------------------------------------------------
+
+_PRIVATE_KEY = re.compile(
+    r"(?s)-----BEGIN\s[A-Z\s]{0,40}PRIVATE\sKEY-----.*?(?:-----END\s[A-Z\s]{0,40}-----|\Z)"
+)
+
+_BEFORE_HOST = re.compile(r"""(?<=://)[^\s/?#"'<>]+(?=@)""")
+"""The user and password in a URL."""
+
+_BEARER = re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{8,}")
+
+_NAMED = re.compile(
+    r"(?<![\w.-])(?P<option>--)?(?P<name>[A-Za-z_][\w.-]{0,79})"
+    r"""(?:\\{0,8}["']?\s{0,8}(?P<sign>[:=])\s{0,8}"""
+    r"|(?(option)[ ]{1,8}(?!-)|(?!)))"
+    r"""(?P<quote>\\{0,8}["'])?"""
+)
+"""A name and the beginning of its value: of a header, a member of JSON, a variable, a parameter of
+a URL, an option of a command. Repetitions have limits, so that the time grows with the text only.
+"""
+
+_VALUES = {
+    # In quotes, in quotes inside of quotes, and in none.
+    '"': re.compile(r'(?:[^"\\\n]|\\.)*'),
+    "'": re.compile(r"(?:[^'\\\n]|\\.)*"),
+    '\\"': re.compile(r'[^"\n]*'),
+    "\\'": re.compile(r"[^'\n]*"),
+    ":": re.compile(r"""[^"'\n]*"""),
+    "=": re.compile(r"""[^\s"'&;<>]*"""),
+}
+
+_NO_SECRETS = frozenset(("", "null", "none", "true", "false", "{", "[", "|"))
+
+
+def without_credentials(text: str) -> str:
+    """Text that is no JSON, without the values of names that are a secret's, without the user and
+    password of URLs, and without private keys.
+    """
+    text = _PRIVATE_KEY.sub(HIDDEN, text)
+    text = _BEFORE_HOST.sub(HIDDEN, text)
+    text = _BEARER.sub(HIDDEN, text)
+    pieces: list[str] = []
+    done = 0
+    for found in _NAMED.finditer(text):
+        if found.start() >= done and is_secret_name(found["name"]):
+            end = _end_of_value(text, found)
+            if text[found.end() : end].strip().lower() not in _NO_SECRETS:
+                pieces += [text[done : found.end()], HIDDEN]
+                done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _end_of_value(text: str, found: re.Match[str]) -> int:
+    quote = found["quote"]
+    style = quote[-2:] if quote else found["sign"] or "="
+    value = _VALUES[style].match(text, found.end())
+    return value.end() if value else found.end()

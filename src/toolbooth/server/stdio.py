@@ -5,61 +5,170 @@ hangs in silence.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+import signal
 import stat
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import orjson
 
+from toolbooth.boundary.run import end_threads
 from toolbooth.jsonvalue import is_object
 from toolbooth.server import messages
+from toolbooth.server.answers import Answers, error_reply
+from toolbooth.server.deadline import Deadline
+from toolbooth.server.envelope import id_in, only_id
+from toolbooth.server.message_id import ids_at_ends
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import respond
-from toolbooth.server.revisions import PARSE_ERROR
+from toolbooth.server.revisions import INTERNAL_ERROR, PARSE_ERROR
 
-Calls = dict["asyncio.Task[None]", bytes]
-"""The calls in progress, with the line of each request."""
+logger = logging.getLogger("toolbooth.server")
+
+STOP_SECONDS = 5.0
+DRAIN_SECONDS = 60.0
 
 _LONGEST_LINE = 16 * 1024 * 1024
-_TOO_LONG = orjson.dumps(
-    {
-        "jsonrpc": "2.0",
-        "id": None,
-        "error": {"code": PARSE_ERROR, "message": messages.LINE_TOO_LONG},
-    }
-)
+_KEPT = 64 * 1024
+"""Bytes at both ends of a line that is too long, where its id is looked for."""
+
+_PROGRESS = b'{"jsonrpc":"2.0","method":'
+"""How a message begins that is no response."""
 
 
-def serve(registry: ToolRegistry) -> None:
-    """Serve until standard input ends. What tools print, and programs they start, cannot break the
-    framing.
+def serve(
+    registry: ToolRegistry,
+    *,
+    stop_seconds: float = STOP_SECONDS,
+    drain_seconds: float = DRAIN_SECONDS,
+) -> None:
+    """Serve until standard input ends, or until SIGTERM. What tools print, and programs they start,
+    cannot break the framing.
+
+    Calls in progress then have `drain_seconds` to end, or `stop_seconds` after SIGTERM. After that
+    they are answered with an error, and the process exits: a thread cannot be stopped otherwise.
     """
     with os.fdopen(os.dup(0), "rb", buffering=0) as source, os.fdopen(os.dup(1), "wb") as sink:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
+        if _is_same_socket(1, 2):  # as inetd has it: a log would break the framing
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.dup2(2, 1)
         os.close(nothing)
         sys.stdout = sys.stderr
-        asyncio.run(serve_streams(registry, source, sink))
+        serving = _Serving(registry, sink)
+        deadline = Deadline(serving.answers)
+        with (
+            _as_blocking_as_before(sink.fileno()),
+            _on_sigterm(serving, lambda: deadline.set(stop_seconds)),
+        ):
+            try:
+                asyncio.run(serving.run(source, lambda: deadline.set_first(drain_seconds)))
+            except KeyboardInterrupt:
+                deadline.set(stop_seconds, exit_code=128 + signal.SIGINT)
+                raise
+            finally:
+                end_threads()
+                deadline.clear()
 
 
 async def serve_streams(registry: ToolRegistry, source: IO[bytes], sink: IO[bytes]) -> None:
-    """Serve lines from `source`, answers to `sink`."""
-    calls: Calls = {}
-    loop = asyncio.get_running_loop()
-    lines = _Lines(
-        lambda line: _take(registry, line, sink, calls), lambda: _write(sink, _TOO_LONG), loop
-    )
-    mode = os.fstat(source.fileno()).st_mode
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
-        await loop.connect_read_pipe(lambda: lines, source)
-    else:  # a file, which no event loop watches, is read at once
-        lines.data_received(source.read())
-        lines.eof_received()
-    await lines.ended
-    await asyncio.gather(*calls, return_exceptions=True)
+    """Serve lines from `source`, answers to `sink`, until the source ends and all calls have."""
+    await _Serving(registry, sink).run(source)
+
+
+class _Serving:
+    """The calls in progress, from their line to their answer."""
+
+    def __init__(self, registry: ToolRegistry, sink: IO[bytes]) -> None:
+        self.registry = registry
+        self.answers = Answers(sink, lost=self.stop)
+        self.calls: dict[asyncio.Task[None], bytes] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.ended = asyncio.Event()
+        self.is_stopping = False
+
+    async def run(self, source: IO[bytes], at_end: Callable[[], None] = lambda: None) -> None:
+        """Take lines until the source ends or `stop` is called; then `at_end` is called, and the
+        calls in progress are answered.
+        """
+        self.loop = loop = asyncio.get_running_loop()
+        lines = _Lines(self.take, self.too_long, self.ended.set)
+        mode = os.fstat(source.fileno()).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or source.isatty():
+            await loop.connect_read_pipe(lambda: lines, source)
+        else:  # a file, which no event loop watches, is read at once
+            lines.data_received(source.read())
+            lines.eof_received()
+        try:
+            await self.ended.wait()
+        finally:
+            at_end()
+        await asyncio.gather(*self.calls, return_exceptions=True)
+
+    def stop(self) -> None:
+        """Take no more requests."""
+        self.is_stopping = True
+        self.ended.set()
+
+    def take(self, line: bytes) -> None:
+        """Answer in the background: a slow tool does not hold up the next line, and can be
+        cancelled by its id.
+        """
+        cancelled = _cancelled(line)
+        if cancelled is not None:
+            self._cancel(cancelled)
+        elif self.is_stopping:
+            self._refuse(line)
+        else:
+            task = asyncio.ensure_future(self._answer(line))
+            self.calls[task] = self.answers.open[task] = line
+            task.add_done_callback(self.calls.pop)
+
+    def too_long(self, head: bytes, tail: bytes) -> None:
+        """Refuse a line of which only the two ends are there."""
+        request_id = only_id(ids_at_ends(head, tail))
+        self.answers.write(error_reply(request_id, PARSE_ERROR, messages.LINE_TOO_LONG))
+
+    def _cancel(self, cancelled: Any) -> None:
+        for task, asked in self.calls.items():
+            request_id = _id(asked)
+            if type(request_id) is type(cancelled) and request_id == cancelled:
+                task.cancel()
+
+    def _refuse(self, line: bytes) -> None:
+        request_id = id_in(line)
+        if request_id is not None:  # else a notification
+            words = messages.SERVER_STOPPING
+            self.answers.write(error_reply(request_id, INTERNAL_ERROR, words))
+
+    async def _answer(self, line: bytes) -> None:
+        call = asyncio.current_task()
+        try:
+            reply = await respond(self.registry, line, None)
+            if reply.events is None:
+                self.answers.end(call, reply.body)
+                return
+            async for event in reply.events:
+                if event.startswith(_PROGRESS):
+                    self.answers.write(event)
+                else:
+                    self.answers.end(call, event)
+        except asyncio.CancelledError:
+            raise
+        # A tool's exception does not get here. Whatever does must not end the server: the user's
+        # Ctrl-C is not raised in a call, `asyncio.run` sees to that.
+        except BaseException:
+            logger.exception("the server failed")
+            reply = error_reply(id_in(line), INTERNAL_ERROR, messages.SERVER_FAILED)
+            self.answers.end(call, reply)
+        finally:
+            self.answers.end(call)
 
 
 class _Lines(asyncio.Protocol):
@@ -68,14 +177,16 @@ class _Lines(asyncio.Protocol):
     def __init__(
         self,
         take: Callable[[bytes], None],
-        too_long: Callable[[], None],
-        loop: asyncio.AbstractEventLoop,
+        too_long: Callable[[bytes, bytes], None],
+        ended: Callable[[], None],
     ) -> None:
         self.take = take
         self.too_long = too_long
+        self.ended = ended
         self.parts: list[bytes] = []
         self.size = 0
-        self.ended: asyncio.Future[None] = loop.create_future()
+        self.head = b""
+        """The beginning of a line that is too long; `parts` then has its end."""
 
     def data_received(self, data: bytes) -> None:
         """Lines, and the beginning of one."""
@@ -87,58 +198,30 @@ class _Lines(asyncio.Protocol):
 
     def _add(self, part: bytes) -> None:
         self.size += len(part)
-        if self.size <= _LONGEST_LINE:
-            self.parts.append(part)
+        self.parts.append(part)
+        if self.size > _LONGEST_LINE:
+            start = b"".join(self.parts)
+            self.head = self.head or start[:_KEPT]
+            self.parts = [start[-_KEPT:]]
 
     def _end(self) -> None:
         line = b"".join(self.parts).strip()
         if self.size > _LONGEST_LINE:
-            self.too_long()
+            self.too_long(self.head, line)
         elif line:
             self.take(line)
         self.parts.clear()
         self.size = 0
+        self.head = b""
 
     def eof_received(self) -> None:
         """The last line may lack its end."""
         self._end()
-        if not self.ended.done():
-            self.ended.set_result(None)
+        self.ended()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """A pipe that breaks has ended."""
-        if not self.ended.done():
-            self.ended.set_result(None)
-
-
-def _take(registry: ToolRegistry, line: bytes, sink: IO[bytes], calls: Calls) -> None:
-    """Answer in the background: a slow tool does not hold up the next line, and can be cancelled by
-    its id.
-    """
-    cancelled = _cancelled(line)
-    if cancelled is not None:
-        for task, asked in calls.items():
-            request_id = _id(asked)
-            if type(request_id) is type(cancelled) and request_id == cancelled:
-                task.cancel()
-        return
-    task = asyncio.ensure_future(_answer(registry, line, sink))
-    calls[task] = line
-    task.add_done_callback(calls.pop)
-
-
-async def _answer(registry: ToolRegistry, line: bytes, sink: IO[bytes]) -> None:
-    reply = await respond(registry, line, None)
-    if reply.events is not None:
-        async for event in reply.events:
-            _write(sink, event)
-    elif reply.body:
-        _write(sink, reply.body)
-
-
-def _write(sink: IO[bytes], message: bytes) -> None:
-    sink.write(message + b"\n")
-    sink.flush()
+        self.ended()
 
 
 def _cancelled(line: bytes) -> Any:
@@ -160,3 +243,45 @@ def _id(line: bytes) -> Any:
     except ValueError:
         return None
     return found.get("id") if is_object(found) else None
+
+
+# --- the end of the process ---------------------------------------------------------------------
+
+
+@contextmanager
+def _on_sigterm(serving: _Serving, set_deadline: Callable[[], None]) -> Generator[None]:
+    """Have SIGTERM stop the server, unless the author's program handles it."""
+
+    def stop(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends the process at once
+        set_deadline()
+        if serving.loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                serving.loop.call_soon_threadsafe(serving.stop)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _is_same_socket(one: int, other: int) -> bool:
+    found = os.fstat(one)
+    return stat.S_ISSOCK(found.st_mode) and os.path.samestat(found, os.fstat(other))
+
+
+@contextmanager
+def _as_blocking_as_before(descriptor: int) -> Generator[None]:
+    """The event loop makes standard input non-blocking, and with it everything that shares it: the
+    terminal of the shell, or the other direction of a socket.
+    """
+    before = os.get_blocking(descriptor)
+    try:
+        yield
+    finally:
+        os.set_blocking(descriptor, before)

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import connections
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
-from django.http.request import split_domain_port, validate_host
+from django.http.request import validate_host
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed
 
@@ -23,6 +23,7 @@ from toolbooth.django.describe.catalogue import Catalogue, catalogue
 from toolbooth.server.envelope import read_message
 from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tool import Tool
+from toolbooth.server.web_hosts import host_in_origin
 
 _MOST_LET_IN = 64 * 1024 * 1024
 """Bytes of a request that is too long anyway."""
@@ -89,8 +90,8 @@ def _is_own(origin: str) -> bool:
     allowed: list[str] = settings.ALLOWED_HOSTS
     if settings.DEBUG and not allowed:
         allowed = [".localhost", "127.0.0.1", "[::1]"]
-    host, _ = split_domain_port(origin.lower().rpartition("//")[2])
-    return "*" not in allowed and validate_host(host, allowed)
+    host = host_in_origin(origin)
+    return "*" not in allowed and host is not None and validate_host(host, allowed)
 
 
 def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:

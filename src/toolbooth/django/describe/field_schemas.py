@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from toolbooth.jsonvalue import Json, is_object
-from toolbooth.server.redact import is_secret_name
+from toolbooth.secret_names import is_secret_name
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
 """What a JSONField takes, and null where it may be null. A document that is sent as JSON text is

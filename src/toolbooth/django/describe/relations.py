@@ -17,7 +17,7 @@ from toolbooth.django.describe.field_schemas import without_least_length
 from toolbooth.django.describe.readers import has_own_code
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
-from toolbooth.server.redact import is_secret_name
+from toolbooth.secret_names import is_secret_name
 from toolbooth.shape import Shape
 
 _TYPES: tuple[tuple[tuple[type[models.Field[Any, Any]], ...], Json], ...] = (

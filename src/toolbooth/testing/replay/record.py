@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from jiter import LosslessFloat
 
@@ -22,6 +23,8 @@ from toolbooth.server.redact import as_text
 from toolbooth.server.registry import ToolRegistry
 
 _MOST_FAULTS = 10
+_BEGINNING = b'{"at": "'
+"""How each line begins that was written here, and not by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,14 @@ class RecordedCall:
 
 class BadRecording(ValueError):
     """A file that is no recording, or not all of it; says which lines, and why."""
+
+
+class TornRecording(UserWarning):
+    """A recording has lines that were not written to their end, for example to a full disk."""
+
+
+class _NotJson(ValueError):
+    """A line that is not JSON, or not to its end."""
 
 
 def record_calls(
@@ -85,10 +96,23 @@ def record_calls(
 
 def _append(file: Path, line: str) -> None:
     """One write to the end of the file: lines of several threads and processes stay whole."""
-    with open(
-        file, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)
-    ) as end:
-        end.write(line.encode())
+    with open(file, "a+b", buffering=0, opener=_for_owner_alone) as end:
+        # A disk that was full has cut the last line short. It must not swallow this one too.
+        start = b"" if _ends_whole(end) else b"\n"
+        rest = start + line.encode()
+        while rest:  # if the disk is full, the second write raises
+            rest = rest[end.write(rest) :]
+
+
+def _for_owner_alone(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def _ends_whole(file: IO[bytes]) -> bool:
+    if file.seek(0, os.SEEK_END) == 0:
+        return True
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
 
 
 def line_text(line: RecordedCall) -> str:
@@ -109,18 +133,32 @@ def line_text(line: RecordedCall) -> str:
 def read_calls(path: str | Path) -> dict[int, RecordedCall]:
     """The calls of a recording, by the number of their line.
 
+    A line that was not written to its end is left out, with a TornRecording warning.
+
     Raises:
         BadRecording: with every line that is none, and why; or because there is none at all.
     """
     found: dict[int, RecordedCall] = {}
     faults: list[str] = []
+    torn: list[int] = []
     # By line feeds alone: text may hold other characters that end a line.
-    for number, line in enumerate(Path(path).read_bytes().split(b"\n"), 1):
-        if line.strip():
-            try:
-                found[number] = _read_line(line)
-            except ValueError as error:
+    *lines, unended = Path(path).read_bytes().split(b"\n")
+    for number, line in enumerate([*lines, unended], 1):
+        if not line.strip():
+            continue
+        try:
+            found[number] = _read_line(line)
+        except _NotJson as error:
+            if line.startswith(_BEGINNING) or number > len(lines):
+                torn.append(number)
+            else:
                 faults.append(f"line {number}: {error}")
+        except ValueError as error:
+            faults.append(f"line {number}: {error}")
+    if torn:
+        numbers = ", ".join(map(str, torn))
+        message = f"{path}: cut short and left out: line {numbers}. Was the disk full?"
+        warnings.warn(message, TornRecording, stacklevel=3)
     if len(faults) > _MOST_FAULTS:
         faults[_MOST_FAULTS:] = [f"and {len(faults) - _MOST_FAULTS} lines more"]
     if faults:
@@ -136,7 +174,7 @@ def _read_line(line: bytes) -> RecordedCall:
     try:
         call: Any = json.loads(line, parse_float=lambda digits: LosslessFloat(digits.encode()))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not JSON ({error})") from None
+        raise _NotJson(f"not JSON ({error})") from None
     if not is_object(call):
         raise ValueError("not an object")
     if unknown := call.keys() - _KEYS.keys():

@@ -69,7 +69,8 @@ def replay_calls(path: str | Path, server: Any, *, update: bool = False) -> Repl
     with.
 
     Raises:
-        BadRecording: the file is no recording, or holds no calls.
+        BadRecording: the file is no recording, or holds no calls. Lines that a full disk cut
+            short are left out, with a TornRecording warning.
         NotProtected: no tool of `server` is behind the boundary.
         ContractError: the schema of a tool refers to a file or URL.
     """
@@ -244,13 +245,13 @@ def _value_text(value: Any) -> str:
 
 
 def _hidden_paths(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
-    """Where secrets were left out, also within JSON text."""
+    """Where secrets were left out, also within JSON text and other text."""
     if value == HIDDEN:
         yield path
     elif isinstance(value, dict | list):
         for step, each in children(value):
             yield from _hidden_paths(each, (*path, step))
-    elif isinstance(value, str) and HIDDEN in value and value.lstrip()[:1] in ("{", "[", '"'):
+    elif isinstance(value, str) and HIDDEN in value:
         try:
             yield from _hidden_paths(json.loads(value), path)
         except ValueError:

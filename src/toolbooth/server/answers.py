@@ -1,0 +1,80 @@
+"""The answers of the stdio shell: each is written whole, and each call gets one.
+
+They are written by the event loop, and at the very end by another thread, if the loop hangs.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import threading
+from collections.abc import Callable
+from typing import IO, Any
+
+import orjson
+from pydantic_core import to_json
+
+from toolbooth.server.envelope import id_in
+from toolbooth.server.revisions import INTERNAL_ERROR
+
+
+def error_reply(request_id: Any, code: int, words: str) -> bytes:
+    """A JSON-RPC error."""
+    reply = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": words}}
+    try:
+        return orjson.dumps(reply)
+    except TypeError:  # an id beyond 64 bits
+        return to_json(reply)
+
+
+class Answers:
+    """Writes messages to a client, and knows which calls have no answer yet."""
+
+    def __init__(self, sink: IO[bytes], lost: Callable[[], None]) -> None:
+        sink.flush()
+        self.sink = sink.fileno()
+        self.lost = lost
+        self.lock = threading.Lock()
+        self.open: dict[Any, bytes] = {}
+        """The line of each call that has no answer yet."""
+        self.is_closed = False
+
+    def write(self, message: bytes) -> None:
+        """Write a message that ends no call."""
+        with self.lock:
+            self._write(message)
+
+    def end(self, call: Any, message: bytes = b"") -> None:
+        """Write the answer to a call, if it has none yet and gets one."""
+        with self.lock:
+            is_open = self.open.pop(call, None) is not None
+            if is_open and message:
+                self._write(message)
+
+    def close(self, words: str) -> None:
+        """Answer all calls that are open with an error, and nothing after it."""
+        with self.lock:
+            for line in list(self.open.values()):
+                request_id = id_in(line)
+                if request_id is not None:
+                    self._write(error_reply(request_id, INTERNAL_ERROR, words))
+            self.is_closed = True
+
+    def _write(self, message: bytes) -> None:
+        rest = memoryview(message + b"\n")
+        try:
+            while rest and not self.is_closed:
+                rest = rest[self._write_some(rest) :]
+        except OSError:  # the client has gone
+            self.is_closed = True
+            self.lost()
+
+    def _write_some(self, rest: memoryview) -> int:
+        try:
+            return os.write(self.sink, rest)
+        except BlockingIOError:
+            # Standard input is the same socket or terminal, and the event loop does not block.
+            with selectors.DefaultSelector() as selector:
+                selector.register(self.sink, selectors.EVENT_WRITE)
+                selector.select()
+            return 0

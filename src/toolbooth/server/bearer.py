@@ -1,0 +1,56 @@
+"""A token for every HTTP request: whoever does not send it is answered 401, and reaches nothing."""
+
+from __future__ import annotations
+
+import hmac
+import re
+
+from toolbooth.server import messages
+from toolbooth.server.asgi import Application, Receive, Scope, Send
+
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+"""What a header can carry as one word."""
+
+
+def check_token(token: str) -> None:
+    """Raises ValueError if the token is empty, or has a character that the header cannot carry."""
+    if not _TOKEN.fullmatch(token):
+        raise ValueError(messages.WRONG_TOKEN)
+
+
+def require_token(application: Application, token: str) -> Application:
+    """The same application, for requests with `Authorization: Bearer` and this token.
+
+    Raises:
+        ValueError: the token is empty, or has a character that the header cannot carry.
+    """
+    check_token(token)
+    expected = token.encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not _is_sent(scope, expected):
+            await _unauthorized(send)
+        else:
+            await application(scope, receive, send)
+
+    return guarded
+
+
+def _is_sent(scope: Scope, expected: bytes) -> bool:
+    sent = [value for name, value in scope["headers"] if name == b"authorization"]
+    if len(sent) != 1:
+        return False
+    scheme, _, token = sent[0].strip().partition(b" ")
+    # In constant time: how much of a guess is right must not show.
+    return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), expected)
+
+
+async def _unauthorized(send: Send) -> None:
+    body = messages.NO_TOKEN.encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"www-authenticate", b"Bearer"),
+    ]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

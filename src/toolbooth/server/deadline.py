@@ -1,0 +1,64 @@
+"""A time at which the process of the stdio shell ends, whatever its tools do."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from math import inf
+from queue import Empty, SimpleQueue
+from time import monotonic
+
+from toolbooth.server import messages
+from toolbooth.server.answers import Answers
+
+_PATIENCE = 1.0
+"""Seconds that the end of the process waits for a client that does not read."""
+
+
+class Deadline:
+    """Ends the process at a certain time, in a thread of its own: a tool that hangs may hold the
+    event loop, or the interpreter, which waits for threads before it exits.
+    """
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+        self.is_set = False
+        # A queue of this kind can be used in a signal handler.
+        self.times: SimpleQueue[tuple[float, int] | None] = SimpleQueue()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def set(self, seconds: float, *, exit_code: int = 0) -> None:
+        """Exit after so many seconds. The earliest of several times counts."""
+        self.is_set = True
+        self.times.put((monotonic() + seconds, exit_code))
+
+    def set_first(self, seconds: float) -> None:
+        """The same, unless a time has been set already."""
+        if not self.is_set:
+            self.set(seconds)
+
+    def clear(self) -> None:
+        """Exit at no time."""
+        self.times.put(None)
+
+    def _watch(self) -> None:
+        earliest: tuple[float, int] | None = None
+        while True:
+            rest = inf if earliest is None else max(0.0, earliest[0] - monotonic())
+            try:
+                found = self.times.get(timeout=min(rest, threading.TIMEOUT_MAX))
+            except Empty:
+                break
+            if found is None:
+                return
+            earliest = min(found, earliest or found)
+        # A client that does not read, or a log that is stuck, must not hold up the end.
+        words = threading.Thread(target=self._last_words, daemon=True)
+        words.start()
+        words.join(_PATIENCE)
+        os._exit(earliest[1] if earliest else 0)
+
+    def _last_words(self) -> None:
+        self.answers.close(messages.SERVER_STOPPED)
+        logging.shutdown()

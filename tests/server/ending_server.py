@@ -1,0 +1,104 @@
+"""A server whose tools do what tools should not: `python ending_server.py [STOP [DRAIN]]`, in
+seconds. A tool that hangs says so on standard error first.
+"""
+
+import asyncio
+import contextlib
+import sys
+import threading
+
+from toolbooth import ToolRegistry
+from toolbooth.server.stdio import serve
+
+registry = ToolRegistry("ending")
+
+
+class Own(BaseException):
+    pass
+
+
+RAISED = {
+    "KeyboardInterrupt": KeyboardInterrupt,
+    "SystemExit": SystemExit,
+    "GeneratorExit": GeneratorExit,
+    "CancelledError": asyncio.CancelledError,
+    "Own": Own,
+}
+
+
+@registry.tool
+def raise_(kind: str) -> str:
+    raise RAISED[kind]("from a tool")
+
+
+@registry.tool
+async def raise_async(kind: str) -> str:
+    raise RAISED[kind]("from a tool")
+
+
+@registry.tool
+def big(size: int) -> str:
+    return "x" * size
+
+
+def hanging() -> None:
+    print("hanging", file=sys.stderr, flush=True)
+
+
+@registry.tool
+def hang() -> str:
+    hanging()
+    threading.Event().wait()
+    return "never"
+
+
+@registry.tool(timeout=0.01)
+def hang_too_long() -> str:
+    hanging()
+    threading.Event().wait()
+    return "never"
+
+
+@registry.tool
+async def hang_async() -> str:
+    """Does not even let itself be cancelled."""
+    hanging()
+    while True:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+
+@registry.tool
+async def hang_the_loop() -> str:
+    hanging()
+    threading.Event().wait()
+    return "never"
+
+
+@registry.tool
+def read(fifo: str) -> str:
+    """Hangs until somebody has written."""
+    hanging()
+    with open(fifo) as pipe:
+        return pipe.read()
+
+
+_go_on = threading.Event()
+
+
+@registry.tool
+def hold() -> str:
+    hanging()
+    _go_on.wait()
+    return "held"
+
+
+@registry.tool
+def let_go() -> str:
+    _go_on.set()
+    return "let go"
+
+
+if __name__ == "__main__":
+    stop, drain = [*map(float, sys.argv[1:]), 5.0, 60.0][:2]
+    serve(registry, stop_seconds=stop, drain_seconds=drain)
