@@ -209,7 +209,11 @@ class BulkCreate:
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
-        return self._accepted(self.call.respond(who, beside, settled))
+        try:
+            response = self.call.respond(who, beside, settled)
+        except ToolInputError as error:  # rows have fields that the view would drop
+            raise error.under((self.key,)) from None
+        return self._accepted(response)
 
     def _accepted(self, response: Any) -> Json:
         problems = _problems_of_rows(response, (self.key,))

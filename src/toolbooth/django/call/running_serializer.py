@@ -1,0 +1,132 @@
+"""The serializer that reads the body while its view runs: it must have every field that was sent.
+
+Some views choose a serializer in their handler, so that it cannot be asked for before the call.
+REST framework drops what the serializer does not know. Here the call ends instead, when the body is
+about to be validated: nothing has been stored by then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.http import QueryDict
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from toolbooth.django.call.caller_fields import unread
+from toolbooth.django.describe.operations import BodySerializer
+from toolbooth.django.describe.readers import has_own_code, is_same_class
+from toolbooth.jsonvalue import JsonPath
+
+Value = TypeVar("Value")
+
+_JOINTS = re.compile(r"[.\[]")
+"""Separates the parts of a key in form data, such as `address.city` and `lines[0]price`."""
+
+
+class FieldsNotRead(BaseException):
+    """Ends a view whose serializer would drop fields. It is not an Exception, so that a project's
+    code that catches those does not go on without the fields.
+    """
+
+    def __init__(self, serializer: Any, paths: list[JsonPath]) -> None:
+        self.serializer = serializer
+        self.paths = paths
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The body of a call that runs, and how its serializer was described."""
+
+    body: Any
+    described: BodySerializer
+
+    def examine(self, serializer: Any, data: Any) -> None:
+        """Raises FieldsNotRead if a serializer that reads the body would drop fields of it."""
+        if not is_reader(serializer, self.described):
+            return
+        if isinstance(data, QueryDict):
+            names = {_JOINTS.split(each)[0] for each in data}
+            paths = [each for each in unread(serializer, self.body) if each[0] in names]
+        else:
+            # The view may have added fields to what it got, and taken others away.
+            paths = [each for each in unread(serializer, data) if _is_at(each, self.body)]
+        paths = [each for each in paths if each != (self.described.kind,)]
+        if paths:
+            raise FieldsNotRead(serializer, paths)
+
+
+def _is_at(path: JsonPath, value: Any) -> bool:
+    """Whether there is a value at a path."""
+    try:
+        for step in path:
+            value = value[step]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
+def is_reader(serializer: Any, described: BodySerializer) -> bool:
+    """Whether a serializer that validates something is the one that reads the body of its view, and
+    may have other fields than were described.
+
+    A view may have other serializers read a part of its body, and the rest by its own code. They do
+    not decide.
+    """
+    if described.cls is None:
+        return False
+    if any(is_same_class(serializer, each) for each in described.kinds):
+        return True
+    if is_same_class(serializer, described.cls):
+        return described.dynamic
+    if described.declared is not None:
+        return False
+    view: Any = serializer.context.get("view")
+    try:
+        if has_own_code(view.__class__, "get_serializer"):
+            return is_same_class(serializer, view.get_serializer(data={}))
+        return is_same_class(serializer, view.get_serializer_class())
+    except Exception:  # there is no view, or it does not make serializers
+        return False
+
+
+# --- while a view runs ---
+
+_reading: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=None)
+
+
+def while_reading(reading: Reading | None, run: Callable[[], Value]) -> Value:
+    """Run a view with a body, or None. Raises FieldsNotRead, if the view does not stop it."""
+    token = _reading.set(reading)
+    try:
+        return run()
+    finally:
+        _reading.reset(token)
+
+
+def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
+    """A serializer's `run_validation` that compares what it is given with the body of the call."""
+
+    @wraps(validate)
+    def run_validation(self: Any, data: Any = empty) -> Any:
+        reading = _reading.get()
+        if reading is not None and self.parent is None:
+            reading.examine(self, data)
+        return validate(self, data)
+
+    return run_validation
+
+
+def _examine_bodies() -> None:
+    """REST framework has no hook for this: no signal, and no setting."""
+    stock: tuple[Any, ...] = (serializers.Serializer, serializers.ListSerializer)
+    for each in stock:
+        each.run_validation = _examined(each.run_validation)
+
+
+_examine_bodies()
