@@ -61,7 +61,9 @@ class OfKind(serializers.Serializer):
     def _for(self, kind, *args, **kwargs):
         if kind not in KINDS:
             raise serializers.ValidationError({"kind": ["Unknown kind."]})
-        return KINDS[kind](*args, partial=self.partial, context=self.context, **kwargs)
+        made = KINDS[kind](*args, partial=self.partial, context=self.context, **kwargs)
+        made.parent = self
+        return made
 
     def run_validation(self, data):
         is_partial = self.partial and self.instance is not None

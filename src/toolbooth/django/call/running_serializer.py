@@ -46,9 +46,15 @@ class Reading:
     body: Any
     described: BodySerializer
 
+    def is_of_a_kind(self, serializer: Any) -> bool:
+        """Whether a serializer reads one kind of the body. A polymorphic serializer may be its
+        parent, and hands the whole body on to it.
+        """
+        return any(is_same_class(serializer, each) for each in self.described.kinds)
+
     def examine(self, serializer: Any, data: Any) -> None:
         """Raises FieldsNotRead if a serializer that reads the body would drop fields of it."""
-        if not is_reader(serializer, self.described):
+        if not self.is_of_a_kind(serializer) and not is_reader(serializer, self.described):
             return
         if isinstance(data, QueryDict):
             names = {_JOINTS.split(each)[0] for each in data}
@@ -80,8 +86,6 @@ def is_reader(serializer: Any, described: BodySerializer) -> bool:
     """
     if described.cls is None:
         return False
-    if any(is_same_class(serializer, each) for each in described.kinds):
-        return True
     if is_same_class(serializer, described.cls):
         return described.dynamic
     if described.declared is not None:
@@ -115,7 +119,7 @@ def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(validate)
     def run_validation(self: Any, data: Any = empty) -> Any:
         reading = _reading.get()
-        if reading is not None and self.parent is None:
+        if reading is not None and (self.parent is None or reading.is_of_a_kind(self)):
             reading.examine(self, data)
         return validate(self, data)
 
