@@ -388,6 +388,63 @@ def test_a_view_that_reads_its_body_in_its_own_way_is_not_refused(serve, mcp, vi
     assert rows() == [stored]
 
 
+class Direct(Things):
+    """Its handler makes another serializer than that of the view."""
+
+    def create(self, request, *args, **kwargs):
+        reader = Small(data=request.data)
+        reader.is_valid(raise_exception=True)
+        reader.save()
+        return Response(reader.data, status=201)
+
+
+@mcp_bulk
+class DirectLists(Direct):
+    def create(self, request, *args, **kwargs):
+        reader = Small(data=request.data, many=True)
+        reader.is_valid(raise_exception=True)
+        reader.save()
+        return Response(reader.data, status=201)
+
+
+class ByOwnCode(Direct):
+    class Reader(Small):
+        def to_internal_value(self, data):
+            return {**super().to_internal_value(data), "size": data["size"]}
+
+    def create(self, request, *args, **kwargs):
+        reader = self.Reader(data=request.data)
+        reader.is_valid(raise_exception=True)
+        reader.save()
+        return Response(reader.data, status=201)
+
+
+@pytest.mark.parametrize(
+    ("view", "not_read"),
+    [
+        (Direct, ["mail", "size"]),
+        (DirectLists, ["mail", "size"]),
+        (ByOwnCode, None),
+        (Things, None),
+    ],
+)
+def test_the_receipt_of_many_rows_names_fields_that_no_serializer_has_read(
+    serve, mcp, view, not_read
+):
+    serve(view)
+    sent = [{"title": "a", "size": 7}, {"title": "b", "size": 7, "mail": "ann@example.com"}]
+    result = mcp("things__create", {"objects": sent})
+    assert result["isError"] is False, result
+    assert result["structuredContent"]["created"] == 2
+    assert result["structuredContent"].get("not_read") == not_read
+
+
+def test_the_receipt_of_one_row_names_fields_that_are_not_stored(serve, mcp):
+    serve(Direct)
+    result = mcp("things__create", {"title": "a", "size": 7})
+    assert result["structuredContent"]["not_stored"] == ["size"]
+
+
 def test_a_field_that_was_sent_is_refused_beside_one_that_the_view_adds(serve, mcp):
     serve(Adding)
     result = mcp("things__create", {"title": "a", "size": 7})

@@ -8,9 +8,10 @@ about to be validated: nothing has been stored by then.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -18,10 +19,11 @@ from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from toolbooth.django.call.caller_fields import unread
+from toolbooth.django.call.caller_fields import own_fields, unread
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.readers import has_own_code, is_same_class
-from toolbooth.jsonvalue import JsonPath
+from toolbooth.django.describe.taken_values import reads_by_own_code
+from toolbooth.jsonvalue import JsonPath, is_array, is_mapping
 
 Value = TypeVar("Value")
 
@@ -45,6 +47,8 @@ class Reading:
 
     body: Any
     described: BodySerializer
+    names: set[str] = field(default_factory=set[str])
+    """The fields of the serializers that have validated it, while unread fields are noted."""
 
     def is_of_a_kind(self, serializer: Any) -> bool:
         """Whether a serializer reads one kind of the body. A polymorphic serializer may be its
@@ -65,6 +69,23 @@ class Reading:
         paths = [each for each in paths if each != (self.described.kind,)]
         if paths:
             raise FieldsNotRead(serializer, paths)
+
+    def note(self, serializer: Any, data: Any) -> None:
+        """A serializer validates something, perhaps the body."""
+        sent, found = _names_in(self.body), _names_in(data)
+        item: Any = getattr(serializer, "child", serializer)
+        if sent & found:
+            self.names.update(sent if reads_by_own_code(item) else own_fields(item))
+
+    def unread(self) -> set[str]:
+        """The fields that no serializer has read, if one has read any of the body."""
+        return _names_in(self.body) - self.names if self.names else set()
+
+
+def _names_in(value: Any) -> set[str]:
+    """The names of the fields in a row, or in any row of a list."""
+    rows = value if is_array(value) else [value]
+    return {name for row in rows if is_mapping(row) for name in row}
 
 
 def _is_at(path: JsonPath, value: Any) -> bool:
@@ -104,13 +125,33 @@ def is_reader(serializer: Any, described: BodySerializer) -> bool:
 _reading: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=None)
 
 
+_unread: ContextVar[set[str] | None] = ContextVar("toolbooth_unread", default=None)
+
+
+@contextmanager
+def noting_unread() -> Generator[set[str]]:
+    """While this is open, the fields are noted that no serializer of a view has read. The view may
+    have read them by its own code.
+    """
+    found: set[str] = set()
+    token = _unread.set(found)
+    try:
+        yield found
+    finally:
+        _unread.reset(token)
+
+
 def while_reading(reading: Reading | None, run: Callable[[], Value]) -> Value:
     """Run a view with a body, or None. Raises FieldsNotRead, if the view does not stop it."""
     token = _reading.set(reading)
     try:
-        return run()
+        value = run()
     finally:
         _reading.reset(token)
+    noted = _unread.get()
+    if noted is not None and reading is not None:
+        noted |= reading.unread()
+    return value
 
 
 def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,6 +162,8 @@ def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
         reading = _reading.get()
         if reading is not None and (self.parent is None or reading.is_of_a_kind(self)):
             reading.examine(self, data)
+            if _unread.get() is not None:
+                reading.note(self, data)
         return validate(self, data)
 
     return run_validation
