@@ -124,6 +124,10 @@ class DjangoServer:
                 HTTPConnection(*address, timeout=PATIENCE) for _ in range(CALLERS[project.server])
             ]
             self._clients[0].connect()
+        # gunicorn ends a worker that waits for a request for PATIENCE seconds, and it may take
+        # longer to start all servers. So the connection is used, and closed, at once.
+        self.asked()
+        self._clients[0].close()
 
     @cached_property
     def _worker(self) -> int:

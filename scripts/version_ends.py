@@ -88,10 +88,19 @@ def interpreter(end: str) -> str:
     """This Python for the lowest versions; for the newest ones, the newest that runs."""
     candidates = NEWEST_PYTHONS if end == "newest" else ()
     for name in candidates:
-        found = shutil.which(name)
-        if found and subprocess.run([found, "--version"], capture_output=True).returncode == 0:
-            return found
+        for found in installed(name):
+            # A shim of pyenv is there for each version, and runs only the one that is chosen.
+            if subprocess.run([found, "--version"], capture_output=True).returncode == 0:
+                return found
     return sys.executable
+
+
+def installed(name: str) -> list[str]:
+    """Where a Python is: on the path, and among those of pyenv."""
+    on_path = shutil.which(name)
+    home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    of_pyenv = sorted(map(str, home.glob(f"versions/*/bin/{name}")))
+    return [on_path, *of_pyenv] if on_path else of_pyenv
 
 
 # --- running ------------------------------------------------------------------------------------
@@ -102,13 +111,14 @@ def set_up(end: str) -> Path:
     home = HOME / end
     python = home / "bin" / "python"
     limits = "\n".join(constraints(end)) + "\n"
-    wanted = limits + (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    runs_on = interpreter(end)
+    wanted = f"{runs_on}\n{limits}" + (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     ready = home / "ready"
     if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return python
     print(f"Installing the {end} versions into .versions (some minutes, once)", flush=True)
     shutil.rmtree(home, ignore_errors=True)
-    _output(interpreter(end), "-m", "venv", str(home))
+    _output(runs_on, "-m", "venv", str(home))
     chosen = home / "constraints.txt"
     chosen.write_text(limits, encoding="utf-8")
     pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q")

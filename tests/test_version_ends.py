@@ -1,5 +1,6 @@
 """`make lowest` takes its versions from pyproject.toml alone."""
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -44,3 +45,17 @@ def test_every_folder_of_tests_is_a_step():
     steps = version_ends.steps("lowest")
     assert list(steps)[:2] == ["versions", "tests/*.py"]
     assert {"tests/django", "tests/boundary", "tests/server"} < steps.keys()
+
+
+def test_the_newest_python_may_be_one_that_pyenv_has_installed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    home = tmp_path / "versions" / "3.13.0" / "bin"
+    home.mkdir(parents=True)
+    python = home / "python3.13"
+    python.symlink_to(sys.executable)
+    assert version_ends.installed("python3.13") == [str(python)]
+    assert version_ends.interpreter("newest") == str(python)
+    assert version_ends.interpreter("lowest") == sys.executable
+    python.unlink()
+    assert version_ends.interpreter("newest") == sys.executable

@@ -257,7 +257,7 @@ async def listening(app: Any) -> AsyncIterator[str]:
     wait for it.
     """
     with socket.create_server(("127.0.0.1", 0)) as door:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
         running = asyncio.create_task(server.serve(sockets=[door]))
         try:
             yield f"http://127.0.0.1:{door.getsockname()[1]}/mcp"

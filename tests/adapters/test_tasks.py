@@ -85,7 +85,7 @@ class Asking:
 @contextmanager
 def served(server: FastMCP[Any]) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as door:
-        running = uvicorn.Server(uvicorn.Config(server.http_app(), log_level="critical"))
+        running = uvicorn.Server(uvicorn.Config(server.http_app(), log_level="critical", ws="none"))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [door]})
         thread.start()
         try:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from toolbooth import compile_function, handle_bytes
 
+
 def log_in(
     user: str,
     password: Annotated[str, Field(min_length=12, examples=["hunter2-example"])],

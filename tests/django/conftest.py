@@ -39,9 +39,11 @@ _KEPT = ("auth.Permission", "contenttypes.ContentType")
 @pytest.fixture(scope="session")
 def _database() -> Iterator[None]:
     """Tables in memory, for all threads of this process."""
-    creation = connections["default"].creation
-    creation.create_test_db(verbosity=0, autoclobber=True)
+    kept = connections["default"]
+    kept.creation.create_test_db(verbosity=0, autoclobber=True)
+    kept.is_kept = True
     yield
+    kept.is_kept = False
     connections.close_all()
 
 

@@ -1,4 +1,6 @@
-"""Serializers and view sets. BENCH_PERMISSIONS: watched (the default), open, or of models."""
+"""Serializers and view sets. BENCH_PERMISSIONS: watched (the default), open, or of models;
+after a comma, which authenticator there is (see `settings`).
+"""
 
 import os
 from typing import Any
@@ -11,8 +13,7 @@ PERMISSIONS = {
     "watched": (WatchedPermission,),
     "open": (permissions.AllowAny,),
     "of models": (permissions.DjangoModelPermissions,),
-    "of models, own token": (permissions.DjangoModelPermissions,),
-}[os.environ.get("BENCH_PERMISSIONS", "watched")]
+}[os.environ.get("BENCH_PERMISSIONS", "watched").partition(",")[0]]
 
 
 class CompanySerializer(serializers.ModelSerializer):

@@ -53,12 +53,13 @@ LOGGING = {
 
 # A list asks an authenticator that is not REST framework's own once per view.
 _PERMISSIONS = os.environ.get("BENCH_PERMISSIONS", "watched")
-_STOCK = _PERMISSIONS == "of models"
-_TOKEN = "rest_framework.authentication.TokenAuthentication"
+_AUTHENTICATORS = {
+    "of models": "rest_framework.authentication.TokenAuthentication",
+    "of models, own stateless token": "servers.django_project.watched.StatelessToken",
+}
+_WATCHED = "servers.django_project.watched.WatchedToken"
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        _TOKEN if _STOCK else "servers.django_project.watched.WatchedToken"
-    ],
+    "DEFAULT_AUTHENTICATION_CLASSES": [_AUTHENTICATORS.get(_PERMISSIONS, _WATCHED)],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",

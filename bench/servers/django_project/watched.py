@@ -3,12 +3,16 @@ is no REST call.
 """
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, ClassVar
 
+from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db.transaction import non_atomic_requests
 from django.http import HttpRequest, JsonResponse
-from rest_framework.authentication import TokenAuthentication
+from rest_framework.authentication import BaseAuthentication, TokenAuthentication
 from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
 LIMITS = {"limited": 0}
@@ -22,6 +26,23 @@ class WatchedToken(TokenAuthentication):
     def authenticate(self, request: Any) -> Any:
         asked["authentication"].append(None)
         return super().authenticate(request)
+
+
+class StatelessToken(BaseAuthentication):
+    """A project's own authenticator that needs no query, as for signed tokens: what a token says is
+    read once, and the user is made from it each time.
+    """
+
+    _users: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def authenticate(self, request: Any) -> Any:
+        token = request.META.get("HTTP_AUTHORIZATION", "").removeprefix("Token ")
+        if token not in self._users:
+            (self._users[token],) = User.objects.filter(auth_token=token).values()
+        return User(**self._users[token]), token
+
+    def authenticate_header(self, request: Any) -> str:
+        return "Token"
 
 
 class WatchedPermission(IsAuthenticated):
@@ -56,6 +77,18 @@ class PathMiddleware:
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         vars(request)["is_api"] = request.path.startswith("/api/")
+
+
+@non_atomic_requests
+def authenticate(request: HttpRequest) -> JsonResponse:
+    """As many authentications as are asked for, and nothing else. As in a list, no transaction is
+    open: each query is one of its own.
+    """
+    times = int(request.GET["times"])
+    for _ in range(times):
+        for authenticator in api_settings.DEFAULT_AUTHENTICATION_CLASSES:
+            authenticator().authenticate(Request(request))
+    return JsonResponse({"times": times})
 
 
 def tell(request: HttpRequest) -> JsonResponse:

@@ -25,6 +25,11 @@ def of_another_kind(kind: str) -> str:
     return f"{kind!r} has no such field"
 
 
+def kind_needed(names: Iterable[str]) -> str:
+    """A field was sent that only rows of some kinds have, and the kind of the row is not known."""
+    return f"must be sent too: only some kinds have {listed(tuple(names))}"
+
+
 def longest_request(most: int) -> str:
     """A request has too many bytes."""
     return f"a request may have {most:,} bytes"

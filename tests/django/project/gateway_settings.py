@@ -23,7 +23,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "gateway_urls"
 DATABASES = {
     "default": {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "shared_memory",
         "NAME": ":memory:",
         "ATOMIC_REQUESTS": True,
     },

@@ -12,6 +12,7 @@ from django.db import connections
 
 from toolbooth.django.call.caller import REFUSALS
 from toolbooth.django.call.transactions import Transaction
+from toolbooth.django.describe.kinds import Kinds
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -40,6 +41,25 @@ def asked_serializer(view: Any, make: Make) -> Any:
         except Exception:
             logger.debug("%s: its serializer is not known", view.__class__, exc_info=True)
     return None
+
+
+def kind_of_row(view: Any, make: Make, kinds: Kinds) -> str | None:
+    """The kind of the row that a view would change, as its serializer shows it, or as the row has
+    it; None if it has none that is known. Raises what the view says to callers that it does not let
+    in.
+    """
+    try:
+        row: Any = view.get_object()
+    except REFUSALS:
+        raise
+    except Exception:
+        logger.debug("%s: its row cannot be read yet", view.__class__, exc_info=True)
+        return None
+    try:
+        kind: Any = make(view, row).data[kinds.field]
+    except Exception:
+        kind = getattr(row, kinds.field, None)
+    return kind if isinstance(kind, str) and kind in kinds.names else None
 
 
 def _with_fields(view: Any, make: Make) -> Any:

@@ -20,6 +20,7 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
 from toolbooth.django.call.replies import json_bytes, json_fragment
+from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.argument_shape import declared_arguments
@@ -186,10 +187,13 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
-        value = self.call.within(who, beside, lambda: self._made(who, beside, rows))
+        with noting_unread() as unread:
+            value = self.call.within(who, beside, lambda: self._made(who, beside, rows))
         if asked.verify:
             return json_fragment(value, self.call.tool)
         receipt = _receipt(value)
+        if unread and receipt is not value:
+            receipt["not_read"] = sorted(unread)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
         return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
@@ -209,7 +213,11 @@ class BulkCreate:
         if not (is_bulk(self.call.action) and is_json(self.call.media_type)):
             return None
         settled = self._each(rows, lambda row: self.call.body_for_view(who, {**beside, **row}))
-        return self._accepted(self.call.respond(who, beside, settled))
+        try:
+            response = self.call.respond(who, beside, settled)
+        except ToolInputError as error:  # rows have fields that the view would drop
+            raise error.under((self.key,)) from None
+        return self._accepted(response)
 
     def _accepted(self, response: Any) -> Json:
         problems = _problems_of_rows(response, (self.key,))

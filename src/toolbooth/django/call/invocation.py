@@ -18,18 +18,20 @@ from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, g
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
-from toolbooth.django.call.asked_serializer import asked_serializer
+from toolbooth.django.call.asked_serializer import asked_serializer, kind_of_row
 from toolbooth.django.call.bodies import JSON, body_of, text
 from toolbooth.django.call.caller import REFUSALS, Caller
-from toolbooth.django.call.caller_fields import own_fields, schema_for, unread
+from toolbooth.django.call.caller_fields import schema_for, unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
 from toolbooth.django.call.path_values import path_values
+from toolbooth.django.call.refused_fields import kind_not_known, not_read, of_another_kind
 from toolbooth.django.call.replies import value_of
-from toolbooth.django.describe.argument_shape import declared_arguments
+from toolbooth.django.call.running_serializer import FieldsNotRead, Reading, while_reading
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.kinds import Kinds
 from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.relations import Relation, field_at, names_rows, with_keys
 from toolbooth.django.describe.view_requests import plausible_kwargs
@@ -186,13 +188,14 @@ class SyncInvocation:
         # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
         # back when it fails.
         view = _handler.make_view_atomic(parts.match.func)
-        run = partial(view, request, *parts.match.args, **parts.match.kwargs)
+        view_run = partial(view, request, *parts.match.args, **parts.match.kwargs)
+        reading = Reading(self._as_sent(body), self.body_serializer) if body else None
+        run = partial(while_reading, reading, lambda: _finished(view_run()))
         chain = chain_of(self.middleware)
         try:
-            if chain is not None:
-                response = chain.respond(request, lambda: _finished(run()))
-            else:
-                response = _finished(run())
+            response = chain.respond(request, run) if chain is not None else run()
+        except FieldsNotRead as found:
+            raise not_read(self.tool, self.arguments, found.serializer, found.paths) from None
         except Exception as error:
             refused = failed_validation(error, self.tool)
             if refused is None:
@@ -276,7 +279,8 @@ class SyncInvocation:
         caller would drop.
         """
         body = parts.body
-        self._must_be_of_its_kind(body)
+        if self.arguments.kinds is not None:
+            self._must_be_of_its_kind(who, parts, self.arguments.kinds)
         relations = self.arguments.relations
         has_rows = bool(relations) and names_rows(body, relations)
         if not body or not (self.body_serializer.dynamic or has_rows):
@@ -302,39 +306,33 @@ class SyncInvocation:
             raise ToolInputError(problems, tool=self.tool)
         return keyed_body
 
-    def _must_be_of_its_kind(self, body: Mapping[str, Any]) -> None:
-        """Raises ToolInputError for fields of another kind than the one that was sent."""
-        kinds = self.arguments.kinds
-        kind = None if kinds is None else body.get(kinds.field)
-        if kinds is None or kind is None:
-            return
-        problems = [
-            Problem(code="unknown-key", path=(name,), message=messages.of_another_kind(kind))
-            for name in kinds.unread(body, kind)
-        ]
-        if problems:
-            path = self.arguments.named("path").values()
-            declared = declared_arguments(self.arguments, (*path, *sorted(kinds.names[kind])))
-            raise ToolInputError(problems, tool=self.tool, declared={(): declared})
+    def _must_be_of_its_kind(self, who: Caller, parts: _RequestParts, kinds: Kinds) -> None:
+        """Raises ToolInputError for fields of another kind than that of the call, or else of the
+        row.
+        """
+        body = parts.body
+        kind = body.get(kinds.field)
+        unsure = [] if kind is not None else kinds.in_some_only(body)
+        if unsure and self.action.method in ("PUT", "PATCH"):
+            request = self._request(who, parts, body, run=False)
+            try:
+                view = who.admitted_view(self.action, parts.match.kwargs, request)
+                kind = kind_of_row(view, self.body_serializer.of, kinds)
+            except REFUSALS:
+                return  # the view says so itself
+            if kind is None:
+                raise kind_not_known(self.tool, kinds, unsure)
+        names = kinds.unread(body, kind)
+        if names:
+            raise of_another_kind(self.tool, self.arguments, kinds, str(kind), names)
 
     def _must_be_read(self, serializer: Any, body: Mapping[str, Any]) -> None:
         """Raises ToolInputError for fields that the serializer of this caller does not have: it may
         have fewer than the one that was published.
         """
-        if not hasattr(serializer, "fields"):
-            return
-        if self.arguments.whole:
-            paths = [(name, *each) for name in body for each in unread(serializer, body[name])]
-        else:
-            paths = list(unread(serializer, body))
-        problems = [
-            Problem(code="unknown-key", path=path, message=messages.NOT_YOURS_TO_SEND)
-            for path in paths
-        ]
-        if problems:
-            path = self.arguments.named("path").values()
-            declared = declared_arguments(self.arguments, (*path, *own_fields(serializer)))
-            raise ToolInputError(problems, tool=self.tool, declared={(): declared})
+        paths = list(unread(serializer, self._as_sent(body)))
+        if paths:
+            raise not_read(self.tool, self.arguments, serializer, paths)
 
     def schema_for(self, who: Caller) -> Json | None:
         """The input schema with the fields that this caller may send; None if only a call can tell
@@ -366,9 +364,13 @@ class SyncInvocation:
     def _body(self, body: Any) -> tuple[bytes, str]:
         if not self.body_names:
             return b"", ""
+        return body_of(self._as_sent(body), self.media_type)
+
+    def _as_sent(self, body: Any) -> Any:
+        """The body without the argument that stands for all of it."""
         if self.arguments.whole and is_object(body):
-            body = next(iter(body.values()), None)
-        return body_of(body, self.media_type)
+            return next(iter(body.values()), None)
+        return body
 
 
 def _finished(response: Any) -> Any:

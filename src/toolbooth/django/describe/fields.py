@@ -26,7 +26,7 @@ from toolbooth.django.describe.field_schemas import (
     scalar_schema,
     trimmed,
 )
-from toolbooth.django.describe.lenient_schema import is_below_bare
+from toolbooth.django.describe.lenient_schema import fields_of, is_below_bare
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.relations import key_schema, relation_of
 from toolbooth.django.describe.taken_values import (
@@ -166,7 +166,7 @@ class _BodyReader:
         return Described(made, {**made, "items": item.wide}, relations)
 
     def _object(self, schema: Json, found: Any, path: tuple[str, ...], body: Fields) -> Described:
-        inner = self.fields(schema, found.fields, path)
+        inner = self.fields(schema, fields_of(found), path)
         body.left_out += inner.left_out
         closed: Json = {
             **trimmed(schema),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from toolbooth.django.describe.openapi import References
-from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.django.describe.readers import class_of
+from toolbooth.jsonvalue import Json, is_array, is_mapping, is_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,12 @@ class Kinds:
         if not isinstance(kind, str) or kind not in self.names:
             return []
         return [name for name in body if name not in self.names[kind]]
+
+    def in_some_only(self, body: Iterable[str]) -> list[str]:
+        """The fields that some kinds have, and others do not."""
+        first, *others = self.names.values()
+        in_all = first.intersection(*others)
+        return [name for name in body if name not in in_all]
 
 
 def flat_body(body: Json | None, references: References) -> tuple[Json | None, Kinds | None]:
@@ -49,6 +57,17 @@ def flat_body(body: Json | None, references: References) -> tuple[Json | None, K
     names = {kind: frozenset((*each["properties"], field)) for kind, each in found.items()}
     flat = {"type": "object", "properties": properties, "required": required}
     return flat, Kinds(field=field, names=names)
+
+
+def serializers_of_kinds(serializer: Any) -> tuple[type, ...]:
+    """The classes that read the kinds of a polymorphic serializer: drf-spectacular's, which only
+    describes them, or that of django-rest-polymorphic.
+    """
+    found: Any = getattr(serializer, "serializers", None)
+    if found is None:
+        found = getattr(serializer, "model_serializer_mapping", ())
+    each_of: Any = found.values() if is_mapping(found) else found
+    return tuple(class_of(each) for each in each_of)
 
 
 def _in_any(name: str, kinds: dict[str, Json]) -> Json:

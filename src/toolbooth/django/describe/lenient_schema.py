@@ -154,6 +154,11 @@ def readable(serializer: Any) -> Any:
     return serializer
 
 
+def fields_of(serializer: Any) -> Any:
+    """The fields of a serializer; those of a bare one if they cannot be read."""
+    return readable(serializer).fields
+
+
 def bare(serializer: Any) -> Any:
     """A serializer with the fields that its class declares, without the project's code that
     chooses them.

@@ -21,7 +21,7 @@ from toolbooth.django.describe.declared_bodies import (
 )
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
-from toolbooth.django.describe.kinds import Kinds, flat_body
+from toolbooth.django.describe.kinds import Kinds, flat_body, serializers_of_kinds
 from toolbooth.django.describe.lenient_schema import (
     from_class_of_view,
     is_bare,
@@ -61,6 +61,10 @@ class BodySerializer:
     """Only if the view itself would take another one."""
     dynamic: bool = False
     """Its fields may be others for another caller."""
+    kinds: tuple[type[BaseSerializer[Any]], ...] = ()
+    """If the body is of several kinds: the class that reads each."""
+    kind: str = ""
+    """The field that says which kind it is. No serializer needs to have it."""
 
     def of(self, view: Any, *row: Any) -> Any:
         """The serializer, as the view would make it for its request."""
@@ -291,7 +295,7 @@ def _body_serializer(view: Any, serializer: Any, kinds: Kinds | None) -> BodySer
         return BodySerializer()
     declared = original_class(item)
     if kinds is not None:  # it has no fields itself: those of each kind have them
-        return BodySerializer(cls=declared)
+        return BodySerializer(cls=declared, kinds=serializers_of_kinds(item), kind=kinds.field)
     changes = is_bare(item) or chooses_fields(item)
     if not is_same_class(_serializer_class(view), declared):
         return BodySerializer(cls=declared, declared=declared, dynamic=changes)

@@ -115,7 +115,7 @@ def is_same_class(one: Any, other: Any) -> bool:
     """Whether two serializers, or their classes, are of one class. A class that a function makes
     anew each time stays the same.
     """
-    return import_path(_class(one)) == import_path(_class(other))
+    return import_path(class_of(one)) == import_path(class_of(other))
 
 
 def is_made_from(cls: type, other: type) -> bool:
@@ -127,7 +127,8 @@ def is_made_from(cls: type, other: type) -> bool:
     return issubclass(other, cls) and not is_same_class(cls, other) and not is_named
 
 
-def _class(found: Any) -> Any:
+def class_of(found: Any) -> Any:
+    """The class of a serializer, or of the items of a list of them; a class stays as it is."""
     found = getattr(found, "child", found)  # of a list
     return found if found is None or isinstance(found, type) else found.__class__
 

@@ -236,10 +236,13 @@ def with_keys(
 
 
 def field_at(serializer: Any, path: tuple[str, ...]) -> Any:
-    """The field at a path of names, through lists."""
+    """The field at a path of names, through lists; None if only a view that runs can make it."""
     found = _one(serializer)
-    for name in path:
-        found = _one(found.fields[name])
+    try:
+        for name in path:
+            found = _one(found.fields[name])
+    except Exception:
+        return None
     return found
 
 

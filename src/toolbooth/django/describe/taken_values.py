@@ -12,6 +12,7 @@ from typing import Any
 from rest_framework import serializers
 
 from toolbooth.django.describe.field_schemas import JSON_TYPES
+from toolbooth.django.describe.lenient_schema import fields_of
 from toolbooth.django.describe.readers import has_own_code
 from toolbooth.jsonvalue import Json, is_array, is_object
 
@@ -64,7 +65,7 @@ def _taken_by(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
 
 def _object(found: Any, documented: Json, above: tuple[type, ...]) -> Json:
     known: Json = documented.get("properties", {})
-    fields: Mapping[str, Any] = found.fields
+    fields: Mapping[str, Any] = fields_of(found)
     properties = {
         name: taken_by(each, known.get(name, {}), above)
         for name, each in fields.items()
@@ -129,7 +130,7 @@ def taken_by_own_serializer(found: Any, closed: Json) -> Json:
     are refused.
     """
     model: Any = getattr(getattr(found, "Meta", None), "model", None)
-    anything: dict[str, Json] = {name: {} for name in (*found.fields, "pk")}
+    anything: dict[str, Json] = {name: {} for name in (*fields_of(found), "pk")}
     if model is not None:
         anything |= {each.name: {} for each in model._meta.concrete_fields}
     by_fields: Json = {

@@ -17,6 +17,7 @@ from rest_framework import serializers
 from rest_framework.settings import api_settings
 
 from toolbooth.django.describe.fields import Fields
+from toolbooth.django.describe.lenient_schema import fields_of
 from toolbooth.django.describe.readers import has_own_code, import_path
 from toolbooth.jsonvalue import Json, is_array, is_object
 
@@ -79,7 +80,7 @@ def _serializers_in(serializer: Any, above: tuple[type, ...] = ()) -> Iterator[A
     if not isinstance(item, _serializer) or item.__class__ in above:
         return
     yield item
-    fields: Mapping[str, Any] = item.fields
+    fields: Mapping[str, Any] = fields_of(item)
     for each in fields.values():
         yield from _serializers_in(each, (*above, item.__class__))
 
@@ -111,7 +112,7 @@ def _item(field: Any) -> Any:
 
 
 def _writable(serializer: Any) -> dict[str, Any]:
-    fields: Mapping[str, Any] = serializer.fields
+    fields: Mapping[str, Any] = fields_of(serializer)
     return {name: each for name, each in fields.items() if not each.read_only}
 
 

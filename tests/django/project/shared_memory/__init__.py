@@ -1,0 +1,1 @@
+"""A database in memory for tests that use several threads."""
