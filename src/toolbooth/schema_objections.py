@@ -54,7 +54,8 @@ def _sentence(kind: Any) -> str:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
     if kind.name == "type":
-        value = " or ".join(_TYPES.get(each, each) for each in value)
+        types: list[str] = value
+        value = " or ".join(_TYPES.get(each, each) for each in types)
     elif is_array(value):
         value = ", ".join(map(write_json, value))
     elif kind.name == "const":

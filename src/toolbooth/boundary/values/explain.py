@@ -82,13 +82,17 @@ def _place(
     """
     if contract.has_forms:
         return _found_place(contract, path, arguments)
-    generic = tuple(0 if isinstance(step, int) else step for step in path)
+    generic = tuple(map(_any_index, path))
     known = contract.cached_advice.get(generic)
     if known is None:
         known = _found_place(contract, path, arguments)
         if len(contract.cached_advice) < _MOST_KEPT:
             contract.cached_advice[generic] = known
     return known
+
+
+def _any_index(step: str | int) -> str | int:
+    return 0 if isinstance(step, int) else step
 
 
 def _found_place(
