@@ -411,7 +411,7 @@ def test_repairs_that_were_made_are_told_with_the_refusal():
         '- $.price: must be a number, got text "cheap"; e.g. 1.5; leave it out if unknown',
         "Accepted with a repair: $.employees (scalar-text), $.tags (json-text).",
     ]
-    assert result["_meta"]["toolbooth"]["repairs"] == [
+    assert result["_meta"]["toolbooth"]["repaired"] == [
         {"code": "scalar-text", "path": "$.employees"},
         {"code": "json-text", "path": "$.tags"},
     ]
