@@ -67,7 +67,7 @@ def _source(edit: Edit) -> JsonPath:
 def _advice(contract: Contract, path: JsonPath, arguments: Any) -> Iterator[str]:
     """What to do about the value at a path."""
     shape, field = field_at(contract.shape, path, arguments)
-    if shape is None or shape.has_secret:
+    if shape is None or shape.has_secret or shape.named_by:  # which says by itself what to send
         return
     required = field is None or field.required
     place = Place(shape, part_at(contract.schema, path), required)
@@ -134,6 +134,11 @@ def _form(error: ToolInputError, contract: Contract, arguments: Any) -> Any:
 
 
 def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
+    """Whether something that was sent under a key shows that the fields are known. Declared fields
+    inside a wrapper do.
+    """
+    if key not in form.fields and is_object(value) and not form.fields.keys().isdisjoint(value):
+        return True
     return key not in form.controls and _is_right(value, (key,), wrong)
 
 
