@@ -53,16 +53,19 @@ def _sentence(kind: Any) -> str:
     if not wording:
         return f"does not satisfy {kind.name!r} of the schema"
     value: Any = getattr(kind, attribute)
-    if kind.name == "type":
-        types: list[str] = value
-        value = " or ".join(_TYPES.get(each, each) for each in types)
-    elif is_array(value):
-        value = ", ".join(map(write_json, value))
-    elif kind.name == "const":
-        value = write_json(value)
-    elif value == 1:
+    if value == 1:
         wording = wording.removesuffix("s")
-    return wording.format(value)
+    return wording.format(_words(kind.name, value))
+
+
+def _words(name: str, value: Any) -> Any:
+    """What a keyword asks for, as an agent reads it."""
+    if name == "type":
+        types: list[str] = value
+        return " or ".join(_TYPES.get(each, each) for each in types)
+    if is_array(value):
+        return ", ".join(map(write_json, value))
+    return write_json(value) if name == "const" else value
 
 
 _TYPES = {

@@ -26,6 +26,7 @@ SAID = {
     b'{"a\\"b": "x\ny"}': 'text contains a line break or another control character; escape it, at $["a\\"b"]',
     b'{\n"a":\n[1, tru]}': "a value is expected, at $.a[1]",
     b'{"\\ud800": 1, "a": tru}': "an escape is half of a surrogate pair, at $",
+    b'"a" "b"': "something follows the end of it, at $",
     b"hello": "a value is expected, at $",
     b']"a": nul': "a value is expected, at $",
 }

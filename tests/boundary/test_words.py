@@ -411,7 +411,7 @@ def test_repairs_that_were_made_are_told_with_the_refusal():
         '- $.price: must be a number, got text "cheap"; e.g. 1.5; leave it out if unknown',
         "Accepted with a repair: $.employees (scalar-text), $.tags (json-text).",
     ]
-    assert result["_meta"]["toolbooth"]["repairs"] == [
+    assert result["_meta"]["toolbooth"]["repaired"] == [
         {"code": "scalar-text", "path": "$.employees"},
         {"code": "json-text", "path": "$.tags"},
     ]
@@ -423,3 +423,19 @@ def test_a_text_that_is_verbatim_may_be_a_placeholder():
 
     result = handle_bytes(compile_function(tool), b'{"text": "<text>"}')
     assert result["content"][0]["text"] == "<text>"
+
+
+# --- one unknown key, and one field that is missing ---------------------------------------------
+
+
+def test_an_unknown_key_whose_value_fits_the_missing_field_is_asked_about():
+    def tool(customer: str, rows: list[int]) -> str:
+        raise AssertionError("called")
+
+    assert lines(tool, {"customer": "Ann", "items": [1]})[:2] == [
+        '- $.items: there is no field "items"; did you mean "rows", which is missing?',
+        "- $.rows: is required, but was not sent",
+    ]
+    assert lines(tool, {"customer": "Ann", "items": ["a"]})[:1] == [
+        '- $.items: there is no field "items"'
+    ]

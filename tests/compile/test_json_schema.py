@@ -75,9 +75,9 @@ def test_a_draft_07_tuple_is_repaired_item_by_item():
 )
 def test_a_schema_that_speaks_of_items_is_an_array(schema):
     assert outcome(of(schema), b'{"p": "[1]"}') == ({"p": [1]}, [("json-text", "$.p")])
-    assert outcome(of(schema), b'{"p": {}}') == [
-        ("wrong-type", "$.p", "must be an array, got an object")
-    ]
+    [(code, path, message)] = outcome(of(schema), b'{"p": {}}')
+    assert (code, path) == ("wrong-type", "$.p")
+    assert message.startswith("must be an array, got an object")
 
 
 def test_an_enum_with_an_object_in_it_takes_that_object():

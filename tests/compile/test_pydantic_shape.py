@@ -61,7 +61,7 @@ def test_a_number_passes_where_the_author_reads_numbers_as_text():
     assert outcome(tool, b'{"code": 12}') == ({"code": "12"}, [])
     assert outcome(tool, b'{"code": "012"}') == ({"code": "012"}, [])
     assert outcome(tool, b'{"code": true}') == (
-        [("wrong-type", "$.code", "must be a number or text, got true")],
+        [("wrong-type", "$.code", 'must be a number or text, got true; e.g. "text"')],
         None,
     )
 
@@ -131,7 +131,7 @@ def test_a_pipeline_takes_what_its_first_step_takes():
     assert outcome(tool, b'{"count": 5}') == ({"count": 5.0}, [])
     assert outcome(tool, b'{"count": "5"}') == ({"count": 5.0}, [("scalar-text", "$.count")])
     assert outcome(tool, b'{"count": 5.5}') == (
-        [("wrong-type", "$.count", "must be an integer, got a number 5.5")],
+        [("wrong-type", "$.count", "must be an integer, got a number 5.5; e.g. 2")],
         None,
     )
 

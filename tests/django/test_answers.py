@@ -120,7 +120,7 @@ def test_a_missing_field_is_told_with_those_that_are_declared(mcp):
     assert mcp("deals__create", {"title": "Big"})["content"][0]["text"] == (
         "Refused: 1 problem in the arguments of 'deals__create'. Nothing was done.\n"
         "- $.company: is required, but was not sent\n"
-        'Declared fields: "title", "company", "closes_on", "lines".'
+        'Declared fields: "title" (text, required), "company" (integer or object, required), "closes_on" (ISO 8601 date or null), "lines" (array of objects).'
     )
 
 

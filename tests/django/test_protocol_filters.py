@@ -311,7 +311,7 @@ def test_fields_that_there_are_not_are_refused_before_the_view_runs(call, people
         '- $.filter_keys[1]: there is no field "fist_name"; did you mean "first_name"?\n'
         '- $.filter_keys[2]: there is no field "notes"\n'
         '- $.filter_keys[3]: there is no field "password"\n'
-        'Declared fields of $.filter_keys: "id", "email", "first_name".'
+        'Declared fields of $.filter_keys: "id" (field of the result), "email" (field of the result), "first_name" (field of the result).'
     )
     assert not [each for each in queries if "sales_contact" in each["sql"]]
 

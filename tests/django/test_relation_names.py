@@ -34,14 +34,14 @@ ADVICE = {
         [
             (
                 "$.zone",
-                'must be an integer or null or an object, got text "z-1"; send {"code": "z-1"}',
+                'must be an integer or an object, got text "z-1"; send {"code": "z-1"}',
             )
         ],
         {"zone": {"code": "z-1"}},
     ),
     "uuid": (
         {"rack": "r-1"},
-        [("$.rack", 'must be null or an object or a UUID, got text "r-1"; send {"name": "r-1"}')],
+        [("$.rack", 'must be an object or a UUID, got text "r-1"; send {"name": "r-1"}')],
         {"rack": {"name": "r-1"}},
     ),
     "items, one by one": (
@@ -57,7 +57,7 @@ ADVICE = {
         [
             (
                 "$.rack",
-                'must be null or an object or a UUID, got text "{\\"name\\": \\"r-1\\"}"',
+                'must be an object or a UUID, got text "{\\"name\\": \\"r-1\\"}"',
             )
         ],
         {"rack": {"name": "r-1"}},
@@ -103,7 +103,7 @@ def test_with_several_unique_texts_all_are_told_and_none_is_chosen(agent, rows):
     assert told(refused) == [
         (
             "$.vendor",
-            'must be an integer or null or an object, got text "Acme"; '
+            'must be an integer or an object, got text "Acme"; '
             'send {"name": "Acme"} or {"code": "Acme"}',
         )
     ]
@@ -115,7 +115,7 @@ def test_a_name_that_is_not_unique_is_told_and_not_chosen(agent, rows):
     assert told(refused) == [
         (
             "$.team",
-            'must be an integer or null or an object, got text "Blue"; send {"name": "Blue"}',
+            'must be an integer or an object, got text "Blue"; send {"name": "Blue"}',
         )
     ]
     assert refused.corrected is None
@@ -123,7 +123,9 @@ def test_a_name_that_is_not_unique_is_told_and_not_chosen(agent, rows):
 
 def test_a_model_without_a_text_that_names_rows_has_no_advice(agent, rows):
     refused = agent.call("ports__create", label="p", next="x")
-    assert told(refused) == [("$.next", 'must be an integer or null or an object, got text "x"')]
+    assert told(refused) == [
+        ("$.next", 'must be an integer or an object, got text "x"; e.g. 2; leave it out if unknown')
+    ]
     assert refused.corrected is None
 
 
@@ -138,7 +140,7 @@ def test_other_problems_do_not_hide_the_advice(agent, rows):
     refused = agent.call("ports__create", label=5, zone="z-1")
     assert told(refused) == [
         ("$.label", "must be text, got an integer 5"),
-        ("$.zone", 'must be an integer or null or an object, got text "z-1"; send {"code": "z-1"}'),
+        ("$.zone", 'must be an integer or an object, got text "z-1"; send {"code": "z-1"}'),
     ]
     assert refused.corrected == {"label": "5", "zone": {"code": "z-1"}}
 

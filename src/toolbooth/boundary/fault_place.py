@@ -63,11 +63,4 @@ def _step(level: _Level, token: bytes, last: bytes) -> None:
         level.index += 1
         level.key = ""
     elif token == b":" and last[:1] == b'"':
-        level.key = _text(last)
-
-
-def _text(token: bytes) -> str:
-    try:
-        return str(json.loads(token))
-    except ValueError:
-        return token[1:-1].decode(errors="replace")
+        level.key = str(json.loads(last))  # the parser has read this key

@@ -196,7 +196,7 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     if error.form is not None:
         data["form"] = error.form
     if error.repairs:
-        data["repairs"] = [{"code": code, "path": path_text(path)} for code, path in error.repairs]
+        data["repaired"] = [{"code": code, "path": path_text(path)} for code, path in error.repairs]
     if error.edits:
         data["edits"] = [messages.edit_text(edit) for edit in error.edits]
     call = b""

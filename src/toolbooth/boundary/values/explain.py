@@ -99,7 +99,7 @@ def _found_place(
     contract: Contract, path: JsonPath, arguments: Any
 ) -> tuple[Place | None, tuple[str, ...]]:
     shape, field = field_at(contract.shape, path, arguments)
-    if shape is None or shape.has_secret:
+    if shape is None or shape.has_secret or shape.named_by:  # which says by itself what to send
         return None, ()
     required = field is None or field.required
     place = Place(shape, contract.schema, path, required)
@@ -166,6 +166,11 @@ def _form(
 
 
 def _has_right(form: ObjectShape, key: str, value: Any, wrong: set[JsonPath]) -> bool:
+    """Whether something that was sent under a key shows that the fields are known. Declared fields
+    inside a wrapper do.
+    """
+    if key not in form.fields and is_object(value) and not form.fields.keys().isdisjoint(value):
+        return True
     return key not in form.controls and _is_right(value, (key,), wrong)
 
 
