@@ -266,38 +266,31 @@ def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, 
 # --- what is refused ---
 
 
+EXAMPLE = "; e.g. 2; leave it out if unknown"
+
+
 @pytest.mark.parametrize(
     ("tool", "sent", "where", "said"),
     [
         ("numbers", {"page_size": 0}, "$.page_size", "must be 1 to 1000; got 0"),
         ("numbers", {"page_size": -1}, "$.page_size", "must be 1 to 1000; got -1"),
         ("numbers", {"page_size": 1001}, "$.page_size", "must be 1 to 1000; got 1001"),
-        (
-            "numbers",
-            {"page_size": True},
-            "$.page_size",
-            "must be an integer, got true; e.g. 2; leave it out if unknown",
-        ),
+        ("numbers", {"page_size": True}, "$.page_size", "must be an integer, got true" + EXAMPLE),
         (
             "numbers",
             {"page_size": 2.5},
             "$.page_size",
-            "must be an integer, got a number 2.5; e.g. 2; leave it out if unknown",
+            "must be an integer, got a number 2.5" + EXAMPLE,
         ),
         (
             "numbers",
             {"page_size": "two"},
             "$.page_size",
-            'must be an integer, got text "two"; e.g. 2; leave it out if unknown',
+            'must be an integer, got text "two"' + EXAMPLE,
         ),
         ("numbers", {"page": 0}, "$.page", "must be 1 or more; got 0"),
         ("numbers", {"page": -1, "page_size": 2}, "$.page", "must be 1 or more; got -1"),
-        (
-            "numbers",
-            {"page": "last"},
-            "$.page",
-            'must be an integer, got text "last"; e.g. 2; leave it out if unknown',
-        ),
+        ("numbers", {"page": "last"}, "$.page", 'must be an integer, got text "last"' + EXAMPLE),
         (
             "numbers",
             {"page": 6},
