@@ -272,32 +272,12 @@ def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, 
         ("numbers", {"page_size": 0}, "$.page_size", "must be 1 to 1000; got 0"),
         ("numbers", {"page_size": -1}, "$.page_size", "must be 1 to 1000; got -1"),
         ("numbers", {"page_size": 1001}, "$.page_size", "must be 1 to 1000; got 1001"),
-        (
-            "numbers",
-            {"page_size": True},
-            "$.page_size",
-            "must be an integer, got true; e.g. 2; leave it out if unknown",
-        ),
-        (
-            "numbers",
-            {"page_size": 2.5},
-            "$.page_size",
-            "must be an integer, got a number 2.5; e.g. 2; leave it out if unknown",
-        ),
-        (
-            "numbers",
-            {"page_size": "two"},
-            "$.page_size",
-            'must be an integer, got text "two"; e.g. 2; leave it out if unknown',
-        ),
+        ("numbers", {"page_size": True}, "$.page_size", "must be an integer, got true"),
+        ("numbers", {"page_size": 2.5}, "$.page_size", "must be an integer, got a number 2.5"),
+        ("numbers", {"page_size": "two"}, "$.page_size", 'must be an integer, got text "two"'),
         ("numbers", {"page": 0}, "$.page", "must be 1 or more; got 0"),
         ("numbers", {"page": -1, "page_size": 2}, "$.page", "must be 1 or more; got -1"),
-        (
-            "numbers",
-            {"page": "last"},
-            "$.page",
-            'must be an integer, got text "last"; e.g. 2; leave it out if unknown',
-        ),
+        ("numbers", {"page": "last"}, "$.page", 'must be an integer, got text "last"'),
         (
             "numbers",
             {"page": 6},
@@ -373,7 +353,9 @@ def test_where_nothing_is_known_of_the_other_pages_the_note_says_so(call, tool, 
 def test_a_page_that_cannot_be_is_refused_with_the_limit(call, tool, sent, where, said):
     companies(23)
     refused = call(f"{tool}__list", sent)
-    assert [(each.where, each.message) for each in refused.problems] == [(where, said)]
+    is_type = "must be an integer, got" in said
+    told = f"{said}; e.g. 2; leave it out if unknown" if is_type else said
+    assert [(each.where, each.message) for each in refused.problems] == [(where, told)]
 
 
 def test_a_page_of_more_rows_than_one_call_reads_is_refused(call):
