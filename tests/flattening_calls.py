@@ -90,7 +90,11 @@ def refused(
         if instead is not None
         else []
     )
-    lines += ["To correct it: " + "; ".join(edits) + "."] if edits and instead is None else []
+    if edits and instead is None:
+        done = len(list(edits))
+        part = f"This corrects {done} of {len(problems)} problems: "
+        start = part if done < len(problems) else "To correct it: "
+        lines += [start + "; ".join(edits) + "."]
     if form is not None:
         lines += [f"Form: {json.dumps(form)}", NOTHING_ARRIVED]
     data: Json_ = {

@@ -345,6 +345,7 @@ class Buyer(BaseModel):
         ("invalid", "$.sku", 'must match the pattern ^[A-Z]+$; got "abc"; e.g. "ABC"'),
         ("invalid", "$.to_email", 'must match the pattern @; got "ann"; e.g. "@"'),
         ("invalid", "$.to_age", "must be at least 18; got 3; e.g. 18"),
+        edits=['send $.note as "5"'],
     ),
     refused(
         "{}",

@@ -130,7 +130,8 @@ class Strict(BaseModel):
     refused(
         '{"n": "5", "flag": "true"}',
         ("wrong-type", "$.n", 'must be an integer, got text "5"; send 5 if that is the number'),
-        ("wrong-type", "$.flag", 'must be true or false, got text "true"; leave it out if unknown'),
+        ("wrong-type", "$.flag", 'must be true or false, got text "true"'),
+        edits=["send $.flag as true"],
     ),
 )
 def strict() -> Tool:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from toolbooth.jsonvalue import recased
 
-_SHORTEST = 5
+SHORTEST = 5
 """Letters of a word in which a slip is corrected: shorter ones are too close to each other."""
 
 _KEPT = 4096
@@ -150,9 +150,9 @@ def _stems(text: str) -> Iterator[str]:
     for ending in ("er", "ee", "or", "ed", "ing", "ly", "s"):
         stem = text.removesuffix(ending)
         has_other_form = stem.endswith(("e", "s", "ed") if ending == "s" else "e")
-        if stem != text and len(stem) >= _SHORTEST and not has_other_form:
+        if stem != text and len(stem) >= SHORTEST and not has_other_form:
             yield stem
-    if text.endswith(("ed", "er", "es")) and len(text) > _SHORTEST + 1:
+    if text.endswith(("ed", "er", "es")) and len(text) > SHORTEST + 1:
         yield text[:-1]
 
 
@@ -189,7 +189,7 @@ def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[st
         return None
     [(word, own)] = differing
     is_slip = _is_one_slip(word, own, _first_difference(word, own))
-    return (word, own) if is_slip and len(own) >= _SHORTEST and word.isalpha() else None
+    return (word, own) if is_slip and len(own) >= SHORTEST and word.isalpha() else None
 
 
 def _slip_in_joined(
@@ -212,7 +212,7 @@ def _slip_in_joined(
     start, end = next((start, end) for start, end in _spans(ours) if start <= last < end)
     word, own = sent[start : end + more], name[start:end]
     is_whole = start <= min(at, last)
-    return (word, own) if is_whole and len(own) >= _SHORTEST and word.isalpha() else None
+    return (word, own) if is_whole and len(own) >= SHORTEST and word.isalpha() else None
 
 
 def _first_difference(one: str, other: str) -> int:

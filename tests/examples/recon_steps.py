@@ -275,7 +275,7 @@ def wrapped(*fields: str) -> dict[str, Any]:
         '"request" is not a declared field and its value is a nested object. Likely cause: a REST-style wrapper. '
         f'Send {inner} at the top level, not inside "request"'
     )
-    declared = ", ".join(f'"{name.rstrip("*")}"' for name in PUBLISHED["http_request"])
+    declared = ", ".join(f'"{name}" ({words})' for name, words in DECLARED.items())
     lines = [
         "Refused: 1 problem in the arguments of 'http_request'. Nothing was done.",
         f"- $.request: {message}",

@@ -24,7 +24,7 @@ from toolbooth.jsonvalue import (
     same_json,
 )
 from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
-from toolbooth.spelling import Match, certain_match
+from toolbooth.spelling import SHORTEST, Match, certain_match
 
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
@@ -58,7 +58,9 @@ def near_object(name: str, form: ObjectShape) -> str | None:
     if near is None:
         return None
     shape = form.fields[near].shape
-    return near if shape.opaque or shape.objects else None
+    # Where anything may be sent, a short name says nothing: `args` is similar to `tags`.
+    may_be_object = shape.objects or (shape.opaque and len(name) >= SHORTEST)
+    return near if may_be_object else None
 
 
 def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:

@@ -168,4 +168,14 @@ def _wrapped_items(draft: Draft, place: CallPlace, form: ArrayShape) -> Iterator
         return
     sent = with_value(draft.arguments, place.path, [{"item": each} for each in value])
     problems = [("wrong-type", path_text((*place.path, index))) for index in range(len(value))]
-    yield draft.refused_shape("item-envelope", place.path, sent, problems, corrected=None)
+    # For text it may be the text of this JSON.
+    is_clear = items.types.isdisjoint(("string", "array"))
+    corrected = draft.corrected if is_clear else None
+    yield draft.refused_shape(
+        "item-envelope",
+        place.path,
+        sent,
+        problems,
+        corrected=corrected,
+        may_go_without=is_clear,
+    )
