@@ -29,6 +29,7 @@ from typing import Any
 import host
 import twins
 from django.urls import set_urlconf
+from twin_calls import RestCall, answered, message, rest_call
 
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
 
@@ -122,13 +123,6 @@ def verdict(tool: str, rest: Any, mcp: Any) -> str:
     return "equal" if is_equal_answer(rest.answer, mcp.answer) else "different"
 
 
-def answered(rest: Any) -> Any:
-    """What MCP answers where REST answers this: always an object."""
-    if isinstance(rest, dict):
-        return rest
-    return {"results": rest} if isinstance(rest, list) else {"value": rest}
-
-
 def is_equal_answer(rest: Any, mcp: Any) -> bool:
     if rest is None:  # over REST there is nothing but the status
         return isinstance(mcp, dict) and set(mcp) <= {"status", "location", "content_type"}
@@ -171,10 +165,16 @@ def compared(
     tally.add(found, f"{tool} {json.dumps(arguments)[:300]} as {user}: {difference(rest, mcp)}")
 
 
-def _rest_call(tool: str, arguments: dict[str, Any]) -> twins.RestCall:
+def _rest_call(tool: str, arguments: dict[str, Any]) -> RestCall:
     action = project().actions[tool]
-    whole = "objects" if "objects" in arguments else None
-    return twins.rest_call(action.method, action.path, arguments, required(tool), whole)
+    return rest_call(
+        action.method,
+        action.path,
+        arguments,
+        required(tool),
+        whole="objects" if "objects" in arguments else None,
+        joined=getattr(host, "JOINED", ()),
+    )
 
 
 # --- reads ----------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _cost(tool: str, arguments: dict[str, Any]) -> Figures:
 
     call = _rest_call(tool, arguments)
     browser = twins.client(host.USERS["owner"])
-    text = twins.message("tools/call", {"name": tool, "arguments": arguments})
+    text = message("tools/call", {"name": tool, "arguments": arguments})
     ways: dict[str, Callable[[], Any]] = {
         "REST": lambda: browser.get(call.path),
         "MCP": lambda: browser.post(twins.ENDPOINT, text, content_type="application/json"),

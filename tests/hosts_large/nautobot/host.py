@@ -4,20 +4,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from rest_framework.schemas.generators import EndpointEnumerator
-from rows import TOKENS, called, key_of, seed
+from rows import TOKENS, called, key_of
 
 __all__ = [
     "CHANGED_TABLES",
     "COST",
     "LEFT_OUT",
+    "PACKAGES",
     "PATHS",
     "RANDOM",
     "RANDOM_TEXTS",
     "UNLIKE",
     "USERS",
     "WRITES",
-    "seed",
 ]
+
+PACKAGES = ("nautobot",)
 
 USERS: dict[str, dict[str, str]] = {
     **{name: {"Authorization": f"Token {token}"} for name, token in TOKENS.items()},
