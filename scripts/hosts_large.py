@@ -39,7 +39,16 @@ OWN = ("-e", f"{ROOT}[django]")
 
 KINDS = ("actions", "reads", "writes", "malformed", "cost")
 
-BARS = ("untold", "uncallable", "bad names", "errors of lint", "different", "REST ok, MCP refused")
+BARS = (
+    "untold",
+    "uncallable",
+    "bad names",
+    "errors of lint",
+    "different",
+    "REST ok, MCP refused",
+    "slow",
+    "more queries",
+)
 """Figures that must be 0."""
 
 
@@ -145,6 +154,7 @@ def run(host: str, state: Path, *words: str) -> str:
 ACTIONS = (
     "endpoints",
     "endpoints with a tool",
+    "of these by the two lines alone",
     "left out with a reason",
     "untold",
     "uncallable",
@@ -172,7 +182,16 @@ MALFORMED = (
     "text in a field of any type, as over REST",
     "different",
 )
-COST = ("REST, CPU ms", "MCP, CPU ms", "MCP ÷ REST", "MCP ÷ (REST + empty)")
+COST = (
+    "REST, CPU ms",
+    "MCP, CPU ms",
+    "empty, CPU ms",
+    "MCP ÷ REST",
+    "MCP ÷ (REST + empty)",
+    "queries of REST",
+    "queries of MCP",
+    "queries of empty",
+)
 
 Table = tuple[tuple[str, ...], list[list[object]]]
 
