@@ -231,7 +231,9 @@ def _turned(
 
 
 def notes(figures: Mapping[str, Figures]) -> list[str]:
-    """The versions of each host, and why endpoints of it are left out."""
+    """The versions of each host, why endpoints of it are left out, and what lint says of its own
+    names and values.
+    """
     lines: list[str] = []
     for host in HOSTS:
         found = figures.get(f"{host}: actions")
@@ -240,6 +242,10 @@ def notes(figures: Mapping[str, Figures]) -> list[str]:
             lines.append(f"{host}: {versions}.")
             reasons = found["reasons"].items()
             lines += [f"{host}, {count} endpoints left out: {why}." for why, count in reasons]
+            rules = found["errors of lint in what the host decides"].items()
+            told = ", ".join(f"{rule} {count}" for rule, count in rules)
+            if told:
+                lines.append(f"{host}, errors of lint in what the project itself decides: {told}.")
     return lines
 
 

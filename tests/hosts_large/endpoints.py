@@ -45,11 +45,9 @@ def actions() -> Figures:
                 unreachable.append(f"{tool}: {answer}")
     names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,64}", name)]
     of_the_host = {"many-tools", "empty-object", "string-format", *getattr(host, "OF_THE_HOST", ())}
-    findings = [
-        str(each)
-        for each in lint(list(tools().values())).at_least("error")
-        if each.rule not in of_the_host
-    ]
+    found_by_lint = lint(list(tools().values())).at_least("error")
+    findings = [str(each) for each in found_by_lint if each.rule not in of_the_host]
+    rules = Counter(each.rule for each in found_by_lint if each.rule in of_the_host)
     return {
         "endpoints": len(endpoints),
         "tools": len(found.actions),
@@ -60,6 +58,7 @@ def actions() -> Figures:
         "uncallable": len(unreachable),
         "bad names": len(names),
         "errors of lint": len(findings),
+        "errors of lint in what the host decides": dict(rules),
         "actions without a declared body": len(found.undeclared_bodies),
         "bodies named in the settings": len(found.configuration.bodies),
         "bytes of tools/list": len(json.dumps(list(tools().values()))),
