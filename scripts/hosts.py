@@ -68,7 +68,7 @@ def python(host: str) -> Path:
 
 def environment(host: str) -> dict[str, str]:
     """What a program needs to be this project."""
-    paths = os.pathsep.join(map(str, (TESTS / host, TESTS)))
+    paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "tests" / "hosts_both")))
     return {**os.environ, "DJANGO_SETTINGS_MODULE": f"{host}_settings", "PYTHONPATH": paths}
 
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -33,12 +34,21 @@ HOSTS: Mapping[str, tuple[str, ...]] = {
 }
 """What each is installed from, with its own pins."""
 
-BESIDE = ("pydantic", "jiter", "orjson", "jsonschema-rs", "drf-spectacular", "django-filter")
-"""What Toolbooth needs. Toolbooth itself is this working tree."""
+OWN = ("-e", f"{ROOT}[django]")
+"""Toolbooth is this working tree."""
 
 KINDS = ("actions", "reads", "writes", "malformed", "cost")
 
-BARS = ("untold", "uncallable", "bad names", "errors of lint", "different", "REST ok, MCP refused")
+BARS = (
+    "untold",
+    "uncallable",
+    "bad names",
+    "errors of lint",
+    "different",
+    "REST ok, MCP refused",
+    "slow",
+    "more queries",
+)
 """Figures that must be 0."""
 
 
@@ -70,7 +80,7 @@ def set_up(host: str) -> None:
     again.
     """
     home = HOME / f"large-{host}"
-    wanted = "\n".join((*HOSTS[host], *BESIDE))
+    wanted = "\n".join((*HOSTS[host], *_own_needs()))
     ready = home / "ready"
     if ready.exists() and ready.read_text() == wanted:
         return
@@ -79,14 +89,21 @@ def set_up(host: str) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     pip = [sys.executable, "-m", "pip", "--python", python(host), "install"]
     options = ["-qq", "--disable-pip-version-check", "--no-compile"]
-    subprocess.run([*pip, *options, *HOSTS[host], *BESIDE], check=True)
+    subprocess.run([*pip, *options, *HOSTS[host], *OWN], check=True)
     (home / "state").mkdir()
     ready.write_text(wanted)
 
 
+def _own_needs() -> list[str]:
+    """What Toolbooth depends on in a Django project."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [*project["dependencies"], *project["optional-dependencies"]["django"]]
+
+
 def prepare(host: str) -> None:
     """Make the tables and rows, once for each version of the files that say which."""
-    files = sorted((TESTS / host).glob("*.py"))
+    calls = ("host.py", "writes.py")  # these say what is called, not which rows there are
+    files = [file for file in sorted((TESTS / host).glob("*.py")) if file.name not in calls]
     wanted = "\n".join(file.read_text(encoding="utf-8") for file in files)
     ready = _state(host) / "prepared"
     if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
@@ -107,7 +124,7 @@ def python(host: str) -> Path:
 
 def environment(host: str, state: Path) -> dict[str, str]:
     """What a program needs to be this project."""
-    paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "src")))
+    paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "tests" / "hosts_both")))
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": f"{host}_settings",
@@ -137,6 +154,7 @@ def run(host: str, state: Path, *words: str) -> str:
 ACTIONS = (
     "endpoints",
     "endpoints with a tool",
+    "of these by the two lines alone",
     "left out with a reason",
     "untold",
     "uncallable",
@@ -164,7 +182,16 @@ MALFORMED = (
     "text in a field of any type, as over REST",
     "different",
 )
-COST = ("REST, CPU ms", "MCP, CPU ms", "MCP ÷ REST", "MCP ÷ (REST + empty)")
+COST = (
+    "REST, CPU ms",
+    "MCP, CPU ms",
+    "empty, CPU ms",
+    "MCP ÷ REST",
+    "MCP ÷ (REST + empty)",
+    "queries of REST",
+    "queries of MCP",
+    "queries of empty",
+)
 
 Table = tuple[tuple[str, ...], list[list[object]]]
 
@@ -204,7 +231,9 @@ def _turned(
 
 
 def notes(figures: Mapping[str, Figures]) -> list[str]:
-    """The versions of each host, and why endpoints of it are left out."""
+    """The versions of each host, why endpoints of it are left out, and what lint says of its own
+    names and values.
+    """
     lines: list[str] = []
     for host in HOSTS:
         found = figures.get(f"{host}: actions")
@@ -213,6 +242,10 @@ def notes(figures: Mapping[str, Figures]) -> list[str]:
             lines.append(f"{host}: {versions}.")
             reasons = found["reasons"].items()
             lines += [f"{host}, {count} endpoints left out: {why}." for why, count in reasons]
+            rules = found["errors of lint in what the host decides"].items()
+            told = ", ".join(f"{rule} {count}" for rule, count in rules)
+            if told:
+                lines.append(f"{host}, errors of lint in what the project itself decides: {told}.")
     return lines
 
 

@@ -289,12 +289,14 @@ rights, a stranger and an anonymous user. "Equal" is the same status, the same a
 rows in every table; "both refused" is 4xx on both sides, for these users or because a row does not
 exist; "both failed" is 5xx on both. Every write is also sent wrapped, misspelt, as JSON text and
 with an extra key. Cost is the CPU time of one call, the best of many; "empty" is a request that
-only runs the project's middleware. A difference fails the run, and so does a call that REST takes
-and MCP refuses.""",
+only runs the project's middleware. A difference fails the run. So does a call that REST takes and
+MCP refuses, a call that takes more than 1.25 times the CPU time of REST and an empty request, or a
+call that needs more queries than both.""",
     covers=(
         *ENGINE,
         "src/toolbooth/django/**/*.py",
         "src/toolbooth/server/**/*.py",
+        "tests/hosts_both/*.py",
         "tests/hosts_large/**/*.py",
         "scripts/hosts_large.py",
     ),

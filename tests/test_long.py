@@ -237,10 +237,14 @@ def test_the_page_of_the_large_hosts_has_those_that_were_run():
         **counts,
         "versions": {"pretix": "2026.8.0"},
         "reasons": {"it takes a file": 1},
+        "errors of lint in what the host decides": {"open-map": 2},
     }
     figures["pretix: cost"] = {"list": dict.fromkeys(hosts.COST, 1.5), "seconds": 3}
     page = long_parts.HOSTS.table(figures)
     assert "| endpoints | pretix |" in page
     assert "| pretix, writes | 0 |" in page
     assert "| pretix, list | 1.5 |" in page
-    assert page.endswith("- pretix, 1 endpoints left out: it takes a file.\n")
+    assert page.endswith(
+        "- pretix, 1 endpoints left out: it takes a file.\n"
+        "- pretix, errors of lint in what the project itself decides: open-map 2.\n"
+    )

@@ -5,6 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import include, path
 from django.utils import timezone, translation
 from rest_framework import serializers, viewsets
@@ -98,6 +99,28 @@ def test_a_call_is_seen_by_the_middleware_as_rest_is_seen(serve, mcp, rest):
     middleware.seen.clear()
     assert rest.post("/plain/", ROW, content_type="application/json").status_code == 201
     assert inside == middleware.seen
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "url"),
+    [("plain__list", {}, "/plain/"), ("plain__retrieve", {"id": 7}, "/plain/7/")],
+)
+def test_a_call_that_reads_makes_the_queries_of_rest_and_of_an_empty_request(
+    serve, mcp, rest, tool, sent, url
+):
+    serve("Asking")
+    Site.objects.create(id=7, **ROW)
+
+    def queries(run):
+        with CaptureQueriesContext(connection) as made:
+            run()
+        return sorted(each["sql"] for each in made)
+
+    over_mcp = queries(lambda: mcp(tool, sent))
+    over_rest = queries(lambda: rest.get(url))
+    at_the_endpoint = queries(lambda: rest.get("/mcp/"))
+    assert len(at_the_endpoint) == 1
+    assert over_mcp == sorted(over_rest + at_the_endpoint)
 
 
 CALLS = [

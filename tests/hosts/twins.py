@@ -1,25 +1,20 @@
 """One call made twice, over REST and over MCP, by the same user in equal databases: what came of
 each.
-
-Nothing here is asked of the gateway but what it publishes: which argument goes where is decided
-anew.
 """
 
 import base64
-import json
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import host
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
+from twin_calls import message, read_reply, read_response, rest_call, send
 
 from toolbooth.django.testing import endpoint_path
 
@@ -110,64 +105,17 @@ class Outcome:
 
 def over_mcp(user: str | None, tool: str, arguments: dict[str, Any]) -> Outcome:
     restore()
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
-    reply = client(user).post(endpoint_path(), json.dumps(message), content_type="application/json")
+    text = message("tools/call", {"name": tool, "arguments": arguments})
+    reply = client(user).post(endpoint_path(), text, content_type="application/json")
     found = rows()
-    if reply.status_code != 200:
-        return Outcome(reply.status_code // 100, reply.content.decode(), found)
-    answer = reply.json()
-    if "error" in answer:
-        return Outcome(4, answer["error"]["message"], found)
-    result = answer["result"]
-    text = result["content"][0]["text"]
-    if result.get("isError"):
-        return Outcome(5 if text.endswith("failed unexpectedly.") else 4, text, found)
-    return Outcome(2, timeless(result["structuredContent"]), found)
+    kind, answer = read_reply(reply)
+    return Outcome(kind, timeless(answer) if kind == 2 else answer, found)
 
 
 def over_rest(
     user: str | None, method: str, path: str, arguments: dict[str, Any], required: list[str]
 ) -> Outcome:
-    """The REST call that a tool's arguments stand for: those of the address are required, and named
-    first.
-    """
     restore()
-    rest = dict(arguments)
-    kwargs = re.findall(r"{(\w+)}", path)
-    for kwarg, name in zip(kwargs, required, strict=False):
-        path = path.replace(f"{{{kwarg}}}", quote(_text(rest.pop(name))))
-    query, body = (rest, None) if method == "GET" else ({}, json.dumps(rest))
-    url = f"{path}?{urlencode(list(_pairs(query)))}" if query else path
-    reply = client(user).generic(
-        method, url, body or "", content_type="application/json" if body else ""
-    )
-    found = rows()
-    kind = reply.status_code // 100
-    is_json = reply.headers.get("Content-Type", "").startswith("application/json")
-    return Outcome(
-        2 if kind == 3 else kind,
-        timeless(reply.json()) if is_json and reply.content else None,
-        found,
-    )
-
-
-def _pairs(query: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, value in query.items():
-        if isinstance(value, list) and name not in host.JOINED:
-            yield from ((name, _text(each)) for each in value)
-        else:
-            yield name, _text(value)
-
-
-def _text(value: Any) -> str:
-    """A value in an address. 2.0 is the JSON number 2."""
-    if isinstance(value, list):
-        return ",".join(map(_text, value))
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    call = rest_call(method, path, arguments, required, joined=host.JOINED)
+    kind, answer, _ = read_response(send(client(user), call))
+    return Outcome(kind, timeless(answer), rows())

@@ -9,9 +9,13 @@ from importlib.metadata import version
 import host
 import twins
 from compare import Figures, address, kwargs, progress, project, required, tools
+from django.conf import settings
+from django.test import override_settings
 from django.urls import get_urlconf
 from rest_framework.schemas.generators import EndpointEnumerator
 
+from toolbooth.django.conf import configuration
+from toolbooth.django.describe.catalogue import Catalogue, build
 from toolbooth.django.describe.discovery import METHODS, discover
 from toolbooth.django.describe.names import named
 from toolbooth.django.messages import NOT_IN_AN_ADDRESS
@@ -27,7 +31,7 @@ def actions() -> Figures:
     found = project()
     seconds = time.process_time() - started
     endpoints, reasons = _endpoints(), _reasons()
-    called = {(each.method, each.path) for each in found.actions.values()}
+    called = _called(found)
     untold = sorted(" ".join(each) for each in endpoints - called - set(reasons))
     unreachable: list[str] = []
     owner = host.USERS["owner"]
@@ -41,20 +45,20 @@ def actions() -> Figures:
                 unreachable.append(f"{tool}: {answer}")
     names = [name for name in found.actions if not re.fullmatch(r"[a-z0-9_]{1,64}", name)]
     of_the_host = {"many-tools", "empty-object", "string-format", *getattr(host, "OF_THE_HOST", ())}
-    findings = [
-        str(each)
-        for each in lint(list(tools().values())).at_least("error")
-        if each.rule not in of_the_host
-    ]
+    found_by_lint = lint(list(tools().values())).at_least("error")
+    findings = [str(each) for each in found_by_lint if each.rule not in of_the_host]
+    rules = Counter(each.rule for each in found_by_lint if each.rule in of_the_host)
     return {
         "endpoints": len(endpoints),
         "tools": len(found.actions),
         "endpoints with a tool": len(endpoints & called),
+        "of these by the two lines alone": len(endpoints & _called_without_bodies()),
         "left out with a reason": len(endpoints & set(reasons)),
         "untold": len(untold),
         "uncallable": len(unreachable),
         "bad names": len(names),
         "errors of lint": len(findings),
+        "errors of lint in what the host decides": dict(rules),
         "actions without a declared body": len(found.undeclared_bodies),
         "bodies named in the settings": len(found.configuration.bodies),
         "bytes of tools/list": len(json.dumps(list(tools().values()))),
@@ -63,6 +67,19 @@ def actions() -> Figures:
         "versions": {name: version(name) for name in (*host.PACKAGES, *PACKAGES)},
         "details": [*untold, *unreachable, *names, *findings],
     }
+
+
+def _called(found: Catalogue) -> set[tuple[str, str]]:
+    return {(each.method, each.path) for each in found.actions.values()}
+
+
+def _called_without_bodies() -> set[tuple[str, str]]:
+    """The endpoints that have a tool if the settings name no bodies."""
+    if not project().configuration.bodies:
+        return _called(project())
+    chosen = {name: each for name, each in settings.TOOLBOOTH.items() if name != "BODIES"}
+    with override_settings(TOOLBOOTH=chosen):
+        return _called(build(configuration()))
 
 
 def _endpoints() -> set[tuple[str, str]]:

@@ -1,8 +1,5 @@
 """One call made twice in a large project, over REST and over MCP, with the same headers: what came
 of each. Every call is rolled back.
-
-Which argument goes where in the REST call is decided here from what is published, not asked of the
-gateway.
 """
 
 import json
@@ -12,13 +9,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import host
 from django.core.cache import caches
 from django.db import DatabaseError, connection, connections, transaction
 from django.test import Client
-from rest_call import RestCall
+from twin_calls import RestCall, message, read_reply, read_response, send
 
 from toolbooth.django.testing import endpoint_path
 
@@ -228,10 +224,6 @@ def _forget_caches() -> None:
         cache.clear()
 
 
-def message(method: str, params: Any) -> str:
-    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-
-
 def posted(headers: Headers, method: str, params: Any) -> Any:
     return client(headers).post(ENDPOINT, message(method, params), content_type="application/json")
 
@@ -258,63 +250,17 @@ def over_mcp(
     with undone():
         reply = posted(headers, "tools/call", {"name": tool, "arguments": arguments})
         found = rows(sent) if with_rows else {}
-    if reply.status_code != 200:
-        return Outcome(reply.status_code // 100, reply.content.decode(), found)
-    answer = reply.json()
-    if "error" in answer:
-        return Outcome(4, answer["error"]["message"], found)
-    result = answer["result"]
-    text = result["content"][0]["text"]
-    if result.get("isError"):
-        return Outcome(5 if text.endswith("failed unexpectedly.") else 4, text, found)
-    return Outcome(2, plain(result["structuredContent"], sent=sent), found)
+    kind, answer = read_reply(reply)
+    return Outcome(kind, plain(answer, sent=sent) if kind == 2 else answer, found)
 
 
 def over_rest(headers: Headers, call: RestCall, sent: Any, *, with_rows: bool = True) -> Outcome:
     _forget_caches()
     with undone():
-        has_body = call.body is not None
-        is_text = call.content_type == "application/json"
-        body = json.dumps(call.body) if is_text and has_body else call.body or ""
-        kind = call.content_type if has_body else ""
-        reply = client(headers).generic(call.method, call.path, body, content_type=kind)
-        content = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        reply = send(client(headers), call)
+        kind, answer, is_json = read_response(reply)
         found = rows(sent) if with_rows else {}
-    kind_of_status = {3: 2}.get(reply.status_code // 100, reply.status_code // 100)
-    is_json = "json" in reply.headers.get("Content-Type", "") or not content
-    answer = json.loads(content) if is_json and content else None
-    return Outcome(kind_of_status, plain(answer, sent=sent), found, is_json)
-
-
-def rest_call(
-    method: str, path: str, arguments: Mapping[str, Any], required: list[str], whole: str | None
-) -> RestCall:
-    """The REST call that a tool's arguments stand for: those of the path are required, and come
-    first. `whole` is the argument that is the body itself.
-    """
-    rest = dict(arguments)
-    for kwarg, name in zip(re.findall(r"{(\w+)}", path), required, strict=False):
-        path = path.replace(f"{{{kwarg}}}", quote(_text(rest.pop(name)), safe=""))
-    if method == "GET":
-        return RestCall(method, f"{path}?{urlencode(list(_pairs(rest)))}" if rest else path)
-    if whole is not None and whole in rest:
-        return RestCall(method, path, rest[whole])
-    return RestCall(method, path, None if method == "DELETE" and not rest else rest)
-
-
-def _pairs(query: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    joined = getattr(host, "JOINED", ())
-    for name, value in query.items():
-        if isinstance(value, list) and name not in joined:
-            yield from ((name, _text(each)) for each in value)
-        else:
-            yield name, _text(value)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ",".join(map(_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return Outcome(kind, plain(answer, sent=sent), found, is_json)
 
 
 def databases() -> list[str]:

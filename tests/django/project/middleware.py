@@ -49,6 +49,17 @@ class Counting:
         seen.append(("exception", type(error).__name__))
 
 
+class Asking:
+    """Asks the database about every request."""
+
+    def __init__(self, get_response):
+        self.get_response = get_response
+
+    def __call__(self, request):
+        Log.objects.exists()
+        return self.get_response(request)
+
+
 class Audited:
     """Writes down which view a request is for, before and after it, and each row that it saves."""
 

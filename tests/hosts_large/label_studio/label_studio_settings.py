@@ -1,11 +1,11 @@
-"""label-studio's own settings, and the two lines. Its database and files are in its environment."""
+"""label-studio's own settings, and the two lines."""
 
 import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-STATE = Path(sys.prefix) / "state"
+STATE = Path(os.environ["HOST_STATE"])
 
 os.environ |= {
     "LABEL_STUDIO_BASE_DATA_DIR": str(STATE),
@@ -21,7 +21,8 @@ os.environ |= {
     "ML_BLOCK_LOCAL_IP": "false",
     "AWS_MAX_ATTEMPTS": "1",
     "LOCAL_FILES_SERVING_ENABLED": "true",
-    "LOCAL_FILES_DOCUMENT_ROOT": str(STATE / "files"),
+    # Rows name files in it, so that it is the same for every comparison.
+    "LOCAL_FILES_DOCUMENT_ROOT": str(Path(sys.prefix) / "state" / "files"),
 }
 # Its packages import each other as `core`, `users`, ..., as its manage.py does.
 spec = find_spec("label_studio")

@@ -32,6 +32,7 @@ def main() -> None:
     database = Path(settings.DATABASES["default"]["NAME"])
     migrated = database.with_name("migrated.sqlite3")
     if not migrated.exists():
+        connection.close()  # which label-studio has opened while it was set up
         database.unlink(missing_ok=True)
         call_command("migrate", verbosity=0, skip_checks=True)
         connection.close()

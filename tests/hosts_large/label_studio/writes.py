@@ -3,7 +3,7 @@
 from typing import Any
 
 from prepare import CONFIG, NOWHERE
-from rest_call import RestCall
+from twin_calls import RestCall
 
 
 def _result(choice: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rows import DEVICE_TOKEN, FILE, TOKENS, seed
+from rows import DEVICE_TOKEN, FILE, TOKENS
 from writes import WRITES
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "RANDOM_TEXTS",
     "USERS",
     "WRITES",
-    "seed",
 ]
 
 PACKAGES = ("pretix",)

@@ -11,6 +11,6 @@ if __name__ == "__main__":
     django.setup()
     call_command("migrate", run_syncdb=True, verbosity=0)
 
-    from host import seed  # needs a project that is set up
+    from rows import seed  # needs a project that is set up
 
     seed()

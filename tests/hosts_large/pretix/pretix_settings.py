@@ -35,8 +35,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOGGING = {**LOGGING, "loggers": {}, "root": {"level": "CRITICAL", "handlers": []}}
 
 # Views of pretix whose bodies REST framework cannot know, because they use a serializer of their
-# own inside the handler, or none. Without this, Toolbooth leaves views without a serializer out, or
-# calls an action without a body.
+# own inside the handler, or none. Without this, their tools have no body, or that of the view set.
 _ORDERS = "pretix.api.serializers.order"
 
 
@@ -73,7 +72,5 @@ TOOLBOOTH = {
         "checkinrpc_annul__post": "pretix.api.serializers.checkin.CheckinRPCAnnulInputSerializer",
         "device_initialize__post": "pretix.api.views.device.InitializationRequestSerializer",
         "device_update__post": "pretix.api.views.device.UpdateRequestSerializer",
-        "device_roll__post": None,
-        "device_revoke__post": None,
     }
 }

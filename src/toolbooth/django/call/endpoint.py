@@ -18,6 +18,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller, answering
+from toolbooth.django.call.frame_room import with_frame_room
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.catalogue import Catalogue, catalogue
 from toolbooth.server.envelope import read_message
@@ -30,6 +31,7 @@ _MOST_LET_IN = 64 * 1024 * 1024
 
 
 @csrf_exempt  # a session cookie is checked where it counts: by the view that is called
+@with_frame_room
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one MCP message."""
     found = catalogue()

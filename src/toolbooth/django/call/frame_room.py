@@ -1,0 +1,30 @@
+"""Room for the frames of everything that a call runs.
+
+CPython keeps the frames of Python functions in chunks of 16 KB. A function that is called in a loop
+right at the end of a chunk costs a chunk each time: the operating system gives it and takes it back
+(python/cpython#142183; 3.14 and the last releases of 3.13 keep the chunk). A call over MCP is some
+40 frames deeper than the same call over REST. In nautobot these frames moved the loops of its
+filters to the end of a chunk, and the call took 2.5 times the CPU time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_SLOTS = 15_400
+"""CPython rounds a chunk up to a power of two: this frame gets one of 256 KB. It takes 120 KB of it
+itself, which are never touched. The rest is for some 700 frames.
+"""
+
+
+def with_frame_room(function: Function) -> Function:
+    """A function that runs in one chunk, with all that it calls. That costs about 10 µs."""
+    if sys.version_info < (3, 14):
+        made: Any = function
+        code = made.__code__
+        made.__code__ = code.replace(co_stacksize=code.co_stacksize + _SLOTS)
+    return function

@@ -1,0 +1,69 @@
+"""However deep a view is in the stack, its loops do not allocate memory for the frames of their
+calls.
+"""
+
+import resource
+import sys
+
+import pytest
+from django.urls import include, path
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from toolbooth.django.call.frame_room import with_frame_room
+
+CALLS = 2_000
+DEPTHS = 200
+"""More frames than a chunk of CPython has room for, so that some depth is at the end of one."""
+
+
+def nothing():
+    pass
+
+
+def call_often():
+    for _ in range(CALLS):
+        nothing()
+
+
+def run_deeper(depth, work):
+    return run_deeper(depth - 1, work) if depth else work()
+
+
+def page_faults(work):
+    """How often the process touched memory that it had just been given."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    work()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def most_page_faults():
+    """Of the same loop at every depth."""
+    return max(page_faults(lambda at=at: run_deeper(at, call_often)) for at in range(DEPTHS))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="newer Pythons keep the last chunk")
+def test_a_loop_at_the_end_of_a_chunk_allocates_one_for_each_call():
+    """If this fails, Python has changed, and `with_frame_room` may not be needed any more."""
+    assert most_page_faults() >= CALLS
+
+
+def test_a_function_with_frame_room_allocates_none():
+    assert with_frame_room(lambda: most_page_faults())() < CALLS // 10
+
+
+class Looping(APIView):
+    permission_classes = (AllowAny,)
+
+    def get(self, request):
+        return Response({"page_faults": most_page_faults()})
+
+
+def test_a_view_that_is_called_over_mcp_allocates_none(settings_of, mcp):
+    patterns = [
+        path("mcp/", include("toolbooth.django.urls")),
+        path("looping/", Looping.as_view()),
+    ]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), TOOLBOOTH={})
+    assert mcp("looping__get")["structuredContent"]["page_faults"] < CALLS // 10
