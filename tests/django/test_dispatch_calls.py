@@ -73,19 +73,22 @@ def tried(mcp, name, arguments):
         if reply.status_code == 200
         else {"status": reply.status_code, "text": reply.content.decode()}
     )
-    corrected = found.get("result", {}).get("_meta", {}).get("toolbooth", {}).pop("corrected", None)
-    return found, corrected
+    told = found.get("result", {}).get("_meta", {}).get("toolbooth", {})
+    return found, [told.pop("corrected", None), told.pop("form", None)]
 
 
 def without_correction(found):
-    """The result with its text up to what to send instead, which is another call here; keys and
-    times differ.
+    """The result with its text up to what to send instead, or to the form of a call, which is
+    another call here; names of tools, keys and times differ.
     """
     for part in found.get("result", {}).get("content", ()):
-        part["text"] = part.get("text", "").partition("\nSend instead: ")[0]
+        text = TOOL.sub("in the arguments", part.get("text", ""))
+        part["text"] = CALL.split(text)[0]
     return NEW_EACH_TIME.sub("…", json.dumps(found))
 
 
+CALL = re.compile("\n(?:Send instead|Form): ")
+TOOL = re.compile("in the arguments of '[^']*'")
 NEW_EACH_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
@@ -123,9 +126,8 @@ def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, w
         through, corrected = tried(mcp, name, {**way, **SENT[sent]})
         if without_correction(through) != without_correction(direct):
             different.append((tool, direct, through))
-        if corrected != (
-            None if meant is None else catalogue().registry.find(name).table.call(way, meant)
-        ):
+        table = catalogue().registry.find(name).table
+        if corrected != [each and table.call(way, each) for each in meant]:
             different.append((tool, meant, corrected))
     assert different == []
 

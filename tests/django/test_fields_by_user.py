@@ -213,7 +213,7 @@ def test_a_field_that_the_caller_does_not_have_is_refused_and_not_dropped(
     assert paths(refused) == ["$.size"]
     text = refused["content"][0]["text"]
     assert "$.size: is no field that you may send" in text
-    assert '"title", "kind"' in text
+    assert '"title" (text, required), "kind" ("small" or "large").' in text
     assert rows() == []
     sent = {"title": "a", "kind": "large"}
     expected = over_rest(user, sent)
