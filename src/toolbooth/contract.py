@@ -129,6 +129,10 @@ class Contract:
     """The cache of `schema`: a server that is only called never writes it."""
     cached_check: Any = field(init=False, default=None, repr=False, compare=False)
     """The cache of `boundary/trial.py`: the compiled check of the schema."""
+    cached_places: dict[JsonPath, Any] = field(
+        init=False, default_factory=dict[JsonPath, Any], repr=False, compare=False
+    )
+    """The cache of `boundary/cures/in_place.py`, by path."""
     cached_advice: dict[JsonPath, Any] = field(
         init=False, default_factory=dict[JsonPath, Any], repr=False, compare=False
     )

@@ -169,7 +169,10 @@ def test_the_refusal_names_the_kind_of_the_row(serve, mcp, plain):
     serve(Sites)
     told = mcp("sites__partial_update", {"id": plain.pk, "label": "a"})["content"][0]["text"]
     assert "- $.label: 'plain' has no such field" in told
-    assert '"id" (integer, required), "name" (text), "slug" (text), "kind" ("plain" or "owned")' in told
+    assert (
+        '"id" (integer, required), "name" (text), "slug" (text), "kind" ("plain" or "owned")'
+        in told
+    )
 
 
 def test_a_patch_with_fields_of_the_rows_own_kind_needs_no_kind(serve, mcp, plain, owned):

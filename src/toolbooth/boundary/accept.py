@@ -120,14 +120,17 @@ def _long_way(
         if not tags.problems and has_placeholders(body):
             tags = tags._replace(problems=placeholder_problems(contract.shape, value))
         if tags.problems:
-            refusal = refusal_without_values(contract, decoded, exam, tags)
-            raise _after_repairs(refusal, made) from None
+            raise _after_repairs(
+                refusal_without_values(contract, decoded, exam, tags), made
+            ) from None
     if exam.problems:
-        if costly:
-            refusal = refusal_of_examination(contract, decoded, exam)
-        else:
-            refusal = refusal_of(contract, (value, delicate, body), decoded, exam, earlier)
-        raise _after_repairs(refusal, made) from None
+        # An exception in a variable of this function would keep the function alive, and itself.
+        raise _after_repairs(
+            refusal_of_examination(contract, decoded, exam)
+            if costly
+            else refusal_of(contract, (value, delicate, body), decoded, exam, earlier),
+            made,
+        ) from None
     try:
         return values_of(contract, decoded), [*made, *tags.notes]
     except InvalidValues as error:

@@ -73,15 +73,15 @@ def invalid_values(
     may_cure = is_json and not is_costly(contract, arguments)
     corrected, edits = _cured(contract, arguments, problems) if may_cure else (None, [])
     shown = corrected is not None and not holds_secret(contract.shape, corrected)
-    refusal = ToolInputError(
+    return explained(
+        contract,
+        arguments,
         problems[:MOST_PROBLEMS],
-        tool=contract.name,
         declared=declared,
         corrected=corrected if shown else None,
         edits=edits,
         more=more,
     )
-    return explained(refusal, contract, arguments)
 
 
 def _cured(
@@ -141,14 +141,14 @@ def refusal_without_values(
         if problem.code == "missing" and problem.path not in swallowed
     ]
     problems = [*tags.problems, *others, *missing]
-    refusal = ToolInputError(
+    return explained(
+        contract,
+        decoded,
         problems[:MOST_PROBLEMS],
-        tool=contract.name,
         declared=exam.declared,
-        edits=edits,
+        edits=[*edits],
         more=exam.more + len(problems[MOST_PROBLEMS:]),
     )
-    return explained(refusal, contract, decoded)
 
 
 def refusal_of_examination(contract: Contract, decoded: Any, exam: Examination) -> ToolInputError:
@@ -196,15 +196,18 @@ def refusal_of(
     if edits and corrected is None:
         found = [each for each in found if not _is_filled(each, edits)]
     shown = corrected is not None and not found and not holds_secret(contract.shape, corrected)
-    refusal = ToolInputError(
+    declared = exam.declared
+    if found:
+        declared = {**declared, **_declared_beside(contract, found, arguments)}
+    return explained(
+        contract,
+        arguments,
         exam.problems + found,
-        tool=contract.name,
-        declared={**exam.declared, **_declared_beside(contract, found, arguments)},
+        declared=declared,
         corrected=corrected if shown else None,
         edits=edits,
         more=exam.more,
     )
-    return explained(refusal, contract, arguments)
 
 
 def _is_filled(problem: Problem, edits: list[Edit]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
-from toolbooth.boundary.examination import MOST_SLIPS, Examination
+from toolbooth.boundary.examination import MOST_PROBLEMS, MOST_SLIPS, Examination
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.numbers import declared_number, free_numbers
@@ -23,6 +23,9 @@ from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, pa
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
 from toolbooth.shape_check import fits, plain_fields, plain_types
+
+_WITHOUT_NUMBERS = (str, bool, int, type(None))
+"""Values without a number that could lose a digit."""
 
 _MOST_IN_A_ROW = 8
 """If this many items in a row do not pass the compiled check, the others will hardly pass it."""
@@ -48,6 +51,8 @@ def _value(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
         return _arrays(shape, value, path, exam)
     if not repairs.admits(shape, value):
         exam.refuse_type(shape, value, path)
+        if type(value) in _WITHOUT_NUMBERS:
+            return value
         return free_numbers(None, value, path, exam.fresh().refuse)
     if isinstance(value, float | jiter.LosslessFloat):
         return declared_number(shape, value, path, exam.refuse, as_sent=exam.as_sent)
@@ -263,14 +268,15 @@ def _undeclared_key(
         exam.repair("client-key", (key,))
         return NOT_SENT
     # The keys of a hostile call are only counted: looking into a million of them costs too much.
-    if form.additional is None and exam.is_full:
+    is_full = len(exam.problems) >= MOST_PROBLEMS
+    if is_full and form.additional is None:
         exam.more += 1
         return NOT_SENT
     inner = text_as_object(value, exam.limits)
     shape = undeclared_shape(form, key)
     if shape is not None and not wrappers.is_wrapper(form, key, inner, beside):
         return _value(shape, value, (*path, key), exam)
-    if exam.is_full:
+    if is_full:
         exam.more += 1
         return NOT_SENT
     exam.declared[path] = declared_in(form)

@@ -19,7 +19,7 @@ from toolbooth.contract import Limits
 from toolbooth.errors import Edit, Rename, Unwrap
 from toolbooth.jsonvalue import Json, JsonPath, is_object, recased
 from toolbooth.shape import ObjectShape, Shape
-from toolbooth.shape_check import fits, plain_types
+from toolbooth.shape_check import fits, plain_fields, plain_types
 
 Slip = tuple[Json, ObjectShape, str, Any, JsonPath]
 """An undeclared key: the object it was left out of, that object's form, the key and its value, the
@@ -34,8 +34,8 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
     Nothing else may be wrong with the call.
     """
     names = refusals.names_of_tool(shape)
-    _, first_form, first_key, _, first_path = slips[0]
-    name = _name(first_form, first_key, names)
+    _, first_form, first_key, first_value, first_path = slips[0]
+    name = None if is_object(first_value) else _name(first_form, first_key, names)
     meant: list[Json] = []
     for made, form, key, value, path in slips:
         if key != first_key or form is not first_form or len(path) != len(first_path):
@@ -101,8 +101,11 @@ def _meant(form: ObjectShape, name: str | None, value: Any, limits: Limits) -> J
     if len(form.fields) > len(form.names):
         return None
     if is_object(value):
-        is_right = bool(value) and all(_fits(form, *item) for item in value.items())
-        return value if is_right else None
+        plain = plain_fields(form)
+        for key, each in value.items():
+            if type(each) not in plain.get(key, ()) and not _fits(form, key, each):
+                return None
+        return value or None
     if name is None or not _fits(form, name, value):
         return None
     return None if text_as_object(value, limits) is not None else {name: value}

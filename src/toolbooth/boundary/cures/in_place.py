@@ -21,6 +21,12 @@ _Declared = tuple[Shape, bool]
 """The shape at a place, and whether a value is required there."""
 
 
+_MOST_KEPT = 500
+"""Places that are kept for one tool."""
+
+_FOR_A_WALK = (dict, list, float)
+
+
 class Cured(NamedTuple):
     """Arguments with wrong values replaced."""
 
@@ -38,13 +44,11 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
     edits: list[Rewrite | LeaveOut] = []
     is_complete = True
     for path in wrong:
-        declared = _declared_at(contract.shape, path)
+        place = _place_at(contract, path)
         value = look_up(arguments, path)
         # Only `correct` looks into containers, and knows how a number was written.
-        if declared is None or isinstance(value, dict | list | float):
+        if place is None or type(value) in _FOR_A_WALK:
             return None
-        shape, required = declared
-        place = Place(shape, contract.schema, path, required)
         meant = only_reading(place, value, contract.limits)
         if is_object(meant) or is_array(meant):
             return None
@@ -54,6 +58,19 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
             edits.append(LeaveOut(path, value) if meant is NOT_SENT else Rewrite(path, meant))
             corrected = _replaced(corrected, path, meant)
     return Cured(corrected, edits, is_complete)
+
+
+def _place_at(contract: Contract, path: JsonPath) -> Place | None:
+    """What is declared at a path. Kept: agents send the same wrong value again and again."""
+    place = contract.cached_places.get(path)
+    if place is None:
+        declared = _declared_at(contract.shape, path)
+        if declared is None:
+            return None
+        place = Place(declared[0], contract.schema, path, declared[1])
+        if len(contract.cached_places) < _MOST_KEPT:
+            contract.cached_places[path] = place
+    return place
 
 
 def _declared_at(shape: Shape, path: JsonPath) -> _Declared | None:

@@ -4,6 +4,7 @@ what one of them lacks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from toolbooth.boundary.keys.declared import declared_in
 from toolbooth.boundary.refusals import field_at, likely_forms, tags_of
 from toolbooth.boundary.values import messages
 from toolbooth.contract import Contract
-from toolbooth.errors import Declared, Problem, ToolInputError
+from toolbooth.errors import Declared, Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_object, look_up, same_json
 from toolbooth.shape import ObjectShape
 
@@ -79,10 +80,10 @@ def _lacking(form: ObjectShape, value: Json) -> tuple[str, ...]:
 
 
 def declared_by_forms(
-    error: ToolInputError, contract: Contract, arguments: Any
+    found: Mapping[JsonPath, Declared], contract: Contract, arguments: Any
 ) -> dict[JsonPath, Declared]:
     """The declared fields of each object, of all forms that it may have."""
-    declared = dict(error.declared)
+    declared = dict(found)
     for path in declared:
         shape, _ = field_at(contract.shape, path, arguments)
         value = look_up(arguments, path)

@@ -5,6 +5,7 @@ right, the form of one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from toolbooth.boundary.values.branches import declared_by_forms, with_every_for
 from toolbooth.boundary.values.example import example_at
 from toolbooth.boundary.values.hints import hint
 from toolbooth.contract import Contract
-from toolbooth.errors import Edit, Problem, Split, ToolInputError
+from toolbooth.errors import Declared, Edit, Problem, Split, ToolInputError
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, look_up
 from toolbooth.shape import ObjectShape, Shape
 from toolbooth.shape_check import fits
@@ -30,31 +31,50 @@ _UNKNOWN = ("missing", "unknown-key", "nested-wrapper")
 """Problems of a caller who does not know the fields."""
 
 
-def explained(error: ToolInputError, contract: Contract, arguments: Any) -> ToolInputError:
+def explained(
+    contract: Contract,
+    arguments: Any,
+    problems: list[Problem],
+    *,
+    declared: dict[JsonPath, Declared],
+    corrected: Any = None,
+    edits: Sequence[Edit] = (),
+    more: int = 0,
+) -> ToolInputError:
     """The refusal with all of this, and without anything of a secret. A corrected call says enough,
     so nothing is added to it.
     """
-    if error.corrected is None:
-        problems = _with_advice(error, contract, arguments)
+    form = None
+    if corrected is None:
+        problems = _with_advice(problems, edits, contract, arguments)
         problems = with_every_form(problems, contract, arguments)
-        if not error.edits:
+        if not edits:
             problems = _with_question(problems, contract, arguments)
-        declared = error.declared
+            form = None if more else _form(problems, contract, arguments)
         if contract.has_forms and declared:
-            declared = declared_by_forms(error, contract, arguments)
-        form = _form(error, problems, contract, arguments)
-        is_empty = form is not None and not arguments
-        error = error.replaced(problems=problems, declared=declared, form=form, is_empty=is_empty)
-    return hide_secrets(error, contract.shape, arguments)
+            declared = declared_by_forms(declared, contract, arguments)
+    refusal = ToolInputError(
+        problems,
+        tool=contract.name,
+        declared=declared,
+        corrected=corrected,
+        edits=edits,
+        form=form,
+        is_empty=form is not None and not arguments,
+        more=more,
+    )
+    return hide_secrets(refusal, contract.shape, arguments)
 
 
 # --- values -------------------------------------------------------------------------------------
 
 
-def _with_advice(error: ToolInputError, contract: Contract, arguments: Any) -> list[Problem]:
-    edited = {_source(edit) for edit in error.edits}
+def _with_advice(
+    found: list[Problem], edits: Sequence[Edit], contract: Contract, arguments: Any
+) -> list[Problem]:
+    edited = {_source(edit) for edit in edits}
     problems: list[Problem] = []
-    for each in error.problems:
+    for each in found:
         needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
@@ -146,15 +166,13 @@ def _fits(shape: Shape, value: Any) -> bool:
 # --- the form of a call ---------------------------------------------------------------------------
 
 
-def _form(
-    error: ToolInputError, problems: list[Problem], contract: Contract, arguments: Any
-) -> Any:
+def _form(problems: list[Problem], contract: Contract, arguments: Any) -> Any:
     """What a call looks like, if nothing in this one is right; else None."""
     codes = {each.code for each in problems}
     # A value that was sent under its right name shows that the caller knows the fields.
     if codes.isdisjoint(_UNKNOWN) or "swallowed-argument" in codes:
         return None
-    if error.edits or error.more or not is_object(arguments) or not contract.shape.objects:
+    if not is_object(arguments) or not contract.shape.objects:
         return None
     form = possible_forms(contract.shape.objects, arguments)[0]
     wrong = {each.path for each in problems}
