@@ -89,9 +89,13 @@ class InvalidValues(Exception):
 
     def __init__(self, read: Callable[[], Iterable[Objection]], count: int = 0) -> None:
         self.read = read
-        self.more = max(0, count - MOST_OBJECTIONS)
-        """Objections that are not among `objections`."""
+        self.count = count
         super().__init__(read)
+
+    @property
+    def more(self) -> int:
+        """How many objections are not among `objections`."""
+        return max(0, self.count - MOST_OBJECTIONS)
 
     @property
     def objections(self) -> tuple[Objection, ...]:

@@ -95,13 +95,25 @@ def path_text(path: Iterable[str | int], start: str = "$") -> str:
     quoted.
     """
     for step in path:
-        if isinstance(step, int):
-            start += f"[{step}]"
-        elif step.isidentifier() and step.isascii() and len(step) <= _LONGEST_KEY:
-            start += f".{step}"
-        else:
-            start += f"[{quoted(step)}]"
+        start += _dotted.get(step) or _step_text(step)
     return start
+
+
+_dotted: dict[str | int, str] = {}
+"""Names as steps of a path: the same ones come again and again."""
+
+_MOST_KEPT = 4096
+
+
+def _step_text(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    if not (step.isidentifier() and step.isascii() and len(step) <= _LONGEST_KEY):
+        return f"[{quoted(step)}]"
+    made = f".{step}"
+    if len(_dotted) < _MOST_KEPT:
+        _dotted[step] = made
+    return made
 
 
 def path_from_text(text: str) -> JsonPath:

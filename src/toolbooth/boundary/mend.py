@@ -47,6 +47,9 @@ def mend(shape: Shape, slips: Sequence[Slip], limits: Limits) -> list[Edit] | No
         if fields is None or not made.keys().isdisjoint(fields):
             return None
         meant.append(fields)
+    if len(slips) == 1:
+        slips[0][0].update(meant[0])
+        return [_edit(slips[0], meant[0])]
     for slip, fields in zip(slips, meant, strict=True):
         slip[0].update(fields)
     listed = zip(slips[:MOST_EDITS], meant, strict=False)

@@ -36,6 +36,12 @@ class Place:
         return self.shape.types
 
     @property
+    def takes_plain_scalars(self) -> bool:
+        """Whether only scalars are declared here, and no choices among them."""
+        shape = self.shape
+        return not shape.objects and not shape.arrays and shape.constants is None
+
+    @property
     def has_one_type(self) -> bool:
         """Whether one kind of value is declared, and null at most beside it."""
         others = self.shape.types - {"null", "integer" if "number" in self.shape.types else "null"}

@@ -19,6 +19,8 @@ _NOTHINGS = frozenset(("", "none", "n/a"))
 
 def only_reading(place: Place, value: Any, limits: Limits) -> Any:
     """What the value certainly means; NOT_SENT: that the field is left out."""
+    if type(value) is bool and place.takes_plain_scalars:  # true means nothing else than true
+        return NO_READING
     if place.shape.has_secret or place.shape.json_text or not place.has_one_type:
         return NO_READING
     if isinstance(value, str) and value.strip().lower() in _NOTHINGS:
