@@ -39,10 +39,11 @@ def end_threads() -> None:
     """Wait until the sync tools that run have ended, and end their threads. Later tools get new
     ones.
     """
-    if _threads.cache_info().currsize:
-        threads = _threads()
-        _threads.cache_clear()
-        threads.shutdown(cancel_futures=True)
+    for pool in (_threads, _own_threads):
+        if pool.cache_info().currsize:
+            threads = pool()
+            pool.cache_clear()
+            threads.shutdown(cancel_futures=True)
 
 
 @cache
