@@ -130,3 +130,8 @@ def test_a_long_name_has_its_words_and_is_not_remembered():
     before = spelling._kept_parts.cache_info().currsize
     assert spelling.parts("first_Name2_" * 100) == ("first", "name", "2") * 100
     assert spelling._kept_parts.cache_info().currsize == before
+
+
+def test_an_abbreviation_that_ends_in_a_vowel_has_no_plural():
+    assert certain_match("name__ies", ["name__ie", "name__iew"]) is None
+    assert certain_match("ip", ["ips"]) == Match("ips", by_number=True)

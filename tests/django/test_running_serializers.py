@@ -185,7 +185,7 @@ def test_the_refusal_lists_the_fields_of_the_running_serializer(serve, mcp):
     assert told == (
         "Refused: 1 problem in the arguments of 'things__partial_update'. Nothing was done.\n"
         "- $.size: is no field that you may send\n"
-        'Declared fields: "id", "title".'
+        'Declared fields: "id" (integer, required), "title" (text).'
     )
 
 

@@ -255,7 +255,7 @@ def test_a_serializer_for_the_caller_takes_only_what_it_reads(mcp, ann):
     assert refused["content"][0]["text"] == (
         "Refused: 1 problem in the arguments of 'staffnotes__create'. Nothing was done.\n"
         "- $.internal: is no field that you may send\n"
-        'Declared fields: "text".'
+        'Declared fields: "text" (text, required).'
     )
     ann.is_staff = True
     ann.save()

@@ -54,7 +54,7 @@ class Message:
             found = _leniently(self.body).get("method")
         else:
             message = self.reading[0]
-            found = message.get("method") if is_object(message) else None
+            found = message.get("method") if message.__class__ is dict else None
         return found if isinstance(found, str) else None
 
 

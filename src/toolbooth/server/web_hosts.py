@@ -7,6 +7,7 @@ headers never have: a user, a path, a port that is none.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv6Address
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from toolbooth.server import messages
 ANY_HOST = "*"
 
 
+@lru_cache(maxsize=256)  # a server is asked for the same host again and again
 def host_in_host(value: str) -> str | None:
     """The host that a `Host` header names, in lower case and without its port; None if it is not
     valid.

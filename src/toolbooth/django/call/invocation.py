@@ -7,14 +7,14 @@ import logging
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from asgiref.sync import async_to_sync
 from django.core.handlers.base import BaseHandler
 from django.http import HttpRequest
-from django.urls import Resolver404, ResolverMatch, URLResolver, get_resolver, get_urlconf
+from django.urls import Resolver404, ResolverMatch, get_resolver, get_urlconf
 from django.utils.translation import get_language
 
 from toolbooth.django import messages
@@ -25,10 +25,10 @@ from toolbooth.django.call.caller_fields import schema_for, unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
-from toolbooth.django.call.path_values import path_values
+from toolbooth.django.call.path_values import fixed, path_values
 from toolbooth.django.call.refused_fields import kind_not_known, not_read, of_another_kind
 from toolbooth.django.call.replies import value_of
-from toolbooth.django.call.running_serializer import FieldsNotRead, Reading, while_reading
+from toolbooth.django.call.running_serializer import READING, UNREAD, FieldsNotRead, Reading
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.kinds import Kinds
@@ -84,9 +84,7 @@ class SyncInvocation:
         object.__setattr__(self, "lookup_field", lookup_field)
 
     def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run the action, and return what its response gives. Raises what the agent is told
-        instead.
-        """
+        """Run the action; what its response gives. Raises what the agent is told instead."""
         return value_of(self.respond(who, arguments), self.tool, self.arguments, self.action)
 
     def value(self, response: Any) -> dict[str, Any]:
@@ -182,18 +180,20 @@ class SyncInvocation:
             body = self._body_for_view(who, parts)
         if who.login is not None and not self._may_run(who, parts):
             raise ToolError(self.tool, messages.SEND_CREDENTIALS)
+        reading = Reading(self._as_sent(body), self.body_serializer) if body else None
         request = self._request(who, parts, body, run=True)
         if who.loans:
             who.starts(self.action, parts.match.kwargs, request)
-        # As Django runs every view: where the host has ATOMIC_REQUESTS, what it wrote is rolled
-        # back when it fails.
+        # As Django runs views: with ATOMIC_REQUESTS, what a view wrote that fails is rolled back.
         view = _handler.make_view_atomic(parts.match.func)
-        view_run = partial(view, request, *parts.match.args, **parts.match.kwargs)
-        reading = Reading(self._as_sent(body), self.body_serializer) if body else None
-        run = partial(while_reading, reading, lambda: _finished(view_run()))
+        run = partial(view, request, *parts.match.args, **parts.match.kwargs)
         chain = chain_of(self.middleware)
+        token = READING.set(reading)
         try:
-            response = chain.respond(request, run) if chain is not None else run()
+            if chain is not None:
+                response = chain.respond(request, lambda: _finished(run()))
+            else:
+                response = _finished(run())
         except FieldsNotRead as found:
             raise not_read(self.tool, self.arguments, found.serializer, found.paths) from None
         except Exception as error:
@@ -201,6 +201,10 @@ class SyncInvocation:
             if refused is None:
                 raise
             return refused
+        finally:
+            READING.reset(token)
+        if UNREAD.get() is not None and reading is not None:
+            reading.tell_unread()
         who.last_run = (self.action, response)
         return response
 
@@ -249,7 +253,7 @@ class SyncInvocation:
         """The action's view at a path; None if these values lead to another one, or nowhere."""
         resolver = get_resolver(get_urlconf())
         try:
-            match = resolver.resolve(path) if values else _fixed(resolver, get_language(), path)
+            match = resolver.resolve(path) if values else fixed(resolver, get_language(), path)
         except Resolver404:
             return None
         is_own = match.func is self.action.callback and _is_whole(match, values)
@@ -380,12 +384,6 @@ def _finished(response: Any) -> Any:
 
 async def _awaited(response: Coroutine[Any, Any, Any]) -> Any:
     return await response
-
-
-@lru_cache(4096)
-def _fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
-    """Where a path without values leads. The language counts: patterns may begin with it."""
-    return resolver.resolve(path)
 
 
 def _is_whole(match: ResolverMatch, values: Mapping[str, Any]) -> bool:

@@ -1,9 +1,14 @@
-"""The values of the path in a call that the boundary has not let through."""
+"""The values of the path in a call that the boundary has not let through, and where a path without
+values leads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
+
+from django.urls import ResolverMatch, URLResolver
 
 from toolbooth.boundary.read import text_as_json
 from toolbooth.jsonvalue import Json, is_object
@@ -32,3 +37,9 @@ def _objects(sent: Any, depth: int) -> Iterator[Json]:
     yield found
     for each in found.values() if depth else ():
         yield from _objects(each, depth - 1)
+
+
+@lru_cache(4096)
+def fixed(resolver: URLResolver, language: str | None, path: str) -> ResolverMatch:
+    """Where a path without values leads. The language counts: patterns may begin with it."""
+    return resolver.resolve(path)

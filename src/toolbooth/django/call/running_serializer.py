@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar
+from functools import lru_cache, wraps
+from typing import Any
 
 from django.http import QueryDict
 from rest_framework import serializers
@@ -24,8 +24,6 @@ from toolbooth.django.describe.operations import BodySerializer
 from toolbooth.django.describe.readers import has_own_code, is_same_class
 from toolbooth.django.describe.taken_values import reads_by_own_code
 from toolbooth.jsonvalue import JsonPath, is_array, is_mapping
-
-Value = TypeVar("Value")
 
 _JOINTS = re.compile(r"[.\[]")
 """Separates the parts of a key in form data, such as `address.city` and `lines[0]price`."""
@@ -54,7 +52,7 @@ class Reading:
         """Whether a serializer reads one kind of the body. A polymorphic serializer may be its
         parent, and hands the whole body on to it.
         """
-        return any(is_same_class(serializer, each) for each in self.described.kinds)
+        return any(_is_of_class(serializer, each) for each in self.described.kinds)
 
     def examine(self, serializer: Any, data: Any) -> None:
         """Raises FieldsNotRead if a serializer that reads the body would drop fields of it."""
@@ -77,9 +75,11 @@ class Reading:
         if sent & found:
             self.names.update(sent if reads_by_own_code(item) else own_fields(item))
 
-    def unread(self) -> set[str]:
-        """The fields that no serializer has read, if one has read any of the body."""
-        return _names_in(self.body) - self.names if self.names else set()
+    def tell_unread(self) -> None:
+        """Note the fields that no serializer has read, if one has read any of the body."""
+        noted = UNREAD.get()
+        if noted is not None and self.names:
+            noted |= _names_in(self.body) - self.names
 
 
 def _names_in(value: Any) -> set[str]:
@@ -98,6 +98,13 @@ def _is_at(path: JsonPath, value: Any) -> bool:
     return True
 
 
+def _is_of_class(serializer: Any, cls: Any) -> bool:
+    return _is_same_class(getattr(serializer, "child", serializer).__class__, cls)
+
+
+_is_same_class = lru_cache(maxsize=4096)(is_same_class)
+
+
 def is_reader(serializer: Any, described: BodySerializer) -> bool:
     """Whether a serializer that validates something is the one that reads the body of its view, and
     may have other fields than were described.
@@ -107,7 +114,7 @@ def is_reader(serializer: Any, described: BodySerializer) -> bool:
     """
     if described.cls is None:
         return False
-    if is_same_class(serializer, described.cls):
+    if _is_of_class(serializer, described.cls):
         return described.dynamic
     if described.declared is not None:
         return False
@@ -122,10 +129,12 @@ def is_reader(serializer: Any, described: BodySerializer) -> bool:
 
 # --- while a view runs ---
 
-_reading: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=None)
+READING: ContextVar[Reading | None] = ContextVar("toolbooth_reading", default=None)
+"""What the view that runs is sent."""
 
 
-_unread: ContextVar[set[str] | None] = ContextVar("toolbooth_unread", default=None)
+UNREAD: ContextVar[set[str] | None] = ContextVar("toolbooth_unread", default=None)
+"""Where unread fields are noted, if they are."""
 
 
 @contextmanager
@@ -134,24 +143,11 @@ def noting_unread() -> Generator[set[str]]:
     have read them by its own code.
     """
     found: set[str] = set()
-    token = _unread.set(found)
+    token = UNREAD.set(found)
     try:
         yield found
     finally:
-        _unread.reset(token)
-
-
-def while_reading(reading: Reading | None, run: Callable[[], Value]) -> Value:
-    """Run a view with a body, or None. Raises FieldsNotRead, if the view does not stop it."""
-    token = _reading.set(reading)
-    try:
-        value = run()
-    finally:
-        _reading.reset(token)
-    noted = _unread.get()
-    if noted is not None and reading is not None:
-        noted |= reading.unread()
-    return value
+        UNREAD.reset(token)
 
 
 def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,10 +155,10 @@ def _examined(validate: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(validate)
     def run_validation(self: Any, data: Any = empty) -> Any:
-        reading = _reading.get()
+        reading = READING.get()
         if reading is not None and (self.parent is None or reading.is_of_a_kind(self)):
             reading.examine(self, data)
-            if _unread.get() is not None:
+            if UNREAD.get() is not None:
                 reading.note(self, data)
         return validate(self, data)
 
