@@ -170,7 +170,7 @@ def _is_number_of(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if len(short) < 2 or not short.isalpha():
         return False
-    # `ids` and `ips` are plurals; `ies` is none of `ie`, which is short for "ends with".
+    # `ids` and `ips` are plurals; `ies` is none of `ie`, which is no noun.
     if len(short) == 2 and short[1] in "aeiou":
         return False
     return long in (f"{short}s", f"{short}es") or (
