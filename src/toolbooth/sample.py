@@ -155,12 +155,18 @@ def _resolved(schema: Any, root: Schema) -> Schema:
     written: Json = dict(given) if isinstance(schema, Mapping) else {}
     for _ in range(_DEEPEST):
         if isinstance(ref := written.pop("$ref", None), str):
-            written = {**root.get("$defs", {}).get(ref.rpartition("/")[2], {}), **written}
+            named = root.get("$defs", {}).get(ref.rpartition("/")[2])
+            written = {**_as_object(named), **written}
         for key in ("anyOf", "oneOf", "allOf"):
             options = [each for each in written.pop(key, ()) if each != {"type": "null"}]
             if options:
-                written = {**options[0], **written}
+                written = {**_as_object(options[0]), **written}
     return written
+
+
+def _as_object(schema: Any) -> Schema:
+    """A schema, where true and false are schemas too and say nothing of a sample."""
+    return schema if is_mapping(schema) else {}
 
 
 def scalar(kind: str, schema: Schema) -> Any:

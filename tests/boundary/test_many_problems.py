@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from toolbooth import compile_function, handle_bytes
+from toolbooth import compile_function, compile_json_schema, handle_bytes
 from toolbooth.boundary.advise import invalid_values
 from toolbooth.contract import InvalidValues, Objection
 
@@ -73,3 +73,12 @@ def test_the_objections_of_a_host_to_something_that_is_no_object_are_told():
     refusal = invalid_values(ADD, error, None, is_json=False)
     assert [(each.code, each.where) for each in refusal.problems] == [("missing", "$.sku")]
     assert refusal.form is None
+
+
+def test_true_among_the_alternatives_of_a_schema_is_no_example():
+    schema = {"type": "object", "properties": {"a": {"oneOf": [True, {"type": "integer"}]}}}
+    contract = compile_json_schema({**schema, "required": ["b"]}, name="tool", function=dict)
+    assert handle_bytes(contract, b'{"a": 1}')["isError"]
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": True}}
+    contract = compile_json_schema({**schema, "required": ["a"]}, name="tool", function=dict)
+    assert handle_bytes(contract, b"{}")["isError"]

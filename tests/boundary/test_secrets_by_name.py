@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, Secret
 
 from toolbooth import compile_function, handle_bytes
 
@@ -40,3 +40,10 @@ def test_a_count_of_tokens_is_told_as_it_was_sent():
     assert result["content"][0]["text"].splitlines()[1:] == [
         '- $.max_tokens: must be an integer, got text "many"; e.g. 5; leave it out if unknown'
     ]
+
+
+def test_a_repair_inside_a_secret_is_not_named():
+    def tool(codes: Secret[dict[str, int]], count: int = 1): ...
+
+    body = json.dumps({"codes": {"hunter2": "20261115"}, "count": "many"}).encode()
+    assert "hunter2" not in json.dumps(handle_bytes(compile_function(tool), body))

@@ -148,7 +148,7 @@ WRAPPER = (
 )
 REFUSAL = f"""Refused: 1 problem in the arguments of 'get_product'. Nothing was done.
 - $.request: {WRAPPER}
-Declared fields: "sku".
+Declared fields: "sku" (text, required).
 Send instead: {{"sku":"TEA-003"}}"""
 
 

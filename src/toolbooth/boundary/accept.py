@@ -26,6 +26,7 @@ from toolbooth.boundary.read import (
     read_json,
 )
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
+from toolbooth.boundary.secrecy import shown_repairs
 from toolbooth.boundary.swallowed import NO_TAGS, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
 from toolbooth.boundary.values.blank_form import has_placeholders, placeholder_problems
@@ -121,11 +122,12 @@ def _long_way(
             tags = tags._replace(problems=placeholder_problems(contract.shape, value))
         if tags.problems:
             raise _after_repairs(
-                refusal_without_values(contract, decoded, exam, tags), made
+                contract, refusal_without_values(contract, decoded, exam, tags), made
             ) from None
     if exam.problems:
         # An exception in a variable of this function would keep the function alive, and itself.
         raise _after_repairs(
+            contract,
             refusal_of_examination(contract, decoded, exam)
             if costly
             else refusal_of(contract, (value, delicate, body), decoded, exam, earlier),
@@ -134,15 +136,17 @@ def _long_way(
     try:
         return values_of(contract, decoded), [*made, *tags.notes]
     except InvalidValues as error:
-        raise _after_repairs(invalid_values(contract, error, decoded), made) from None
+        raise _after_repairs(contract, invalid_values(contract, error, decoded), made) from None
 
 
-def _after_repairs(refusal: ToolInputError, repairs: list[Remark]) -> ToolInputError:
+def _after_repairs(
+    contract: Contract, refusal: ToolInputError, repairs: list[Remark]
+) -> ToolInputError:
     """The refusal of a call in which something was repaired as well."""
     if not repairs:
         return refusal
     made = [(each.code, each.path) for each in repairs[:_MOST_REPAIRS]]
-    return refusal.replaced(repairs=made)
+    return refusal.replaced(repairs=shown_repairs(contract.shape, made))
 
 
 def _object_of(contract: Contract, reading: Reading) -> tuple[Reading, list[Remark]]:

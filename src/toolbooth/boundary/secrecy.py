@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,13 @@ def hide_secrets(error: ToolInputError, shape: Shape, arguments: Any) -> ToolInp
     declared = {path: each for path, each in error.declared.items() if not _is_inside(shape, path)}
     edits = [each for each in error.edits if not _edits_inside(shape, each)]
     return error.replaced(problems=dict.fromkeys(problems), declared=declared, edits=edits)
+
+
+def shown_repairs(
+    shape: Shape, repairs: Iterable[tuple[str, JsonPath]]
+) -> list[tuple[str, JsonPath]]:
+    """The repairs that a refusal may name: none inside a secret, whose keys are secret too."""
+    return [each for each in repairs if not (shape.has_secret and _is_inside(shape, each[1]))]
 
 
 def _hidden(problem: Problem, shape: Shape, arguments: Any) -> Problem:
