@@ -1,7 +1,7 @@
 """Calls in which very much is wrong: everything is counted, and the work ends somewhere."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -82,3 +82,27 @@ def test_true_among_the_alternatives_of_a_schema_is_no_example():
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": True}}
     contract = compile_json_schema({**schema, "required": ["a"]}, name="tool", function=dict)
     assert handle_bytes(contract, b"{}")["isError"]
+
+
+def test_a_misspelt_name_in_more_and_more_wrappers_is_corrected_up_to_some_depth():
+    def tool(sku: str): ...
+
+    contract = compile_function(tool)
+    corrected: list[bool] = []
+    sent: Any = {"SKU": "a"}
+    for _ in range(130):
+        result = handle_bytes(contract, json.dumps(sent, separators=(",", ":")).encode())
+        corrected.append("corrected" in result["_meta"]["toolbooth"])
+        sent = {"data": sent}
+    assert corrected == sorted(corrected, reverse=True)
+    assert corrected[40]
+    assert not corrected[-1]
+
+
+def test_a_long_list_of_choices_ends_with_a_count():
+    names = tuple(f"choice-{number}" for number in range(40))
+
+    def tool(which: Literal[names]): ...  # pyright: ignore[reportInvalidTypeForm]
+
+    result = handle_bytes(compile_function(tool), b'{"which": "none of them"}')
+    assert " others; got " in result["content"][0]["text"]

@@ -46,8 +46,6 @@ def _values(contract: Contract, place: Place) -> Iterator[Any]:
 
 
 def _is_accepted(contract: Contract, place: Place, value: Any) -> bool:
-    if value is None:
-        return False
     definitions = {key: contract.schema[key] for key in ("$defs",) if key in contract.schema}
     schema = {**place.schema, **definitions}
     check = json_schema().validator_for(schema, validate_formats=True)
