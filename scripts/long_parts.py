@@ -393,8 +393,7 @@ at each depth. An agent sends the call, and then what the refusal tells it to se
 typos in objects that take any key; "words" spell another word, of the list or of the tool; "short"
 are in words of fewer than five letters; "with a secret" are in calls whose correction would repeat
 a secret: an edit names the right field. The others are counted. The run fails if a correction sends
-the value to another field, or if less than 97 % of all are corrected. nautobot is in the file, but
-missing in the table if its step has failed.""",
+the value to another field, or if less than 97 % of all are corrected.""",
     covers=(*ENGINE, "src/toolbooth/words.txt", "tests/advice/*"),
     packages=("pydantic", "jiter", "jsonschema-rs"),
     steps=typos_steps,

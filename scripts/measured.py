@@ -223,12 +223,15 @@ def _record(part: Part, folders: Folders, state: State, order: list[str]) -> dic
 
 
 def page(part: Part, record: Mapping[str, Any]) -> str:
-    """The page of a result, from its JSON alone."""
+    """The page of a result, from its JSON alone. Its `note` is what readers of the figures must
+    know.
+    """
     numbers = [f"{name} {number}" for name, number in record["packages"].items()]
     versions = ", ".join([record["python"], *numbers])
     commit = f"commit `{record['commit'][:10]}`" if record["commit"] else "no commit"
     if record["uncommitted"]:
         commit += f" and changes in {', '.join(f'`{name}`' for name in record['uncommitted'])}"
+    note = f"\n{record['note']}\n\n" if "note" in record else ""
     return f"""<!-- Written by scripts/long.py from {part.name}.json. -->
 
 # {part.title}
@@ -238,7 +241,7 @@ def page(part: Part, record: Mapping[str, Any]) -> str:
 {part.table(record["figures"])}
 Measured on {record["date"]} at {commit}, with {versions}. It took
 {record["minutes"]} minutes on {record["cores"]} cores, {record["cpu_minutes"]} minutes of CPU time.
-To measure again:
+{note}To measure again:
 
 ```text
 make long ARGS={part.name}

@@ -58,10 +58,8 @@ RANDOM_TEXTS = (r"\b[0-9a-f]{6}(?= \()",)
 CHANGED_TABLES = ("auth_permission", "django_migrations", "constance_constance")
 """Nothing writes to these while the comparisons run, and they are long."""
 
-OF_THE_HOST = ("open-map", "number-enum", "tool-name")
-"""Custom fields and relationships, choices that are numbers, and models whose names alone have 50
-letters: a client that puts `mcp__server__` before a name refuses 26 of them.
-"""
+OF_THE_HOST = ("open-map", "number-enum")
+"""Custom fields and relationships, and choices that are numbers."""
 
 LEFT_OUT: dict[str, str] = {
     "schema__get": "it is the OpenAPI document of the whole API, not data",
