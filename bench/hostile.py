@@ -1,4 +1,5 @@
-"""The hostile corpus -> rows: the CPU time of each body against what its bytes may cost.
+"""The hostile corpus -> rows: the CPU time of each body against what its bytes may cost, and the
+latency of others meanwhile.
 
 The floor is no measurement here: a body may cost 1 ms and 1 µs for each of its bytes. For bodies
 that only the author's validation makes expensive, Pydantic alone is measured beside it.
@@ -10,14 +11,22 @@ from statistics import quantiles
 
 from figures import Panel, Row, Suite, Tell
 from hostile_cases import Hostile, corpus
+from hostile_large import Large, large_corpus
+from hostile_ping import percentile, rounds
 from measure import readings, task_clock
 from pydantic import ValidationError
 
 from toolbooth import handle_bytes
+from toolbooth.server.respond import respond_sync
 
 ROUNDS = 9
 ALLOWED, ALLOWED_PER_BYTE = 1_000.0, 1.0
+PING_ROUNDS = 9
+ALLOWED_FOR_PING = 100_000.0
 """µs."""
+
+LARGE_ROUNDS, ALLOWED_AT_ALL = 2, 1_000_000.0
+"""Rounds and µs for messages near the limit of 4 MiB, from bytes to bytes."""
 
 
 def measured(tell: Tell) -> list[Row]:
@@ -26,6 +35,23 @@ def measured(tell: Tell) -> list[Row]:
     for each in corpus():
         tell(each.name)
         rows += _rows(each)
+    for each in large_corpus():
+        tell(each.name)
+        rows.append(_large_row(each))
+    return [*rows, *_ping_rows(tell)]
+
+
+def _ping_rows(tell: Tell) -> list[Row]:
+    """The latency of pings while the corpus is sent on another connection. Each figure is that of
+    the best round: other work on the machine only adds to it.
+    """
+    tell("pings")
+    found = list(rounds(PING_ROUNDS))
+    allowed = [ALLOWED_FOR_PING] * PING_ROUNDS
+    rows: list[Row] = []
+    for percent, goal in ((50, None), (99, 1.0)):
+        times = [percentile(each, percent) * 1e6 for each in found]
+        rows.append(_row("ping", f"ping, {percent} % within", goal, times, allowed))
     return rows
 
 
@@ -43,6 +69,13 @@ def _rows(hostile: Hostile) -> list[Row]:
     if hostile.alone is None:
         return [_row("bytes", hostile.name, 1.0, found["whole"], [allowed] * ROUNDS)]
     return [_row("validation", hostile.name, None, found["whole"], found["alone"])]
+
+
+def _large_row(large: Large) -> Row:
+    clock = task_clock(lambda: respond_sync(large.registry, large.body))
+    times = readings({"whole": clock}, LARGE_ROUNDS)["whole"]
+    whole = [each * 1e6 for each in times]
+    return _row("large", large.name, 1.0, whole, [ALLOWED_AT_ALL] * LARGE_ROUNDS)
 
 
 def _validate(hostile: Hostile) -> None:
@@ -74,12 +107,26 @@ SUITE = Suite(
     title="CPU time of hostile bodies, as a multiple of what their bytes may cost",
     groups={
         "bytes": "Against 1 ms and 1 µs for each byte",
+        "large": "Near the limit of 4 MiB: against 1 s",
         "validation": "Expensive for Pydantic itself: against Pydantic alone, errors included",
+        "ping": "Pings over HTTP while the corpus is sent on another connection: against 100 ms",
     },
     panels=(
         Panel(title="Hostile bodies ÷ (1 ms + 1 µs per byte)", groups=("bytes",)),
+        Panel(title="4 MiB ÷ 1 s", groups=("large",)),
         Panel(title="Hostile bodies ÷ Pydantic alone", groups=("validation",)),
+        Panel(title="Latency of pings meanwhile ÷ 100 ms", groups=("ping",)),
     ),
-    packages=("toolbooth", "pydantic", "pydantic-core", "jiter", "orjson", "jsonschema-rs"),
+    packages=(
+        "toolbooth",
+        "pydantic",
+        "pydantic-core",
+        "jiter",
+        "orjson",
+        "jsonschema-rs",
+        "uvicorn",
+        "uvloop",
+        "httptools",
+    ),
     measured=measured,
 )

@@ -35,11 +35,11 @@ def ours(served: Served) -> Told:
     fields: Fields = {}
     shown: dict[str, str] = {}
     for name in served.tools:
-        tree, text = _whole(served, name, "resources", {"action": "help"})
+        tree, text = _whole(served, name, "resources", {"help": True})
         shown.setdefault("tree", text)
         for resource in tree or [None]:
             way = {} if resource is None else {"resource": resource}
-            actions, text = _whole(served, name, "actions", {**way, "action": "help"})
+            actions, text = _whole(served, name, "actions", {**way, "help": True})
             shown.setdefault("resource", text)
             for action in actions:
                 asked = {**way, "action": action, "help": True}
@@ -100,8 +100,16 @@ def typed(flat: dict[str, Json], told: Told) -> Iterator[tuple[str, str, bool]]:
             yield name, field, _within(schema, told.fields.get(name, {}).get(field))
 
 
+_JSON_TEXT = "JSON text"
+"""How the description of a document begins, which is listed as text."""
+
+
 def _within(schema: Any, told: Any) -> bool:
-    """Whether one schema says at least what the other says."""
+    """Whether one schema says at least what the other says. Of a document, help says all types that
+    it may have.
+    """
+    if isinstance(schema, dict) and str(schema.get("description", "")).startswith(_JSON_TEXT):
+        return isinstance(told, dict) and "anyOf" in told
     if isinstance(schema, dict) and isinstance(told, dict):
         return all(
             name in told and _within(each, told[name])

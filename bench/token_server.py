@@ -43,6 +43,8 @@ class Surface:
     gateway: str
     """toolbooth, frisian or openapi."""
     dispatch: Dispatch = None
+    bulk_tools: bool = False
+    """Toolbooth's setting of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ class Served:
             "BENCH_GATEWAY": "none" if gateway == "openapi" else gateway,
             "BENCH_API": self.surface.api,
             "BENCH_DISPATCH": json.dumps(self.surface.dispatch),
+            "BENCH_BULK_TOOLS": json.dumps(self.surface.bulk_tools),
             "FASTMCP_LOG_LEVEL": "CRITICAL",
         }
 

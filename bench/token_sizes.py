@@ -14,6 +14,7 @@ from typing import Any
 
 import token_help
 import wide
+from bulk_forms import FORMS, Tools
 from django_peer import NAME as PEER
 from figures import Row, Tell, Unit
 from token_count import tokens
@@ -57,16 +58,20 @@ class Seen:
 
     @property
     def given(self) -> list[str]:
-        """What clients give to a model: name, description and schema of each tool."""
-        shown = ("name", "description", "inputSchema")
-        return [
-            json.dumps(
-                {key: tool[key] for key in shown if key in tool},
-                separators=(",", ":"),
-                ensure_ascii=False,
-            )
-            for tool in self.tools.values()
-        ]
+        return given(self.tools)
+
+
+def given(tools: Tools) -> list[str]:
+    """What clients give to a model: name, description and schema of each tool."""
+    shown = ("name", "description", "inputSchema")
+    return [
+        json.dumps(
+            {key: tool[key] for key in shown if key in tool},
+            separators=(",", ":"),
+            ensure_ascii=False,
+        )
+        for tool in tools.values()
+    ]
 
 
 Key = tuple[str, str, str]
@@ -78,8 +83,12 @@ def sizes(tell: Tell) -> list[Row]:
     with TemporaryDirectory() as home:
         wide.write(Path(home))
         seen = {key: _seen(key, Path(home), tell) for key in _wanted()}
+        separate = {api: _with_bulk_tools(api, Path(home), tell) for api in APIS}
     tell("counting tokens")
-    return [*_list_rows(seen), *_help_rows(seen), *_result_rows(seen)]
+    rows = [*_list_rows(seen), *_help_rows(seen), *_result_rows(seen)]
+    for api in APIS:
+        rows += _many_rows(api, seen[api, "toolbooth", "flat"].tools, separate[api])
+    return rows
 
 
 def _wanted() -> Iterator[Key]:
@@ -107,6 +116,23 @@ def _seen(key: Key, home: Path, tell: Tell) -> Seen:
             told=walk(served) if walk else None,
             answers=results(served) if api == "crm" and way == "flat" else None,
         )
+
+
+def _with_bulk_tools(api: str, home: Path, tell: Tell) -> Tools:
+    tell(f"{APIS[api]}, {NAMES['toolbooth']}, BULK_TOOLS")
+    surface = Surface(api=api, gateway="toolbooth", bulk_tools=True)
+    with closing(Served(surface, home)) as served:
+        return served.tools
+
+
+def _many_rows(api: str, single: Tools, separate: Tools) -> Iterator[Row]:
+    """What each way costs to list that creates take many rows, against the sentence."""
+    texts = [given(form(single, separate)) for form in FORMS.values()]
+    sizes = [sum(len(text.encode()) for text in each) for each in texts]
+    counted = tokens(texts)
+    for name, size, count in zip(FORMS, sizes, counted, strict=True):
+        yield _row("many, bytes", f"{APIS[api]}: {name}", None, size, sizes[0], "B")
+        yield _row("many", f"{APIS[api]}: {name}, tokens", None, count, counted[0], "tokens")
 
 
 def _setting(api: str, gateway: str, way: str) -> Dispatch:

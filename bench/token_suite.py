@@ -39,6 +39,8 @@ SUITE = Suite(
         "results, bytes": f"Typical results as a model reads them: bytes ÷ {PEER}",
         "results": f"Typical results as a model reads them: tokens ÷ {PEER}",
         "ids": "A bulk create",
+        "many, bytes": "Ways to list that a create takes many rows ÷ a sentence: bytes",
+        "many": "Ways to list that a create takes many rows ÷ a sentence: tokens",
         "calls": "A call through a dispatcher ÷ the same call by the tool's name: "
         "CPU of a gunicorn worker",
         "plain": "The same without Django, where the tool does nothing: CPU",
@@ -57,6 +59,10 @@ SUITE = Suite(
             title="What one create takes to be learned ÷ Toolbooth's own flat list "
             "(less is better)",
             groups=("learning",),
+        ),
+        Panel(
+            title="Ways to list that a create takes many rows ÷ a sentence (less is better)",
+            groups=("many",),
         ),
         Panel(title=f"Typical results ÷ {PEER} (less is better)", groups=("results", "ids")),
         Panel(

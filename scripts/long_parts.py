@@ -13,6 +13,7 @@ from pathlib import Path
 
 import hosts_large
 import joint_install
+import memory
 import peers
 import version_ends
 from measured import Figures, Part, Step, StepFailed
@@ -403,5 +404,17 @@ the value to another field, or if less than 97 % of all are corrected.""",
 
 PARTS = {
     part.name: part
-    for part in (MATRIX, PROPERTIES, SCHEMAS, PEERS, ADVICE, TYPOS, LOWEST, NEWEST, JOINT, HOSTS)
+    for part in (
+        MATRIX,
+        PROPERTIES,
+        SCHEMAS,
+        PEERS,
+        ADVICE,
+        TYPOS,
+        LOWEST,
+        NEWEST,
+        JOINT,
+        HOSTS,
+        memory.PART,
+    )
 }

@@ -49,10 +49,9 @@ class Newcomer:
         start = thing.lower()[:4]
         for tool in (await self.client.list_tools()).tools:
             fields = tool.input_schema["properties"]
-            helps = [name for name in fields.get("action", {}).get("enum", ()) if "help" in name]
-            if not helps:
+            if "action" not in fields:
                 continue
-            told = await self.asked(tool.name, {"action": helps[0]})
+            told = await self.asked(tool.name, {"help": True})
             found = [name for name in told.get("resources", ()) if name.startswith(start)]
             if found:
                 nearest = thing if thing in found else found[0]
@@ -122,11 +121,13 @@ def scalar(kind, schema):
         return schema["enum"][-1]
     number = next(_numbers)
     texts = {
-        "date": f"2027-01-{number % 27 + 1:02}",
         "date-time": f"2027-01-{number % 27 + 1:02}T09:30:00Z",
-        "uri": f"https://example.org/{number}",
-        "uuid": f"0c2d8bd6-7a3c-4c57-9d3f-{number:012}",
+        "YYYY-MM-DD": f"2027-01-{number % 27 + 1:02}",
+        "URL": f"https://example.org/{number}",
+        "UUID": f"0c2d8bd6-7a3c-4c57-9d3f-{number:012}",
     }
     if kind == "string":
-        return texts.get(schema.get("format"), f"value {number}")[: schema.get("maxLength")]
+        said = f"{schema.get('format')} {schema.get('description')}"
+        fitting = (text for words, text in texts.items() if words in said)
+        return next(fitting, f"value {number}")[: schema.get("maxLength")]
     return {"integer": number, "number": number + 0.25, "boolean": True}[kind]

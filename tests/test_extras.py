@@ -57,7 +57,7 @@ class Users(viewsets.ModelViewSet):
 
 router = routers.SimpleRouter()
 router.register("users", Users, "users")
-urlpatterns = [path("api/", include(router.urls)), path("mcp/", include("toolbooth.django.urls"))]
+urlpatterns = [path("api/", include(router.urls)), path("mcp", include("toolbooth.django.urls"))]
 
 def main():
     call_command("migrate", verbosity=0)

@@ -248,3 +248,15 @@ def test_the_page_of_the_large_hosts_has_those_that_were_run():
         "- pretix, 1 endpoints left out: it takes a file.\n"
         "- pretix, errors of lint in what the project itself decides: open-map 2.\n"
     )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is read from /proc")
+@pytest.mark.parametrize("transport", ["stdio", "HTTP"])
+def test_the_memory_of_a_server_is_measured_while_it_answers(transport: str):
+    memory = importlib.import_module("memory")
+    figures = memory.measure(transport, calls=300, warm=300)
+    size = figures["first_mb"]
+    assert figures == {"calls": 300, **dict.fromkeys(memory.SIZES, size)}
+    assert 10 < size < 500
+    page = memory.PART.table({transport: {**figures, "seconds": 1}})
+    assert page.endswith(f"| {transport} | 300 |{f' {size} MB |' * 4} 1 |\n")

@@ -139,8 +139,23 @@ def test_a_brief_schema_is_listed_instead_of_one_that_says_things_twice():
         pytest.param({"description": "d"}, {**ANY, "description": "d"}, id="any-with-a-text"),
         pytest.param(
             {"format": "date"},
-            {"anyOf": [{**STRING, "format": "date"}, *ANY["anyOf"][1:]]},
+            {"anyOf": [{**STRING, "description": "YYYY-MM-DD"}, *ANY["anyOf"][1:]]},
             id="untyped-format-is-the-string's",
+        ),
+        pytest.param(
+            {"type": "string", "format": "uuid", "description": "Whose"},
+            {**STRING, "description": "Whose (UUID)"},
+            id="format-in-words",
+        ),
+        pytest.param(
+            {"type": "string", "format": "hostname"},
+            {**STRING, "description": "hostname"},
+            id="another-format-by-its-name",
+        ),
+        pytest.param(
+            {"type": "string", "format": "date-time"},
+            {**STRING, "format": "date-time"},
+            id="the-format-that-every-client-takes",
         ),
         pytest.param(
             {"type": "integer", "format": "int64"},
@@ -408,7 +423,7 @@ def test_a_property_in_portable_form(schema: Any, expected: Any):
                 {**STRING, "format": "date", "default": "x"},
                 {**STRING, "format": "date", "default": "y"},
             ],
-            {**STRING, "format": "date", "default": "x"},
+            {**STRING, "description": "YYYY-MM-DD", "default": "x"},
             id="the-first-default",
         ),
         pytest.param(

@@ -127,7 +127,7 @@ def test_a_pydantic_signature_in_portable_form():
                 "contentMediaType": "application/json",
                 "description": 'JSON text: {"items": {"type": "integer"}, "type": "array"}',
             },
-            "token": {**STRING, "format": "password"},
+            "token": {**STRING, "description": "password"},
             "price": {"anyOf": decimal},
             "anything": ANY,
         },

@@ -132,6 +132,32 @@ def test_a_long_name_has_its_words_and_is_not_remembered():
     assert spelling._kept_parts.cache_info().currsize == before
 
 
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        ("weight__lts", ["weight__lt", "weight__lte"]),
+        ("view__nies", ["view__nie", "view__niew"]),
+        ("map", ["maps", "mao"]),
+    ],
+)
+def test_a_plural_that_may_be_a_slip_in_another_name_is_ambiguous(sent: str, names: list[str]):
+    assert certain_match(sent, names) is None
+    assert certain_match(sent, names[:1]) == Match(names[0], by_number=True)
+
+
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        ("descriptionn", ["description__n", "description"]),
+        ("descriptio__n", ["description", "description__n"]),
+        ("descriptionn__ic", ["description__nic", "description__ic"]),
+    ],
+)
+def test_a_letter_that_may_belong_to_either_word_is_ambiguous(sent: str, names: list[str]):
+    assert certain_match(sent, names) is None
+    assert certain_match(sent, names[:1]) == Match(names[0])
+
+
 def test_an_abbreviation_that_ends_in_a_vowel_has_no_plural():
     assert certain_match("name__ies", ["name__ie", "name__iew"]) is None
     assert certain_match("ip", ["ips"]) == Match("ips", by_number=True)

@@ -44,12 +44,12 @@ def test_what_the_reader_lets_through_is_never_too_deep_for_what_follows(leaf: s
     assert found["outcome"] in ("passed", "repaired", "refused")
 
 
-def test_very_many_keys_are_refused_with_a_count():
+def test_very_many_keys_are_refused_and_not_all_counted():
     contract = compile_function(contact)
-    body = json.dumps({f"k{index}": 1 for index in range(200_000)}).encode()
+    body = json.dumps({f"k{index}": 1 for index in range(90_000)}).encode()
     result = handle_bytes(contract, body, lambda **_: None)
     assert result["isError"]
-    assert result["content"][0]["text"].startswith("Refused: 200002 problems")
+    assert result["content"][0]["text"].startswith("Refused: more than 10000 problems")
     assert len(json.dumps(result)) < 10_000
 
 

@@ -15,6 +15,9 @@ from typing import Any
 from toolbooth.jsonvalue import JsonPath
 from toolbooth.shape import Shape, has_recursive_unions, shapes_in_object, walk
 
+LARGE = 64 * 1024
+"""Bytes of a call from which on more care is taken that it does not cost too much."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -23,14 +26,18 @@ class Limits:
     max_bytes: int = 4 * 1024 * 1024
     max_depth: int = 200
     max_digits: int = 4_300
+    max_values: int = 100_000
+    """Values in one call, at all levels: work is done for each of them."""
     max_text: int = 1_500
     """Characters in a refusal, however bad the input."""
 
     lowered: bool = field(init=False, default=False)
-    """Below the limits that the reader has by itself."""
+    """Below the limits that the reader has by itself, or a limit that small calls may exceed."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lowered", self.max_depth < 200 or self.max_digits < 4_300)
+        is_small = self.max_bytes < LARGE or self.max_values < LARGE
+        is_lower = is_small or self.max_depth < 200 or self.max_digits < 4_300
+        object.__setattr__(self, "lowered", is_lower)
         if self.max_depth > 200 or self.max_digits > 4_300:
             raise ValueError(
                 "the reader goes 200 levels deep and to 4,300 digits; limits can only be lower"
@@ -60,7 +67,8 @@ class Param:
     """Filled by the host, never from the wire."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen: a refusal makes them, and freezing costs as much again.
+@dataclass(unsafe_hash=True, slots=True, kw_only=True)
 class Objection:
     """One thing that the author's validation said: where (in the author's model), by which rule, in
     which words.
@@ -128,6 +136,8 @@ class Contract:
     limits: Limits = DEFAULT_LIMITS
     listing_schema: Mapping[str, Any] | None = None
     """A schema to list instead of the exact one, if that says some things twice."""
+    about_unknown: Callable[[JsonPath], str | None] | None = None
+    """What to do instead of sending an undeclared key, by its path; None: nothing is known."""
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
     """The cache of `schema`: a server that is only called never writes it."""

@@ -153,6 +153,14 @@ class Declared:
             yield f"{in_quotes(name)} ({words})"
 
 
+def called(tool: str, target: Iterable[str] = ()) -> str:
+    """The name of a tool in a sentence: `'tags__create'`, or `'sales' (tags, create)` for what a
+    call of a dispatcher names.
+    """
+    named = ", ".join(target)
+    return f"{tool!r} ({named})" if named else repr(tool)
+
+
 class ContractError(TypeError):
     """The author's tool cannot be compiled; `mistakes` lists every reason."""
 
@@ -169,6 +177,7 @@ class ContractWarning(UserWarning):
 class ToolInputError(ValueError):
     """The caller's arguments were refused.
 
+    `tool` is the tool as the client calls it, and `target` what a call of a dispatcher names;
     `corrected` is the whole call to send instead, if it can be derived and holds no secret; `edits`
     are the steps to it; `form` is what a call looks like, with placeholders for values, if nothing
     in this one was right; `declared` has the fields of each object concerned, by path; `repairs`
@@ -182,6 +191,7 @@ class ToolInputError(ValueError):
         problems: Iterable[Problem],
         *,
         tool: str = "",
+        target: Iterable[str] = (),
         declared: Mapping[JsonPath, Declared] | None = None,
         corrected: Mapping[str, Any] | None = None,
         edits: Iterable[Edit] = (),
@@ -193,6 +203,7 @@ class ToolInputError(ValueError):
     ) -> None:
         self.problems = tuple(problems)
         self.tool = tool
+        self.target = tuple(target)
         self.declared: Mapping[JsonPath, Declared] = declared or {}
         self.more = more
         self.untouched = untouched
@@ -212,6 +223,7 @@ class ToolInputError(ValueError):
         parts: dict[str, Any] = {
             "problems": self.problems,
             "tool": self.tool,
+            "target": self.target,
             "declared": self.declared,
             "corrected": self.corrected,
             "edits": self.edits,
@@ -238,11 +250,20 @@ class ToolInputError(ValueError):
 
 class ToolError(Exception):
     """A tool's own failure, in words that the agent may read: `ToolError(tool, message)`, or only
-    the message.
+    the message. `target` is what a call of a dispatcher names.
     """
 
-    def __init__(self, tool: str, message: str | None = None, details: Any = None) -> None:
+    def __init__(
+        self,
+        tool: str,
+        message: str | None = None,
+        details: Any = None,
+        *,
+        target: Iterable[str] = (),
+    ) -> None:
         self.tool = tool if message is not None else ""
+        self.target = tuple(target)
         self.message = tool if message is None else message
         self.details = details
-        super().__init__(f"Tool {tool!r} failed: {message}" if self.tool else self.message)
+        words = f"Tool {called(tool, self.target)} failed: {message}"
+        super().__init__(words if self.tool else self.message)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -62,6 +63,40 @@ _FORMATS = frozenset(
     )
 )
 """The formats from which a reader knows what a text looks like; not `password` or `binary`."""
+
+WORDS_OF_FORMATS = {
+    "date": "YYYY-MM-DD",
+    "time": "HH:MM:SS",
+    "duration": "ISO 8601 duration, such as PT5M",
+    "uuid": "UUID",
+    "uri": "URL",
+    "email": "email address",
+}
+"""How a description says a format. It says others by their name."""
+
+_FORMATS_BY_WORDS = {WORDS_OF_FORMATS.get(name, name): name for name in sorted(_FORMATS)}
+_OR_NULL = re.compile(r",? \(?or null\)?$")
+
+
+def said_format(text: str) -> str | None:
+    """The format that a description says in words, as the portable profile writes it: `Whose
+    (UUID)`. None if it says none.
+    """
+    words = _OR_NULL.sub("", text).rpartition("(")[2].removesuffix(")")
+    return _FORMATS_BY_WORDS.get(words)
+
+
+def _say_formats(schema: Any) -> bool:
+    """Whether each text that a schema allows says its format in words."""
+    options: list[Any] = schema.get("anyOf", [schema]) if is_mapping(schema) else []
+    texts = [each for each in options if is_mapping(each) and _is_free_text(each)]
+    said = (said_format(str(each.get("description", ""))) for each in texts)
+    return bool(texts) and None not in said
+
+
+def _is_free_text(schema: Schema) -> bool:
+    is_chosen = "enum" in schema or "const" in schema
+    return schema.get("type") == "string" and not is_chosen and "format" not in schema
 
 
 _FORMS: dict[str | None, type] = {"object": dict, "array": list}
@@ -153,6 +188,8 @@ class Examples:
         shown = any(is_filled(each) and self._fits(each, node.branches) for each in node.values)
         shown = shown or node.is_cut or bool(self._usable(node, ()))
         named = filter(self.is_complex, node.branches) if is_named else node.branches
+        if _say_formats(schema):
+            named = (each for each in named if kind_of(each) != "string" or "enum" in each)
         found = shown or all(map(self._tells, named))
         self._asked.discard(id(schema))
         return found

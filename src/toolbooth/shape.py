@@ -75,6 +75,8 @@ class Shape:
     """
     has_one_name: bool = False
     """Text can only be meant for the one field in `named_by`, so a correction may use it."""
+    is_row_key: bool = False
+    """The key of a row: an example that is made up could be the key of a real one."""
     check: Callable[[Any], bool] | None = field(init=False, default=None, repr=False)
     """The cache of `fits`."""
     branches: tuple[Shape, ...] | None = field(init=False, default=None, repr=False)

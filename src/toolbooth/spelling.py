@@ -77,16 +77,35 @@ def certain_match(
     wanted = recased(sent)
     same = [name for name in names if recased(name) == wanted]
     if same or not _NAME.fullmatch(sent):
-        return Match(same[0]) if len(same) == 1 else None
+        is_certain = len(same) == 1 and not _may_be_another(sent, same[0], names)
+        return Match(same[0]) if is_certain else None
     found = [match for name in names if (match := _match(sent, name)) is not None]
     if len(found) != 1:
         return None
     if isinstance(found[0], Match):
-        return found[0]
+        may_be_slip = found[0].by_number and _is_slip_in_another(sent, found[0].name, names)
+        return None if may_be_slip else found[0]
     name, word, declared = found[0]
     if word in _words_of(words) or any(word in parts(each) for each in names):
         return None
     return None if is_word(word) or _is_other_form(word, declared) else Match(name)
+
+
+def _may_be_another(sent: str, name: str, names: Sequence[str]) -> bool:
+    """Whether a name that was sent with other separators may be a slip in another one: the `n` of
+    `description__n` or of `description__nic` may be the end of the word before it.
+    """
+    ours, theirs = parts(name), parts(sent)
+    has_letter = any(len(each) == 1 for each in (*ours, *theirs))
+    is_unclear = ours != theirs and (has_letter or len(ours) == len(theirs))
+    return is_unclear and _is_slip_in_another(sent, name, names)
+
+
+def _is_slip_in_another(sent: str, name: str, names: Sequence[str]) -> bool:
+    """Whether what was sent may also be a slip in another name than this one, in a word of any
+    length: `lts` may be meant for `lt` or for `lte`.
+    """
+    return any(is_one_slip(sent, other) for other in names if other != name)
 
 
 def _match(sent: str, name: str) -> Match | tuple[str, str, str] | None:
@@ -179,6 +198,12 @@ def _is_number_of(one: str, other: str) -> bool:
 
 
 # --- slips --------------------------------------------------------------------------------------
+
+
+def is_one_slip(sent: str, name: str) -> bool:
+    """Whether one slip makes one of these names of the other, whatever separates their words."""
+    wanted, other = recased(sent), recased(name)
+    return wanted != other and _is_one_slip(wanted, other, _first_difference(wanted, other))
 
 
 def _slip(sent: str, theirs: tuple[str, ...], ours: tuple[str, ...]) -> tuple[str, str] | None:

@@ -151,3 +151,15 @@ def test_what_passes_is_what_pydantic_alone_takes(tree):
     elif '"z"' not in json.dumps(tree):
         with pytest.raises(ValidationError):
             TypeAdapter(Left | Right).validate_python(tree, extra="forbid")
+
+
+@pytest.mark.parametrize(("label", "is_refused"), [("a" * 70_000, False), (5, True)])
+def test_a_large_call_with_such_unions_is_examined_before_it_is_validated(
+    label: Any, is_refused: bool
+):
+    tree = nested(3, {"x": 5})
+    body = json.dumps({"tree": tree, "label": label}).encode() + b" " * 70_000
+    result = handle_bytes(compile_function(plant), body)
+    assert result["isError"] == is_refused
+    if not is_refused:
+        assert result["structuredContent"] == {"tree": tree}

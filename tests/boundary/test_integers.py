@@ -348,3 +348,19 @@ def test_large_floats_pass_where_a_float_is_declared():
 def test_content_is_not_rewritten():
     handle_bytes(tool_of(Any), b'{"it": [1e23, 5.0, 123456789012345678.0]}')
     assert repr(RECEIVED.pop()) == "[1e+23, 5.0, 1.2345678901234568e+17]"
+
+
+_NUMBER = r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,6})?([eE][+-]?[0-9]{1,2})?"
+
+
+@given(digits=st.from_regex(_NUMBER, fullmatch=True))
+def test_an_integer_in_a_list_keeps_its_value_however_it_is_written(digits: str):
+    received: list[int] = []
+
+    def keep(numbers: list[int]) -> None:
+        received.extend(numbers)
+
+    result = handle_bytes(compile_function(keep), f'{{"numbers": [{digits}]}}'.encode())
+    exact = Decimal(digits)
+    assert received == ([] if result["isError"] else [exact])
+    assert all(type(number) is int for number in received)

@@ -1,14 +1,15 @@
 """Calls in which very much is wrong: everything is counted, and the work ends somewhere."""
 
+import gc
 import json
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
 
-from toolbooth import compile_function, compile_json_schema, handle_bytes
+from toolbooth import Limits, compile_function, compile_json_schema, handle_bytes
 from toolbooth.boundary.advise import invalid_values
-from toolbooth.contract import InvalidValues, Objection
+from toolbooth.contract import DEFAULT_LIMITS, InvalidValues, Objection
 
 
 class Row(BaseModel):
@@ -106,3 +107,132 @@ def test_a_long_list_of_choices_ends_with_a_count():
 
     result = handle_bytes(compile_function(tool), b'{"which": "none of them"}')
     assert " others; got " in result["content"][0]["text"]
+
+
+# --- calls that are not looked at to their end ------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", ['"x"', "[]", "{}", "null"])
+def test_past_ten_thousand_problems_the_rest_of_the_call_is_not_looked_at(item: str):
+    found = told(f'{{"amounts": [{", ".join([item] * 10_200)}]}}'.encode())
+    assert found["text"].startswith("Refused: more than 10000 problems in the arguments of 'add'.")
+    assert found["text"].endswith("- and many more")
+    assert len(found["problems"]) == 40
+    assert "corrected" not in found
+
+
+def test_ten_thousand_problems_are_counted():
+    found = told(f'{{"amounts": [{", ".join(["true"] * 10_000)}]}}'.encode())
+    assert found["text"].startswith("Refused: 10000 problems in the arguments of 'add'.")
+
+
+def test_past_ten_thousand_undeclared_keys_the_rest_of_the_call_is_not_looked_at():
+    found = told(json.dumps({f"k{number}": 1 for number in range(10_200)}).encode())
+    assert found["text"].startswith("Refused: more than 10000 problems in the arguments of 'add'.")
+
+
+def test_a_text_of_more_digits_than_python_reads_is_refused():
+    found = told(json.dumps({"amounts": "9" * 5_000}).encode())
+    assert [each["path"] for each in found["problems"]] == ["$.amounts"]
+    assert "corrected" not in found
+
+
+def test_a_long_key_with_many_underscores_is_refused():
+    key = "rows" + "_a" * 300
+    found = told(json.dumps({key: 1}).encode())
+    assert [each["code"] for each in found["problems"]] == ["unknown-key"]
+
+
+# --- the collector -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+@pytest.mark.parametrize("item", ['{"sku": "a"}', '{"ksu": "a"}', "{"])
+def test_after_a_large_call_the_collector_is_as_it_was(is_on: bool, item: str):
+    body = f'{{"rows": [{", ".join([item] * 9_000)}]}}'.encode()
+    before = gc.isenabled()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        handle_bytes(ADD, body)
+        assert gc.isenabled() == is_on
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+# --- many values ---------------------------------------------------------------------------------
+
+
+def test_a_call_with_more_values_than_the_limit_is_refused():
+    def total(numbers: list[int]) -> int:
+        return sum(numbers)
+
+    contract = compile_function(total)
+    most = DEFAULT_LIMITS.max_values
+    # The object and the list are values too.
+    result = handle_bytes(contract, json.dumps({"numbers": [1] * (most - 2)}).encode())
+    assert result["content"][0]["text"] == str(most - 2)
+    for sent in ([1] * (most - 1), json.dumps([1] * most), json.dumps([[]] * most)):
+        result = handle_bytes(contract, json.dumps({"numbers": sent}).encode())
+        [problem] = result["_meta"]["toolbooth"]["problems"]
+        assert problem["code"] == "too-complex"
+        assert "has more than 100,000 values; send them in several calls" in problem["message"]
+
+
+def test_signs_in_a_text_are_no_values():
+    def length(text: str) -> int:
+        return len(text)
+
+    text = json.dumps([[]] * 200_000)
+    result = handle_bytes(compile_function(length), json.dumps({"text": text}).encode())
+    assert result["content"][0]["text"] == str(len(text))
+
+
+def test_the_limit_of_values_is_a_setting():
+    def total(numbers: list[int]) -> int:
+        return sum(numbers)
+
+    body = json.dumps({"numbers": [1] * 40_000}).encode()
+    few = compile_function(total, limits=Limits(max_values=20_000))
+    many = compile_function(total, limits=Limits(max_values=50_000))
+    assert handle_bytes(few, body)["isError"]
+    assert not handle_bytes(many, body)["isError"]
+
+
+class Leaf(BaseModel):
+    x: int
+
+
+class Branch(BaseModel):
+    below: "Leaf | Branch | None" = None
+
+
+def test_of_many_wrong_forms_of_a_union_the_first_are_listed_and_all_are_counted():
+    def plant(forest: list[Leaf | Branch]) -> None: ...
+
+    body = json.dumps({"forest": [{"x": "bad"}] * 100}).encode()
+    result = handle_bytes(compile_function(plant), body)
+    text = result["content"][0]["text"]
+    assert text.startswith("Refused: 100 problems in the arguments of 'plant'. Nothing was done.")
+    listed = result["_meta"]["toolbooth"]["problems"]
+    assert {problem["code"] for problem in listed} == {"wrong-type"}
+    assert len(listed) == 40
+
+
+def test_a_list_whose_items_make_too_many_forms_to_try_is_refused():
+    def plant(forest: list[Leaf | Branch | int]) -> None: ...
+
+    body = json.dumps({"forest": [1] + [{}] * 60_000}).encode()
+    [problem] = handle_bytes(compile_function(plant), body)["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("too-complex", "$.forest")
+
+
+def test_swallowed_arguments_are_told_although_the_rest_of_the_call_is_not_looked_at():
+    def note(text: str, title: str = "", numbers: list[int] = []) -> None: ...  # noqa: B006
+
+    text = 'a</text>\n<parameter name="title">b</parameter>'
+    body = json.dumps({"text": text, "numbers": ["x"] * 20_000}).encode()
+    result = handle_bytes(compile_function(note), body)
+    assert result["content"][0]["text"].startswith("Refused: more than 10000 problems")
+    assert "swallowed-argument" in {
+        problem["code"] for problem in result["_meta"]["toolbooth"]["problems"]
+    }

@@ -201,3 +201,14 @@ def test_an_object_under_a_name_that_is_similar_to_an_object_is_no_wrapper():
     assert told(task, {"warnigns": {"name": "a"}})["corrected"] == {"warnings": {"name": "a"}}
     assert "corrected" not in told(task, {"warmings": {"name": "a"}})
     assert told(task, {"data": {"name": "a"}})["corrected"] == {"name": "a"}
+
+
+@pytest.mark.parametrize("sent", ["laf", "alg", "lga", "ag", "lagg"])
+def test_a_slip_in_the_short_name_of_an_object_is_not_taken_for_a_wrapper(sent: str):
+    key = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    properties = {"id": {"type": "string"}, "name": {"type": "string"}, "lag": key}
+    contract = compile_json_schema({"type": "object", "properties": properties})
+    result = handle_bytes(contract, json.dumps({sent: {"id": "7"}}).encode())
+    assert result["isError"]
+    assert "corrected" not in result["_meta"]["toolbooth"]
+    assert 'did you mean "lag"?' in result["content"][0]["text"]

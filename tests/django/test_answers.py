@@ -32,7 +32,7 @@ from odd.models import Log
         ("stream", {"status": 200, "content_type": "text/csv", "text": "a,b\n1,2\n"}),
         ("array", {"results": [1, 2], "headers": {"X-Total": "2"}}),
         ("scalar", {"value": "hello"}),
-        ("nothing", {"status": 204}),
+        ("nothing", {"result": "Done. The API answered without content."}),
         (
             "everything",
             {
@@ -92,7 +92,11 @@ def test_a_refusal_that_is_not_about_the_arguments_is_told_in_the_views_words(mc
     problem = {"code": "invalid", "path": "$", "message": "somebody was quicker"}
     assert mcp("answers__conflict") == {
         "content": [
-            {"type": "text", "text": "Tool 'answers__conflict' failed: somebody was quicker"}
+            {
+                "type": "text",
+                "text": "Tool 'answers__conflict' failed: somebody was quicker."
+                " Read the row as it is now before you try again.",
+            }
         ],
         "isError": True,
         "structuredContent": {"details": {"status": 409, "problems": [problem]}},
@@ -129,6 +133,7 @@ def test_a_missing_row_is_told(mcp):
     assert (
         result["content"][0]["text"]
         == "Tool 'deals__retrieve' failed: No Deal matches the given query."
+        " It does not exist, or you may not see it; deals__list lists what you can see."
     )
     assert result["structuredContent"]["details"]["status"] == 404
 

@@ -50,7 +50,7 @@ def test_a_reader_that_has_seen_enough_ends_a_command_quietly(crm_environment, c
             stderr=subprocess.PIPE,
             check=False,
         )
-    own = ("# for ", "This came from nobody")
+    own = ("# ", "This came from nobody")
     told = [line for line in ran.stderr.decode().splitlines() if not line.startswith(own)]
     assert (told, ran.returncode) == ([], 1)
 

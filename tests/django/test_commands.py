@@ -43,7 +43,7 @@ def urls(*patterns, mcp=True, **views):
     router = SimpleRouter()
     for name, view in views.items():
         router.register(name, view, name)
-    endpoint = [path("mcp/", include("toolbooth.django.urls"))] if mcp else []
+    endpoint = [path("mcp", include("toolbooth.django.urls"))] if mcp else []
     return type(
         "Urls", (), {"urlpatterns": [path("api/", include(router.urls)), *patterns, *endpoint]}
     )
@@ -212,7 +212,7 @@ def test_tools_of_one_user_and_one_tool_whole(settings_of, ann):
 def test_without_an_endpoint_nobody_can_be_acted_as(settings_of, ann):
     settings_of(ROOT_URLCONF=urls(mcp=False))
     assert run("mcp_tools", "--as", "ann") == (
-        'the project has no MCP endpoint; add path("mcp/", include("toolbooth.django.urls")) to its urlpatterns',
+        'the project has no MCP endpoint; add path("mcp", include("toolbooth.django.urls")) to its urlpatterns',
         2,
     )
 
@@ -337,12 +337,13 @@ def test_arguments_from_standard_input_and_the_codes_of_the_process(tmp_path):
 def configured(*arguments):
     printed, code = run("mcp_config", *arguments)
     assert code == 0, printed
-    first, _, rest = printed.partition("\n")
-    return first, json.loads(rest)
+    lines = printed.splitlines()
+    notes = [line for line in lines if line.startswith("# ")]
+    return notes, json.loads("\n".join(lines[len(notes) :]))
 
 
 def test_every_client_gets_what_it_reads(crm):
-    at = "http://localhost:8000/mcp/"
+    at = "http://localhost:8000/mcp"
     headers = {"Authorization": "Bearer s3"}
     bridge = ["-y", "mcp-remote", at, "--allow-http", "--header", "Authorization:${AUTHORIZATION}"]
     expected = {
@@ -360,13 +361,13 @@ def test_every_client_gets_what_it_reads(crm):
         "generic": {"mcpServers": {"api": {"type": "http", "url": at, "headers": headers}}},
     }
     assert {name: configured("--client", name, "--token", "s3")[1] for name in CLIENTS} == expected
-    assert configured("--client", "cursor")[0] == "# for .cursor/mcp.json"
+    assert configured("--client", "cursor", "--token", "s3")[0] == ["# for .cursor/mcp.json"]
 
 
 def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
     settings_of(TOOLBOOTH={"NAME": "sales"})
     assert configured("--client", "cursor", "--url", "https://crm.example/")[1] == {
-        "mcpServers": {"sales": {"url": "https://crm.example/mcp/"}}
+        "mcpServers": {"sales": {"url": "https://crm.example/mcp"}}
     }
     given = ("--url", "https://crm.example/a/mcp", "--token", "Basic YW5uOnB3", "--name", "mine")
     assert configured("--client", "cursor", *given)[1] == {
@@ -381,7 +382,7 @@ def test_url_name_and_credentials_are_those_that_were_given(crm, settings_of):
         "mcpServers"
     ]["sales"] == {
         "command": "npx",
-        "args": ["-y", "mcp-remote", "https://crm.example/mcp/"],
+        "args": ["-y", "mcp-remote", "https://crm.example/mcp"],
     }
     assert run("mcp_config", "--url", "crm.example") == (
         "--url should begin with http:// or https://, not 'crm.example'",
@@ -406,7 +407,7 @@ def test_a_sound_project_has_no_errors(crm):
     printed, code = run("mcp_doctor")
     assert (code, printed.splitlines()[-1]) == (0, "0 errors, 0 warnings")
     for line in (
-        "ok  an agent reaches /mcp/",
+        "ok  an agent reaches /mcp\n",
         "ok  every tool wants to know who calls",
         "ok  every view",
     ):
@@ -494,7 +495,7 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
     {
         "not mounted": (
             {"ROOT_URLCONF": urls(companies=CompanyViewSet, mcp=False)},
-            'error  the project has no MCP endpoint\n           -> add path("mcp/"',
+            'error  the project has no MCP endpoint\n           -> add path("mcp"',
         ),
         "no views": (
             {"ROOT_URLCONF": urls()},
@@ -516,15 +517,11 @@ def test_what_drf_spectacular_could_not_make_out_is_told(settings_of, ann):
                     f"{__name__}.all_to_login",
                 ],
             },
-            "error  an agent does not reach /mcp/: something before it answers HTTP 302\n           -> look through",
+            "error  an agent does not reach /mcp: something before it answers HTTP 302\n           -> look through",
         ),
         "a pattern before it": (
-            {
-                "ROOT_URLCONF": urls(
-                    path("<slug:any>/", APIView.as_view()), companies=CompanyViewSet
-                )
-            },
-            "error  an agent does not reach /mcp/: the pattern '<slug:any>/' comes first, and matches",
+            {"ROOT_URLCONF": urls(path("<slug:any>", APIView.as_view()), companies=CompanyViewSet)},
+            "error  an agent does not reach /mcp: the pattern '<slug:any>' comes first, and matches",
         ),
         "a URLconf that fails": (
             {"ROOT_URLCONF": "nowhere.urls"},

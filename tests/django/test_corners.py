@@ -188,14 +188,14 @@ def test_a_field_that_may_be_blank_or_null_says_so(serve, mcp):
     assert found["one"] == {
         "type": "string",
         "enum": ["a_b", "c", ""],
-        "description": "c = Something else (or null)",
+        "description": "c = Something else, or null",
     }
     assert found["several"] == {
         "type": "array",
         "items": {"type": "string", "enum": ["a_b", "c"]},
         "description": "c = Something else",
     }
-    assert found["token"] == {"type": "string", "format": "password"}
+    assert found["token"] == {"type": "string", "description": "password"}
     for one in ("a_b", "", None):
         sent = {"one": one, "several": ["c"], "point": None}
         assert mcp("odd__post", sent)["structuredContent"] == {"read": sent}
@@ -468,8 +468,9 @@ def test_rows_known_only_by_their_caller_are_named_too(serve, mcp, ann):
     assert properties(found, "mine__create")["site"] == {
         "anyOf": [
             {"type": "integer"},
-            {"type": "object", "properties": {"slug": text, "name": text}},
-        ]
+            {"type": "object", "properties": {"slug": text}},
+        ],
+        "description": 'id of an existing site, or {"slug": …} to look it up',
     }
     assert mcp("mine__create", {"site": {"slug": "mine"}})["isError"] is False
     assert Device.objects.get().site.slug == "mine"

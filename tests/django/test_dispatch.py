@@ -123,9 +123,9 @@ LONG = "a-router-of-a-very-long-name-that-nobody-would-ever-want-to-type-by-hand
 
 def test_of_a_name_that_is_too_long_the_action_stays_readable(project):
     found = project((LONG, TagViewSet), (f"{LONG}-2", TagViewSet), DISPATCH="resource")
-    assert [(len(name), actions) for name, actions in found.items()] == [(64, CRUD), (64, CRUD)]
-    assert project((LONG[:55], TagViewSet), DISPATCH="resource") == {
-        LONG[:55].replace("-", "_"): CRUD
+    assert [(len(name), actions) for name, actions in found.items()] == [(32, CRUD), (32, CRUD)]
+    assert project((LONG[:32], TagViewSet), DISPATCH="resource") == {
+        LONG[:32].replace("-", "_"): CRUD
     }
 
 

@@ -48,6 +48,11 @@ def leads(tool):
     raise LookupError(tool)
 
 
+def shown(name, way):
+    """How texts name a tool behind a dispatcher."""
+    return f"'{name}' ({', '.join(way.values())})"
+
+
 def listed(user):
     client = Client(headers={"Authorization": BASIC[user]} if user else None)
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -79,16 +84,14 @@ def tried(mcp, name, arguments):
 
 def without_correction(found):
     """The result with its text up to what to send instead, or to the form of a call, which is
-    another call here; names of tools, keys and times differ.
+    another call here; keys and times differ.
     """
     for part in found.get("result", {}).get("content", ()):
-        text = TOOL.sub("in the arguments", part.get("text", ""))
-        part["text"] = CALL.split(text)[0]
+        part["text"] = CALL.split(part.get("text", ""))[0]
     return NEW_EACH_TIME.sub("…", json.dumps(found))
 
 
 CALL = re.compile("\n(?:Send instead|Form): ")
-TOOL = re.compile("in the arguments of '[^']*'")
 NEW_EACH_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
@@ -114,7 +117,9 @@ SENT = {
     [*(("app", sent) for sent in SENT), ("resource", "fields"), ("groups", "a wrapper")],
 )
 def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, way, sent):
-    """All 120 tools of the test project, whatever they say to it."""
+    """All 120 tools of the test project, whatever they say to it; but in the names that the client
+    sees.
+    """
     settings_of(TOOLBOOTH={"DISPATCH": DISPATCH[way]})
     Company.objects.create(pk=1, name="Acme")
     Secret.objects.create(pk=1, owner=ann, body="b")
@@ -124,7 +129,8 @@ def test_every_tool_answers_as_when_it_is_called_itself(mcp, ann, settings_of, w
         name, way = leads(tool)
         direct, meant = tried(mcp, tool, SENT[sent])
         through, corrected = tried(mcp, name, {**way, **SENT[sent]})
-        if without_correction(through) != without_correction(direct):
+        as_called = without_correction(direct).replace(f"'{tool}'", shown(name, way))
+        if without_correction(through) != as_called:
             different.append((tool, direct, through))
         table = catalogue().registry.find(name).table
         if corrected != [each and table.call(way, each) for each in meant]:
@@ -264,9 +270,10 @@ def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
     assert list(told["actions"]) == ["list", "retrieve"]
     if resource:
         tree = ask(name, {"action": "help"})["structuredContent"]["resources"]
-        assert tree["permitted"] == ["list", "retrieve"]
+        assert tree["permitted"] == ["list(page?)", "retrieve(id)"]
     else:
-        assert values(listed("bob")[name], "action") == ["list", "retrieve", "help"]
+        assert values(listed("bob")[name], "action") == ["list", "retrieve"]
+        assert listed("bob")[name]["description"].endswith(" list(page?), retrieve(id).")
     for action in ("creat", "destroi"):
         (problem,) = ask(name, {**resource, "action": action})["_meta"]["toolbooth"]["problems"]
         assert not any(word in problem["message"] for word in WRITING)
@@ -291,9 +298,10 @@ def test_who_may_not_call_an_action_does_not_see_it(mcp_as, bob, dispatched):
 def test_who_calls_it_all_the_same_is_told_as_by_the_tool_itself(mcp_as, bob, dispatched, sent):
     name, way = leads("permitted__create")
     denied = mcp_as("bob")("permitted__create", {"line": "x"})
-    assert denied["content"][0]["text"].endswith(
-        "You do not have permission to perform this action."
-    )
+    words = denied["content"][0]["text"]
+    assert words.startswith("Tool 'permitted__create' failed: You do not have permission to")
+    asked = {**way, "help": "help"} if "help" in sent else way
+    denied["content"][0]["text"] = words.replace("'permitted__create'", shown(name, asked))
     assert mcp_as("bob")(name, {**way, **sent}) == denied
     assert Log.objects.count() == 0
 
@@ -314,7 +322,7 @@ def test_a_dispatcher_with_nothing_for_the_caller_is_not_listed(mcp_as, bob, set
     )
     assert set(listed("bob")) == {"open", "people"}
     assert set(listed(None)) == {"open"}
-    assert values(listed(None)["open"], "action") == ["list", "create", "help"]
+    assert values(listed(None)["open"], "action") == ["list", "create"]
     User.objects.filter(pk=bob.pk).update(is_staff=True)
     assert set(listed("bob")) == {"open", "people", "staff"}
     assert mcp_as(None)("peple")["error"]["message"] == "there is no tool 'peple'"
@@ -356,15 +364,18 @@ def test_nobody_in_particular_is_asked_who_they_are(mcp_as, settings_of, sent):
 
 def test_who_may_call_nothing_behind_a_dispatcher_is_told_so(mcp, settings_of):
     settings_of(TOOLBOOTH={"DISPATCH": {"staff": ["staff"]}})
-    told = "Tool 'staff__get' failed: You do not have permission to perform this action."
+    words = mcp("staff__get", {})["content"][0]["text"]
+    assert words.startswith("Tool 'staff__get' failed: You do not have permission to")
+    told = words.replace("'staff__get'", "'staff'")
     for sent in (
         {"action": "help"},
         {"action": "gett"},
         {"action": "get", "help": True},
-        {"action": "get"},
         {},
     ):
         assert mcp("staff", sent)["content"][0]["text"] == told
+    called = mcp("staff", {"action": "get"})["content"][0]["text"]
+    assert called == told.replace("'staff'", "'staff' (get)")
 
 
 def test_a_password_is_checked_once(mcp, settings_of, monkeypatch):

@@ -75,7 +75,7 @@ def test_a_class_is_one_tool(ann, leads):
     tools = listed("ann")
     assert [name for name in tools if name.startswith("leads")] == ["leads"]
     assert tools["leads"]["description"].startswith("People who may become customers.")
-    assert actions(tools["leads"]) == ["create", "find", "help"]
+    assert actions(tools["leads"]) == ["create", "find"]
 
 
 def test_its_actions_are_called_through_it_and_by_their_own_names(mcp, leads):
@@ -212,13 +212,12 @@ def guarded():
 
 
 def test_the_class_says_who_may_call_unless_the_action_does(mcp, ann, guarded):
-    assert actions(listed("ann")["vault"]) == ["knock", "help"]
+    assert actions(listed("ann")["vault"]) == ["knock"]
     assert "cellar" not in listed("ann")
     denied = mcp("vault__wipe", {"confirm": True})
-    assert (
-        denied["content"][0]["text"]
-        == "Tool 'vault__wipe' failed: You do not have permission to perform this action."
-    )
+    words = denied["content"][0]["text"]
+    assert words.startswith("Tool 'vault__wipe' failed: You do not have permission to")
+    denied["content"][0]["text"] = words.replace("'vault__wipe'", "'vault' (wipe)")
     for sent in (
         {"confirm": True},
         {"params": {"confirm": True}},
@@ -228,13 +227,13 @@ def test_the_class_says_who_may_call_unless_the_action_does(mcp, ann, guarded):
         assert mcp("vault", {"action": "wipe", **sent}) == denied
     assert mcp("vault", {"action": "knock"})["content"][0]["text"] == "who is there?"
     User.objects.filter(pk=ann.pk).update(is_staff=True)
-    assert actions(listed("ann")["vault"]) == ["wipe", "knock", "help"]
+    assert actions(listed("ann")["vault"]) == ["wipe", "knock"]
     assert mcp("vault", {"action": "wipe", "confirm": True})["content"][0]["text"] == "wiped"
 
 
 def test_actions_are_included_and_left_out_by_name(ann, leads, settings_of):
     settings_of(TOOLBOOTH={"INCLUDE": ["leads__*"], "EXCLUDE": ["*__create"]})
-    assert actions(listed("ann")["leads"]) == ["find", "help"]
+    assert actions(listed("ann")["leads"]) == ["find"]
     settings_of(TOOLBOOTH={"EXCLUDE": ["leads__*"]})
     assert "leads" not in catalogue().registry.tools
 
@@ -242,7 +241,7 @@ def test_actions_are_included_and_left_out_by_name(ann, leads, settings_of):
 @pytest.mark.parametrize("chosen", ["resource", "app", {"leads": ["leads"]}])
 def test_it_stays_by_itself_whatever_is_dispatched(ann, leads, settings_of, chosen):
     settings_of(TOOLBOOTH={"DISPATCH": chosen})
-    assert actions(listed("ann")["leads"]) == ["create", "find", "help"]
+    assert actions(listed("ann")["leads"]) == ["create", "find"]
 
 
 def test_an_inherited_action_is_one_and_an_unmarked_override_is_none(ann):
@@ -269,7 +268,7 @@ def test_an_inherited_action_is_one_and_an_unmarked_override_is_none(ann):
         def second(self) -> str:
             return "no action"
 
-    assert actions(listed("ann")["open_cases"]) == ["first", "third", "help"]
+    assert actions(listed("ann")["open_cases"]) == ["first", "third"]
 
 
 # --- mistakes ---

@@ -3,6 +3,7 @@ touched.
 """
 
 import json
+from io import BytesIO
 
 import django
 import pytest
@@ -99,6 +100,57 @@ def test_a_body_has_a_limit(ann, settings_of):
     assert post(call("open__create", line="x" * 200), RIGHT).status_code == 413
 
 
+def chunked(message, *, is_terminated):
+    """What a WSGI server hands over for a chunked request; tests/django/test_servers.py has real
+    ones.
+    """
+    body = BytesIO(json.dumps(message).encode())
+    return {
+        "CONTENT_LENGTH": "",
+        "HTTP_TRANSFER_ENCODING": "chunked",
+        "wsgi.input": body,
+        "wsgi.input_terminated": is_terminated,
+    }
+
+
+def test_a_chunked_body_is_refused_if_the_server_does_not_say_where_it_ends(ann):
+    reply = post(b" ", RIGHT, **chunked(LIST, is_terminated=False))
+    told = b"send Content-Length; this server cannot read a chunked request"
+    assert (reply.status_code, reply.content) == (411, told)
+
+
+class Broken(BytesIO):
+    def read(self, *_):
+        raise ValueError("bad chunk")
+
+
+def test_a_chunked_body_that_is_too_long_or_broken_is_refused(ann, settings_of):
+    settings_of(TOOLBOOTH={"MAX_BODY": 500})
+    sent = chunked(call("open__create", line="x" * 600), is_terminated=True)
+    reply = post(b" ", RIGHT, **sent)
+    assert (reply.status_code, reply.content) == (413, b"a request may have 500 bytes")
+    assert sent["wsgi.input"].read() == b""  # the client can read the answer
+    reply = post(b" ", RIGHT, **{**sent, "wsgi.input": Broken()})
+    assert (reply.status_code, reply.content) == (400, b"the request could not be read")
+    assert Log.objects.count() == 0
+
+
+def reading_the_body(get_response):
+    def middleware(request):
+        request.read_by_middleware = request.body
+        return get_response(request)
+
+    return middleware
+
+
+def test_a_chunked_body_is_read_although_a_middleware_has_asked_for_it(ann, settings_of):
+    settings_of(MIDDLEWARE=[*settings.MIDDLEWARE, f"{__name__}.reading_the_body"])
+    sent = call("open__create", line="in chunks")
+    reply = post(b" ", RIGHT, **chunked(sent, is_terminated=True))
+    assert (reply.status_code, reply.json()["result"]["isError"]) == (200, False)
+    assert [each.line for each in Log.objects.all()] == ["in chunks"]
+
+
 @pytest.mark.parametrize("body", [b" ", b"{", b"[]", b'{"jsonrpc": "2.0"}', b"\xff"])
 def test_what_is_no_message_is_answered_as_such(ann, body):
     reply = post(body, RIGHT)
@@ -130,7 +182,7 @@ def urlconf(*patterns):
 
 @pytest.mark.parametrize("revision", ["2025-03-26", "2025-06-18", "2025-11-25"])
 def test_the_handshake_names_the_server_and_its_instructions(ann, settings_of, revision):
-    settings_of(TOOLBOOTH={"NAME": "crm", "INSTRUCTIONS": "Be kind."})
+    settings_of(TOOLBOOTH={"NAME": "crm", "INSTRUCTIONS": "Be kind.", "EXPLAIN_ARGUMENTS": False})
     hello = {**HELLO, "params": {**HELLO["params"], "protocolVersion": revision}}
     assert post(hello, RIGHT).json()["result"] == {
         "protocolVersion": revision,
@@ -140,15 +192,15 @@ def test_the_handshake_names_the_server_and_its_instructions(ann, settings_of, r
     }
 
 
-def test_where_nothing_else_is_said_the_instructions_tell_what_protocol_arguments_mean(
-    ann, settings_of
-):
-    settings_of(TOOLBOOTH={"ARGUMENTS": {"help": "explain", "mode": None}})
+def test_the_instructions_explain_the_protocol_arguments_once(ann, settings_of):
+    arguments = {"help": "explain", "mode": None}
+    settings_of(TOOLBOOTH={"ARGUMENTS": arguments, "INSTRUCTIONS": "Be kind."})
     told = post(HELLO, RIGHT).json()["result"]["instructions"]
     assert told.startswith(
-        "Many tools take these arguments too. explain: Answers with all that the tool takes, and"
+        "Be kind.\n\nArguments that many tools take: explain: true returns what the tool takes"
     )
-    assert " verify: Answers with the whole object" in told
+    assert " verify: true returns the whole row" in told
+    assert " objects: Many rows in one call" in told
     assert "mode:" not in told
 
 
@@ -254,6 +306,7 @@ def test_a_session_reads_without_a_csrf_token_and_writes_only_with_one(ann, sett
     refused = post(call("session__create", line="x"), client=client).json()["result"]
     assert refused["content"][0]["text"] == (
         "Tool 'session__create' failed: CSRF Failed: CSRF cookie not set."
+        " Use other credentials, or ask your user."
     )
     assert Log.objects.count() == 0
     client.cookies["csrftoken"] = "a" * 32

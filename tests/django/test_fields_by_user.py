@@ -278,7 +278,7 @@ def test_a_dispatcher_takes_and_shows_the_same(serve, ann, boss, mcp_as):
         shown = mcp_as(user)("things", asked)["structuredContent"]
         assert fields_of(shown["fields"])[-1] == last
         outline = mcp_as(user)("things", {"action": "help"})["structuredContent"]["actions"]
-        assert ("size" in outline["create"]["optional"]) == (user == "boss")
+        assert ("size?" in outline["create"]["signature"]) == (user == "boss")
 
 
 class NothingForAnonymous(Things):

@@ -114,7 +114,8 @@ def failed(words, details=None):
 
 
 def refused_by_status(status):
-    return failed(f": the API answered {status}", {"status": status, "problems": []})
+    step = ". Use other credentials, or ask your user." if status == 403 else ""
+    return failed(f": the API answered {status}{step}", {"status": status, "problems": []})
 
 
 def not_the_views(status):
@@ -163,7 +164,12 @@ def test_a_session_writes_only_with_its_csrf_token_as_over_rest(port):
     status, _, body = rest(port, "POST", "/companies/", {"name": "No token"}, cookie)
     assert (status, body) == (403, {"detail": "CSRF Failed: CSRF token missing."})
     reply = json.loads(post(port, call("companies__create", name="No token"), cookie)[2])
-    assert reply["result"]["content"] == failed(": CSRF Failed: CSRF token missing.")["content"]
+    assert (
+        reply["result"]["content"]
+        == failed(": CSRF Failed: CSRF token missing. Use other credentials, or ask your user.")[
+            "content"
+        ]
+    )
     assert reply["result"]["isError"] is True
     assert names(port) == before
 

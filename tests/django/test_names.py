@@ -119,3 +119,17 @@ def test_names_are_unique_and_end_in_their_action(bases, taken):
     assert len({*tools, *used}) == len(tools) + len(set(used))
     assert all(len(tool) <= LONGEST_NAME for tool in tools)
     assert all(name.action.partition("_")[0] == "list" for name in names)
+
+
+def test_a_long_resource_is_cut_and_its_actions_stay_whole(settings_of):
+    settings_of(ROOT_URLCONF=urls("controllermanageddevicegroupwirelessnetworkassignment"))
+    assert sorted(catalogue().actions) == [
+        f"controllermanageddevicegrou_f970__{action}" for action in ("create", "list", "retrieve")
+    ]
+
+
+def test_long_resources_with_the_same_beginning_are_told_apart(settings_of):
+    start = "controllermanageddevicegroup"
+    settings_of(ROOT_URLCONF=urls(f"{start}radioassignment", f"{start}wirelessassignment"))
+    assert len(catalogue().actions) == 6
+    assert not any(name.endswith("_2") for name in catalogue().actions)

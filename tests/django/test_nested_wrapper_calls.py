@@ -83,7 +83,7 @@ def test_no_setting_of_the_gateway_turns_the_guard_off(mcp, settings_of, setting
 def test_a_bulk_create_under_objects_makes_every_row(mcp):
     result = mcp("contacts__create", {"objects": [FLAT, {"email": "bo@example.com"}]})
     ids = [str(Contact.objects.get(email=each).pk) for each in (FLAT["email"], "bo@example.com")]
-    assert result["structuredContent"] == {"created": 2, "ids": ids}
+    assert result["structuredContent"] == {"created": 2, "order": "as sent", "ids": ids}
     assert result["isError"] is False
     assert rows() == [("agent@example.com", "Agent", ""), ("bo@example.com", "", "")]
 

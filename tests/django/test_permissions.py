@@ -58,7 +58,7 @@ def test_object_permissions_hold(mcp_as, ann, bob):
         result = mcp_as("bob")(f"owners__{name}", {"id": secret.pk, **sent})
         assert (status(result), result["content"][0]["text"]) == (
             403,
-            f"Tool 'owners__{name}' failed: it is not yours",
+            f"Tool 'owners__{name}' failed: it is not yours. Use other credentials, or ask your user.",
         )
     secret.refresh_from_db()
     assert secret.body == "mine"
@@ -87,6 +87,7 @@ def test_who_may_not_call_a_tool_is_not_told_its_fields(mcp_as, bob):
     result = mcp_as("bob")("permitted__create", {"data": {"lyne": "x"}})
     assert result["content"][0]["text"] == (
         "Tool 'permitted__create' failed: You do not have permission to perform this action."
+        " Use other credentials, or ask your user."
     )
 
 

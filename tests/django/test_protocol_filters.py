@@ -118,7 +118,7 @@ def test_filters_that_hold_nothing_filter_nothing(call, companies):
         assert len(names(call("companies__list", filters=empty))) == 5
 
 
-EMPTY = "is empty, and would be ignored: leave it out"
+EMPTY = "is empty, and the API would ignore it: leave it out"
 
 
 @pytest.mark.parametrize(

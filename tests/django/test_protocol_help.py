@@ -26,7 +26,11 @@ def call(settings_of, ann):
 def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
     told = call("contacts__create", help=True).value
     assert (told["tool"], told["required"]) == ("contacts__create", [])
-    assert told["fields"]["email"] == {"type": "string", "format": "email", "maxLength": 254}
+    assert told["fields"]["email"] == {
+        "type": "string",
+        "description": "email address",
+        "maxLength": 254,
+    }
     assert (
         told["bulk"]
         == 'Send {"objects": [{…}, …]} to make up to 1,000 at once: all are made, or none.'

@@ -322,7 +322,12 @@ def contact():
 @pytest.mark.parametrize("tool", ["contacts__update", "contacts__partial_update"])
 def test_an_update_says_what_it_changed_and_what_was_so_already(call, contact, tool):
     value = call(tool, id=str(contact.pk), email="ann@x.io", first_name="Anna").value
-    assert value == {"id": str(contact.pk), "set": ["first_name"], "unchanged": ["email"]}
+    assert value == {
+        "id": str(contact.pk),
+        "set": ["first_name"],
+        "changed": {"first_name": {"from": "Ann", "to": "Anna"}},
+        "unchanged": ["email"],
+    }
     contact.refresh_from_db()
     assert (contact.email, contact.first_name) == ("ann@x.io", "Anna")
 
@@ -461,3 +466,43 @@ def test_only_writes_of_rows_take_verify(call, ann):
     writes = {name for name in tools if name.endswith(("__create", "__update", "__partial_update"))}
     assert takes == writes
     assert tools["verify__create"]["inputSchema"]["properties"]["verify"]["type"] == "string"
+
+
+def test_an_update_shows_numbers_as_they_are_taken_and_cuts_long_texts(call):
+    thing = Thing.objects.create(title="t", price="1.5", document={"a": "x" * 200})
+    value = call("things__partial_update", id=thing.pk, price=2.25, document={"a": 1}).value
+    changed = value["changed"]
+    assert changed["price"] == {"from": 1.5, "to": 2.25}
+    assert changed["document"] == {"from": '{"a":"' + "x" * 93 + "…", "to": {"a": 1}}
+
+
+def test_an_update_shows_no_secret_and_nothing_that_the_author_masks(settings_of, ann):
+    class Masked(CompanySerializer):
+        def to_representation(self, instance):
+            return {**super().to_representation(instance), "website": "***"}
+
+    class Masking(CompanyViewSet):
+        serializer_class = Masked
+
+    class Keyed(CompanyViewSet):
+        serializer_class = type(
+            "KeyedSerializer",
+            (serializers.ModelSerializer,),
+            {
+                "api_key": serializers.CharField(source="website"),
+                "Meta": type("Meta", (), {"model": Company, "fields": ["id", "name", "api_key"]}),
+            },
+        )
+
+    router = SimpleRouter()
+    router.register("masked", Masking, "masked")
+    router.register("keyed", Keyed, "keyed")
+    patterns = [*router.urls, path("mcp/", include("toolbooth.django.urls"))]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    company = Company.objects.create(name="Acme", website="https://old.example")
+    call = acting_as(ann).call
+    text = call("masked__partial_update", id=company.pk, website="https://new.example").text
+    assert "old.example" not in text
+    text = call("keyed__partial_update", id=company.pk, api_key="https://a.example").text
+    assert "new.example" not in text
+    assert Company.objects.get().website == "https://a.example"

@@ -52,24 +52,40 @@ def test_the_listing_has_both_forms_in_few_words(agent):
     text, number, uid = (
         {"type": "string"},
         {"type": "integer"},
-        {"type": "string", "format": "uuid"},
+        {"type": "string", "description": "UUID"},
     )
     assert {
         name: listed[name] for name in ("zone", "vendor", "rack", "next", "zones", "racks")
     } == {
-        "zone": {"anyOf": [number, {"type": "object", "properties": {"code": text}}]},
-        "vendor": {
-            "anyOf": [number, {"type": "object", "properties": {"name": text, "code": text}}]
+        "zone": {
+            "anyOf": [number, {"type": "object", "properties": {"code": text}}],
+            "description": 'id of an existing zone, or {"code": …} to look it up, or null',
         },
-        "rack": {"anyOf": [uid, {"type": "object", "properties": {"name": text}}]},
-        "next": {"anyOf": [number, {"type": "object", "properties": {"id": number}}]},
+        "vendor": {
+            "anyOf": [number, {"type": "object", "properties": {"name": text}}],
+            "description": 'id of an existing vendor, or {"name": …} to look it up, or null',
+        },
+        "rack": {
+            "anyOf": [uid, {"type": "object", "properties": {"name": text}}],
+            "description": 'id of an existing rack, or {"name": …} to look it up, or null',
+        },
+        "next": {
+            "anyOf": [number, {"type": "object", "properties": {"id": number}}],
+            "description": "id of an existing port, or null",
+        },
         "zones": {
             "type": "array",
-            "items": {"anyOf": [number, {"type": "object", "properties": {"code": text}}]},
+            "items": {
+                "anyOf": [number, {"type": "object", "properties": {"code": text}}],
+                "description": 'id of an existing zone, or {"code": …} to look it up',
+            },
         },
         "racks": {
             "type": "array",
-            "items": {"anyOf": [uid, {"type": "object", "properties": {"name": text}}]},
+            "items": {
+                "anyOf": [uid, {"type": "object", "properties": {"name": text}}],
+                "description": 'id of an existing rack, or {"name": …} to look it up',
+            },
         },
     }
 
@@ -77,6 +93,7 @@ def test_the_listing_has_both_forms_in_few_words(agent):
 def test_the_exact_schema_has_all_that_is_taken(agent):
     exact = schemas()["exact"]["properties"]
     assert exact["vendor"] == {
+        "description": 'id of an existing vendor, or {"name": …} to look it up',
         "anyOf": [
             {"type": ["integer", "null"]},
             {
@@ -90,7 +107,7 @@ def test_the_exact_schema_has_all_that_is_taken(agent):
                 "minProperties": 1,
                 "additionalProperties": False,
             },
-        ]
+        ],
     }
     assert exact["zones"]["items"]["anyOf"][1]["properties"].keys() == {"id", "code", "pk"}
 
@@ -109,7 +126,9 @@ def test_a_description_is_told_once_beside_both_forms(settings_of, ann):
     )
     listed = catalogue().registry.tools["d__post"].listing()["inputSchema"]["properties"]["zone"]
     assert listed == {
-        "description": "Where it is",
+        "description": (
+            'Where it is. id of an existing zone, or {"code": …} to look it up, or null'
+        ),
         "anyOf": [
             {"type": "integer"},
             {"type": "object", "properties": {"code": {"type": "string"}}},

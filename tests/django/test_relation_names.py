@@ -124,7 +124,7 @@ def test_a_name_that_is_not_unique_is_told_and_not_chosen(agent, rows):
 def test_a_model_without_a_text_that_names_rows_has_no_advice(agent, rows):
     refused = agent.call("ports__create", label="p", next="x")
     assert told(refused) == [
-        ("$.next", 'must be an integer or an object, got text "x"; e.g. 2; leave it out if unknown')
+        ("$.next", 'must be an integer or an object, got text "x"; leave it out if unknown')
     ]
     assert refused.corrected is None
 

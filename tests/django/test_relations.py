@@ -47,11 +47,12 @@ def test_a_row_is_named_by_key_or_by_object(mcp, hq, named):
         ({"name": "hq", "slug": "b-1"}, "there is no site with name 'hq' and slug 'b-1'"),
         ({"name": "branch"}, "more than one site has name 'branch'; send its key"),
         ({}, "names no row; send its key, or one of id, slug, name, pk"),
-        (99, 'Invalid pk "99" - object does not exist.'),
+        (99, 'no site "99"'),
     ],
 )
 def test_a_row_that_is_not_exactly_one_is_refused(mcp, hq, named, message):
-    assert problems(mcp("devices__create", {"label": "d", "site": named})) == [("$.site", message)]
+    [(path, told)] = problems(mcp("devices__create", {"label": "d", "site": named}))
+    assert (path, told.partition("; existing: ")[0]) == ("$.site", message)
     assert Device.objects.count() == 0
 
 
@@ -130,7 +131,11 @@ def test_a_secret_names_no_row(mcp):
 def test_rows_are_looked_for_where_the_field_looks(mcp, ann, hq):
     mine = Site.objects.create(slug="mine", name="mine", owner=ann)
     assert problems(mcp("owned__create", {"site": {"slug": "hq-1"}})) == [
-        ("$.site", "there is no site with slug 'hq-1'")
+        (
+            "$.site",
+            f"there is no site with slug 'hq-1'; existing: {mine.pk} (\"mine\");"
+            " create one with site__create",
+        )
     ]
     assert mcp("owned__create", {"site": {"slug": "mine"}})["isError"] is False
     assert Device.objects.get().site == mine

@@ -24,19 +24,6 @@ def properties(tools, name):
     return tools[name]["inputSchema"]["properties"]
 
 
-DOCUMENT = {
-    "anyOf": [
-        {"type": "object", "description": "any keys"},
-        {
-            "type": "array",
-            "items": {
-                "anyOf": [{"type": kind} for kind in ("object", "string", "number", "boolean")]
-            },
-        },
-        {"type": "number"},
-        {"type": "boolean"},
-    ]
-}
 ANSWER = {
     "filter_keys": {"type": "array", "items": {"type": "string"}, "examples": [["id"]]},
     "mode": {"type": "string", "enum": ["summary", "page", "full"]},
@@ -44,8 +31,14 @@ ANSWER = {
 }
 """How an answer is asked for."""
 DECIMAL = {
-    "anyOf": [{"type": "number", "format": "decimal"}, {"type": "string", "format": "decimal"}]
+    "anyOf": [
+        {"type": "number", "format": "decimal"},
+        {"type": "string", "description": "decimal"},
+    ]
 }
+
+
+NULL = {"description": "or null"}
 
 
 def test_every_kind_of_field_is_told(tools):
@@ -57,22 +50,22 @@ def test_every_kind_of_field_is_told(tools):
         "title": {"type": "string", "maxLength": 40},
         "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
         "mood": {"type": "string", "enum": ["ok", ""]},
-        "rank": {"type": "integer", "enum": [1, 2], "description": "1 = Low, 2 = High"},
+        "rank": {"type": "integer", "enum": [1, 2], "description": "1 = Low, 2 = High, or null"},
         "size": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3},
-        "big": {"type": "integer"},
-        "ratio": {"type": "number"},
-        "price": DECIMAL,
-        "active": {"type": "boolean"},
-        "day": {"type": "string", "format": "date"},
-        "moment": {"type": "string", "format": "date-time"},
-        "hour": {"type": "string", "format": "time"},
-        "span": {"type": "string"},
-        "mail": {"type": "string", "format": "email", "maxLength": 254},
-        "site": {"type": "string", "format": "uri", "maxLength": 200},
-        "code": {"type": "string", "format": "uuid"},
+        "big": {"type": "integer", **NULL},
+        "ratio": {"type": "number", **NULL},
+        "price": {**DECIMAL, "description": "decimal, or null"},
+        "active": {"type": "boolean", **NULL},
+        "day": {"type": "string", "description": "YYYY-MM-DD, or null"},
+        "moment": {"type": "string", "format": "date-time", **NULL},
+        "hour": {"type": "string", "description": "HH:MM:SS, or null"},
+        "span": {"type": "string", **NULL},
+        "mail": {"type": "string", "description": "email address"},
+        "site": {"type": "string", "description": "URL"},
+        "code": {"type": "string", "description": "UUID, or null"},
         "handle": {"type": "string", "maxLength": 50},
-        "address": {"type": "string"},
-        "document": DOCUMENT,
+        "address": {"type": "string", **NULL},
+        "document": {"type": "string", "description": "JSON text, or null"},
     }
 
 
@@ -99,7 +92,7 @@ def test_fields_that_no_model_has_are_told(tools):
         "words": {
             "type": "array",
             "maxItems": 3,
-            "items": {"type": "string", "minLength": 1, "maxLength": 5},
+            "items": {"type": "string", "maxLength": 5},
         },
         "scores": {"type": "object", "additionalProperties": {"type": "integer"}},
         "loose": {"type": "object", "description": "any keys"},
@@ -107,7 +100,7 @@ def test_fields_that_no_model_has_are_told(tools):
         "camelCase": {"type": "string"},
         "direction": {"type": "string", "enum": ["north", "south"]},
     }
-    assert made["passphrase"] == {"type": "string", "format": "password"}
+    assert made["passphrase"] == {"type": "string", "description": "password"}
     assert {"shown", "kept", "nested_file"} & made.keys() == set()
 
 
@@ -117,11 +110,11 @@ def test_filters_ordering_search_and_pages_are_told(tools):
         "title__icontains": {"type": "string"},
         "active": {"type": "boolean"},
         "price__gte": {"type": "number"},
-        "code": {"type": "string", "format": "uuid"},
+        "code": {"type": "string", "description": "UUID"},
         "size_min": {"type": "integer", "minimum": 1, "maximum": 10},
         "size_max": {"type": "integer", "minimum": 1, "maximum": 10},
-        "day_after": {"type": "string", "format": "date"},
-        "day_before": {"type": "string", "format": "date"},
+        "day_after": {"type": "string", "description": "YYYY-MM-DD"},
+        "day_before": {"type": "string", "description": "YYYY-MM-DD"},
         "kind": {"type": "array", "items": {"type": "string", "enum": ["large", "small"]}},
         "rank__in": {"type": "array", "items": {"type": "integer", "enum": [1, 2]}},
         "by": {
@@ -130,25 +123,20 @@ def test_filters_ordering_search_and_pages_are_told(tools):
         },
         "ordering": {"type": "string", "enum": ["title", "-title", "size", "-size"]},
         "search": {"type": "string", "description": "in title, handle"},
-        "limit": {"type": "integer", "minimum": 1},
+        "limit": {"type": "integer"},
         "offset": {"type": "integer", "minimum": 0},
         "help": {"type": "boolean"},
-        "filters": {
-            "type": "object",
-            "properties": {"title": {"type": "string"}},
-            "description": "any filter",
-        },
         **ANSWER,
     }
     assert properties(tools, "cursor__list") == {
         "cursor": {"type": "string"},
-        "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
+        "page_size": {"type": "integer", "maximum": 1000},
         "help": {"type": "boolean"},
         **ANSWER,
     }
     assert properties(tools, "tags__list") == {
-        "page": {"type": "integer", "minimum": 1},
-        "page_size": {"type": "integer", "minimum": 1, "maximum": 1000},
+        "page": {"type": "integer"},
+        "page_size": {"type": "integer", "maximum": 1000},
         "help": {"type": "boolean"},
         **ANSWER,
         "filter_keys": {**ANSWER["filter_keys"], "examples": [["slug"]]},
@@ -169,30 +157,39 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
     }
     assert properties(tools, "sitedevices__retrieve") == {
         "site_pk": {"type": "integer"},
-        "serial": {"type": "string", "format": "uuid"},
+        "serial": {"type": "string", "description": "UUID"},
         "help": {"type": "boolean"},
     }
 
 
-def key_or(key, **fields):
+def key_or(key, description, **fields):
     """A relation: by its key, or by an object with these fields."""
     named = {"type": "object", "properties": fields}
-    return {"anyOf": [key, named]}
+    return {"anyOf": [key, named], "description": description}
 
 
 def test_relations_are_told_by_key_and_by_object(tools):
     text = {"type": "string"}
-    uuid = {"type": "string", "format": "uuid"}
+    uuid = {"type": "string", "description": "UUID"}
     made = properties(tools, "devices__create")
     assert (made["site"], made["twin"], made["parts"]) == (
-        key_or({"type": "integer"}, slug=text, name=text),
-        key_or(uuid, serial=uuid),
-        {"type": "array", "items": key_or(text, number=text)},
+        key_or(
+            {"type": "integer"},
+            'id of an existing site, or {"slug": …} to look it up, or null',
+            slug=text,
+        ),
+        key_or(uuid, "serial of an existing device, or null", serial=uuid),
+        {"type": "array", "items": key_or(text, "number of an existing part", number=text)},
     )
     linked = properties(tools, "linked__create")
-    assert linked["site"] == key_or({"type": "string", "format": "uri"}, slug=text, name=text)
+    assert linked["site"] == key_or(
+        {"type": "string", "description": "URL"},
+        'URL of an existing site, or {"slug": …} to look it up',
+        slug=text,
+    )
     # The key is the token, which is a secret; the number is another way to name the row.
-    assert linked["parts"]["items"] == key_or(text, number=text)
+    words = 'token of an existing part, or {"number": …} to look it up'
+    assert linked["parts"]["items"] == key_or(text, words, number=text)
 
 
 def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
@@ -213,10 +210,14 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
     assert told == snapshot(
         {
             "contacts__list": ("List contacts. People to write to.", {"readOnlyHint": True}),
-            "contacts__destroy": ("Delete one of contacts", None),
+            "contacts__destroy": ("Delete a contact.", None),
             "deals__close": ("Close a deal, as won or lost.", {"destructiveHint": False}),
             "described__post": ("Described by hand.", {"destructiveHint": False}),
-            "tags__update": ("Replace one of tags", None),
+            "tags__update": (
+                "Replace a tag. All required fields must be sent;"
+                " optional fields left out keep their value.",
+                None,
+            ),
         }
     )
     assert not any("title" in tool for tool in tools.values())

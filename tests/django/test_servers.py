@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import http.client
 import json
+import socket
 
 import httpx2
 import mcp
@@ -68,8 +69,66 @@ def test_what_is_too_long_is_refused_and_the_server_goes_on(port):
     assert post(port, call("companies__list"))[0] == 200
 
 
-def test_a_missing_slash_is_told_and_not_turned_into_another_request(port):
-    assert post(port, call("companies__list"), path="/mcp")[0] == 404
+def chunked(message: bytes, size: int = 1000) -> bytes:
+    """A request in chunks, as Node.js and proxies send it."""
+    head = (
+        b"POST /mcp/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in BASIC.items())
+    )
+    parts = [message[start : start + size] for start in range(0, len(message), size)]
+    framed = [b"%x\r\n%s\r\n" % (len(part), part) for part in [*parts, b""]]
+    return head + b"\r\n" + b"".join(framed)
+
+
+def exchange(port: int, sent: bytes) -> tuple[int, str]:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(sent)
+        reply = http.client.HTTPResponse(connection)
+        reply.begin()
+        with contextlib.closing(reply):
+            return reply.status, reply.read().decode()
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+def test_chunked_requests_are_answered_as_others_are(port, size):
+    name = f"sized{size}on{port}"
+    message = json.dumps(call("companies__create", name=name)).encode()
+    status, body = exchange(port, chunked(message, size))
+    made = json.loads(body)["result"]
+    assert (status, made["isError"], made["structuredContent"]["name"]) == (200, False, name)
+    _, _, listed = post(port, call("companies__list", search=name))
+    rows = json.loads(listed)["result"]["structuredContent"]["results"]
+    assert [row["name"] for row in rows] == [name]
+
+
+@pytest.mark.parametrize("size", [3_000_000, 5_000_000])
+def test_chunked_requests_that_are_too_long_are_refused_as_others_are(port, size):
+    message = call("companies__create", name="x" * size)
+    status, _, _ = post(port, message)
+    chunks = chunked(json.dumps(message).encode(), 60_000)
+    assert exchange(port, chunks)[0] == status == 413
+    assert exchange(port, chunked(json.dumps(call("companies__list")).encode()))[0] == 200
+
+
+def test_a_chunked_request_that_is_not_right_is_refused_and_the_server_goes_on(port):
+    whole = chunked(json.dumps(call("companies__list")).encode())
+    head, blank, _ = whole.partition(b"\r\n\r\n")
+    status, words = exchange(port, head + blank + b"zz\r\n{}\r\n0\r\n\r\n")
+    told = ("the request could not be read", "Invalid HTTP request received.")
+    assert (status, words in told) == (400, True)
+    assert exchange(port, head + blank + b"0\r\n\r\n")[0] == 400
+    assert exchange(port, whole)[0] == 200
+
+
+def test_a_request_that_says_it_is_huge_is_refused_before_it_is_sent(tmp_path):
+    """On WSGI. On ASGI, Django reads the body before it calls the view."""
+    head, blank, _ = chunked(b"").partition(b"\r\n\r\n")
+    sent = head.replace(b"Transfer-Encoding: chunked", b"Content-Length: 100000000000") + blank
+    message = json.dumps(call("companies__create", name="x" * 5_000_000)).encode()
+    with served("gunicorn", tmp_path) as port:
+        assert exchange(port, sent) == (413, "a request may have 4,194,304 bytes")
+        assert exchange(port, chunked(message)) == (413, "a request may have 4,194,304 bytes")
 
 
 @pytest.mark.parametrize(("server", "path"), [("gunicorn", "/app/mcp/"), ("uvicorn", "/mcp/")])

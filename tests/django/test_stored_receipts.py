@@ -45,7 +45,12 @@ def test_a_field_that_the_serializer_throws_away_is_not_stored(call, tool):
 def test_an_update_says_so_as_well(call, thing):
     value = call("filtering__partial_update", id=thing.pk, title="new", note2="lost").value
     identity = {"id": thing.pk, "title": "new"}
-    assert value == {**identity, "set": ["title"], "not_stored": ["note2"]}
+    assert value == {
+        **identity,
+        "set": ["title"],
+        "changed": {"title": {"from": "old", "to": "new"}},
+        "not_stored": ["note2"],
+    }
     value = call("filtering__partial_update", id=thing.pk, note2="lost").value
     assert value == {
         **identity,
@@ -66,6 +71,7 @@ def test_a_default_that_is_shown_for_a_field_without_a_column_is_not_the_field(c
         "id": thing.pk,
         "title": "t",
         "set": ["title"],
+        "changed": {"title": {"from": "old", "to": "t"}},
         "not_stored": ["note2", "other"],
     }
 
@@ -109,6 +115,7 @@ def test_a_value_that_save_changes_is_stored_as_something_else(call, thing):
         "id": thing.pk,
         "title": "NEW",
         "set": [],
+        "changed": {"title": {"from": "old", "to": "NEW"}},
         "stored_as": {"title": "NEW"},
     }
     thing.refresh_from_db()
@@ -196,6 +203,7 @@ def test_a_field_that_save_leaves_out_was_not_set(call, thing):
         "id": thing.pk,
         "title": "new",
         "set": ["title"],
+        "changed": {"title": {"from": "old", "to": "new"}},
         "unchanged": ["kind"],
         "stored_as": {"kind": "small"},
     }
@@ -216,7 +224,13 @@ def test_a_value_that_is_changed_after_save_was_not_set(call):
 
 def test_a_row_that_is_written_without_save_is_read_back(call, thing):
     value = call("byquery__partial_update", id=thing.pk, title="new", kind="small").value
-    assert value == {"id": thing.pk, "title": "new", "set": ["title"], "unchanged": ["kind"]}
+    assert value == {
+        "id": thing.pk,
+        "title": "new",
+        "set": ["title"],
+        "changed": {"title": {"from": "old", "to": "new"}},
+        "unchanged": ["kind"],
+    }
     assert column("title") == "new"
     Thing.objects.all().delete()
     value = call("byquery__create", title="t").value
@@ -353,7 +367,12 @@ def test_a_related_row_that_was_not_saved_is_read_back(call, sites):
 
 def test_a_part_of_a_document_is_set_if_the_document_was_saved(call, thing):
     value = call("indocument__partial_update", id=thing.pk, city="Rome", title="new").value
-    assert value == {"id": thing.pk, "title": "new", "set": ["city", "title"]}
+    assert value == {
+        "id": thing.pk,
+        "title": "new",
+        "set": ["city", "title"],
+        "changed": {"title": {"from": "old", "to": "new"}},
+    }
     assert column("document") == {"a": 1, "city": "Rome"}
     value = call("indocument__partial_update", id=thing.pk, city="Oslo").value
     assert value == {
@@ -387,5 +406,5 @@ def test_many_rows_are_told_by_key_and_nothing_is_said_to_be_set(call):
     rows = [{"title": "a", "note2": "lost"}, {"title": "b"}]
     value = call("filtering__create", objects=rows).value
     made = list(Thing.objects.order_by("id"))
-    assert value == {"created": 2, "ids": [each.pk for each in made]}
+    assert value == {"created": 2, "order": "as sent", "ids": [each.pk for each in made]}
     assert [each.title for each in made] == ["a", "b"]

@@ -145,7 +145,7 @@ def test_whatever_the_project_answers_for_is_called(settings_of, ann, settings):
 
 def test_without_an_endpoint_the_line_to_add_is_told(settings_of, ann):
     settings_of(ROOT_URLCONF=type("Empty", (), {"urlpatterns": []}))
-    with pytest.raises(LookupError, match=r'no MCP endpoint; add path\("mcp/", include'):
+    with pytest.raises(LookupError, match=r'no MCP endpoint; add path\("mcp", include'):
         acting_as(ann).call("notes__list")
 
 

@@ -311,7 +311,8 @@ def test_a_token_is_of_no_use_without_the_permission(tool):
     eve = User.objects.get(pk=eve.pk)
     told = acting_as(eve).call(tool, continuation_token=token)
     assert told.text == (
-        f"Tool {tool!r} failed: You do not have permission to perform this action; "
+        f"Tool {tool!r} failed: You do not have permission to perform this action."
+        " Use other credentials, or ask your user; "
         f"continuation_token can be used once you may call {tool} again"
     )
     # Nor does a token tell anything to those who have none.

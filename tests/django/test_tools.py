@@ -15,6 +15,7 @@ from toolbooth import Context, ContractError, ToolError
 from toolbooth.content import Image
 from toolbooth.django import decorators
 from toolbooth.django.decorators import mcp_tool
+from toolbooth.django.describe.catalogue import catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,10 @@ def test_permissions_hold_in_list_and_call(mcp, mcp_as):
         """Wipe."""
         return "wiped"
 
-    told = "Tool 'wipe' failed: You do not have permission to perform this action."
+    told = (
+        "Tool 'wipe' failed: You do not have permission to perform this action."
+        " Use other credentials, or ask your user."
+    )
     assert mcp("wipe", {"confirm": True})["content"][0]["text"] == told
     assert mcp("wipe", {"data": {"confirm": True}})["content"][0]["text"] == told
     assert mcp_as(None)("wipe", {"confirm": True}, raw=True).status_code == 401
@@ -87,7 +91,10 @@ def test_permissions_hold_in_list_and_call(mcp, mcp_as):
     ("error", "told"),
     [
         (ToolError("note", "no paper"), "Tool 'note' failed: no paper"),
-        (PermissionDenied("not today"), "Tool 'note' failed: not today"),
+        (
+            PermissionDenied("not today"),
+            "Tool 'note' failed: not today. Use other credentials, or ask your user.",
+        ),
         (
             ValidationError({"line": ["too dull"]}),
             "Refused: 1 problem in the arguments of 'note'. Nothing was done.\n- $.line: too dull",
@@ -143,3 +150,12 @@ def test_a_mistake_is_told_where_it_is_made():
         def wrong(**anything: str) -> str:
             """Wrong."""
             return ""
+
+
+def test_full_updates_can_be_left_out_where_some_fields_can_be_changed(settings_of, ann):
+    settings_of(TOOLBOOTH={"UPDATES": "partial"})
+    found = catalogue()
+    assert "contacts__partial_update" in found.actions
+    assert "contacts__update" not in found.actions
+    reasons = {each.what: each.why for each in found.left_out}
+    assert reasons["contacts__update"] == 'a full update, and TOOLBOOTH["UPDATES"] is "partial"'

@@ -1,7 +1,12 @@
 """What a view wrote before it failed is kept or rolled back exactly as over REST."""
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import connection
+from django.test import Client
+from django.urls import include, path
+from rest_framework.permissions import AllowAny
+from rest_framework.views import APIView
 
 from odd.models import Log
 
@@ -40,3 +45,28 @@ def test_one_call_that_fails_leaves_the_connection_usable(mcp):
     mcp("writes__then_raises")
     assert mcp("open__create", {"line": "after"})["isError"] is False
     assert [each.line for each in Log.objects.all()] == ["after"]
+
+
+def test_the_session_of_a_failed_view_is_not_saved_as_over_rest(settings_of, db, monkeypatch):
+    """With ATOMIC_REQUESTS, the session that the view has made is rolled back."""
+    monkeypatch.setitem(connection.settings_dict, "ATOMIC_REQUESTS", True)
+
+    class Failing(APIView):
+        permission_classes = (AllowAny,)
+
+        def post(self, request):
+            request.session["seen"] = True
+            request.session.save()
+            raise RuntimeError
+
+    patterns = [
+        path("mcp/", include("toolbooth.django.urls")),
+        path("failing/", Failing.as_view(), name="failing"),
+    ]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    params = {"name": "failing__post", "arguments": {}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    reply = Client().post("/mcp/", message, content_type="application/json")
+    [content] = reply.json()["result"]["content"]
+    assert content["text"] == "Tool 'failing__post' failed unexpectedly."
+    assert Session.objects.count() == 0

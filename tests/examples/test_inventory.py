@@ -239,13 +239,11 @@ def test_every_server_publishes_the_same_tools(tmp_path):
                 "supplier_id": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
                 "from": {
                     "type": "string",
-                    "format": "date",
-                    "description": "Ordered on this day or later",
+                    "description": "Ordered on this day or later (YYYY-MM-DD)",
                 },
                 "to": {
                     "type": "string",
-                    "format": "date",
-                    "description": "Ordered on this day or earlier",
+                    "description": "Ordered on this day or earlier (YYYY-MM-DD)",
                 },
                 "limit": {
                     "type": "integer",

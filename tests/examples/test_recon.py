@@ -214,7 +214,9 @@ def in_short(schema: dict[str, Any]) -> str:
     if schema.get("contentMediaType") == "application/json":
         return "JSON text"
     bounds = f" {schema['minimum']}..{schema['maximum']}" if "minimum" in schema else ""
-    return schema.get("format", schema["type"]) + bounds
+    words = schema.get("description", "")
+    kind = "uuid" if "UUID" in words else schema["type"]
+    return schema.get("format", kind) + bounds
 
 
 def test_the_parameters_are_published_as_the_report_says(tmp_path):

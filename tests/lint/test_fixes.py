@@ -88,10 +88,10 @@ JSON = st.recursive(
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "string", "format": "uuid"}, {"type": "string", "description": "format: uuid"}),
+        ({"type": "string", "format": "uuid"}, {"type": "string", "description": "UUID"}),
         (
             {"type": "string", "format": "uri", "description": "Where"},
-            {"type": "string", "description": "Where (format: uri)"},
+            {"type": "string", "description": "Where (URL)"},
         ),
         ({"type": "integer", "enum": [1, 2]}, {"type": "integer", "description": "one of 1, 2"}),
         (

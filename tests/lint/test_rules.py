@@ -8,6 +8,7 @@ from toolbooth.lint.catalogue import RULES
 from toolbooth.lint.check import lint
 
 STRING = {"type": "string", "description": "d"}
+OBJECT = {"type": "object", "properties": {"name": STRING}}
 OPTIONS = [{"type": "object", "required": ["a"]}, {"type": "object", "required": ["b"]}]
 
 
@@ -88,6 +89,11 @@ CASES: dict[str, list[tuple[dict[str, Any], list[tuple[str, str]]]]] = {
     ],
     "union": [
         (with_parameter({"anyOf": [STRING, {"type": "integer"}]}), [("warning", "$.p")]),
+        (with_parameter({"anyOf": [{"type": "integer"}, OBJECT]}), [("note", "$.p")]),
+        (
+            with_parameter({"type": "array", "items": {"anyOf": [STRING, OBJECT]}}),
+            [("note", "$.p[]")],
+        ),
         (with_parameter({"anyOf": [STRING, {"type": "null"}]}), []),
         (with_parameter({"anyOf": OPTIONS}), []),
     ],

@@ -7,7 +7,7 @@ import contextlib
 import sys
 import threading
 
-from toolbooth import ToolRegistry
+from toolbooth import Context, ToolRegistry
 from toolbooth.server.stdio import serve
 
 registry = ToolRegistry("ending")
@@ -50,6 +50,12 @@ def hang() -> str:
     hanging()
     threading.Event().wait()
     return "never"
+
+
+@registry.tool
+def hang_with_progress(ctx: Context) -> str:
+    ctx.progress(1)
+    return hang()
 
 
 @registry.tool(timeout=0.01)

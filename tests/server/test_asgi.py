@@ -11,7 +11,7 @@ import pytest
 
 from asgi_requests import JSON, META, PING, PONG, Connection, events_of, reply, shop, tool_call
 from toolbooth import Context, ToolRegistry
-from toolbooth.server.asgi import app
+from toolbooth.server.asgi import STOPPED, app
 from toolbooth.server.revisions import STATELESS
 
 
@@ -465,6 +465,37 @@ def test_a_call_that_is_cancelled_by_its_own_server_ends_as_such():
             await serving
 
     asyncio.run(exchange())
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_call_that_is_cancelled_because_the_server_stops_is_answered(is_stream):
+    async def exchange() -> tuple[Connection, int]:
+        registry = ToolRegistry("shop")
+        running = asyncio.Event()
+
+        @registry.tool
+        async def wait(ctx: Context) -> None:
+            running.set()
+            await asyncio.Event().wait()
+
+        meta = {"progressToken": "t"} if is_stream else None
+        connection = Connection(tool_call("wait", None, meta))
+        serving = asyncio.ensure_future(connection.run(app(registry)))
+        await running.wait()
+        serving.cancel(STOPPED)
+        await serving
+        return connection, serving.cancelling()
+
+    connection, cancelling = asyncio.run(exchange())
+    error = {"code": -32603, "message": "the server is stopping; the tool may have run"}
+    answer = {"jsonrpc": "2.0", "id": 1, "error": error}
+    assert cancelling == 0
+    if is_stream:
+        assert (connection.status, events_of(connection.body)) == (200, [answer])
+        assert "more_body" not in connection.sent[-1]
+    else:
+        assert (connection.status, json.loads(connection.body)) == (503, answer)
+        assert connection.headers["content-type"] == "application/json"
 
 
 # --- lifespan -----------------------------------------------------------------------------------------------------

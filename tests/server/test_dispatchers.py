@@ -10,7 +10,7 @@ import pytest
 
 from dispatched_crm import customers
 from registry_calls import codes, on_the_wire, text
-from toolbooth import ContractError, ToolInputError, ToolRegistry
+from toolbooth import ContractError, ToolError, ToolInputError, ToolRegistry
 from toolbooth.server.observe import CallRecord
 from toolbooth.server.registry import UnknownTool
 
@@ -22,18 +22,18 @@ def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():
         {
             "name": "customers",
             "title": "Customers",
-            "description": "Customers. Fields go beside action, or in params; action=help tells them.",
+            "description": "Customers. Fields go beside action, or in params; help=true tells them. "
+            "create(name, age?, credit?), list(limit?).",
             "inputSchema": {
                 "type": "object",
                 "properties": {
-                    "action": {"type": "string", "enum": ["create", "list", "help"]},
+                    "action": {"type": "string", "enum": ["create", "list"]},
                     "params": {
                         "type": "string",
-                        "description": 'Fields as JSON text, e.g. {"id": 1}',
+                        "description": 'Fields as JSON text, e.g. {"name": "A"}',
                     },
                     "help": {"type": "boolean"},
                 },
-                "required": ["action"],
             },
         }
     ]
@@ -233,9 +233,34 @@ def test_a_refused_dispatcher_call_comes_with_the_call_to_send_instead(sent, pro
 
 def test_a_refusal_of_a_sub_tool_names_the_dispatcher_and_the_action():
     result = customers().dispatch("customers", {"action": "create", "nickname": "A"})
-    assert result["content"][0]["text"].startswith(
-        "Refused: 2 problems in the arguments of 'customers: create'."
+    assert result["content"][0]["text"] == (
+        "Refused: 2 problems in the arguments of 'customers' (create). Nothing was done.\n"
+        '- $.nickname: there is no field "nickname"; did you mean "name", which is missing?\n'
+        "- $.name: is required, but was not sent\n"
+        'Declared fields: "name" (text, required), "age" (integer), '
+        '"credit" (text or number or null).\n'
+        'Form: {"action": "create", "name": "<text>"}'
     )
+
+
+FAILURES = {
+    "tool-error": (ToolError("fail", "no ink"), "Tool 'do' (fail) failed: no ink"),
+    "only-words": (ToolError("no ink"), "no ink"),
+    "of-another-tool": (ToolError("printer", "no ink"), "Tool 'printer' failed: no ink"),
+    "crash": (ZeroDivisionError(), "Tool 'do' (fail) failed unexpectedly."),
+}
+
+
+@pytest.mark.parametrize(("error", "told"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_of_a_sub_tool_names_the_dispatcher_and_the_action(error, told):
+    registry = ToolRegistry("shop")
+
+    @registry.tool
+    def fail() -> None:
+        raise error
+
+    registry.dispatcher("do", {"fail": "fail"})
+    assert registry.dispatch("do", {"action": "fail"}) == text(told, error=True)
 
 
 def test_a_correction_does_not_mix_up_the_action_of_the_dispatcher_with_one_of_the_sub_tools():
@@ -268,7 +293,7 @@ def test_the_time_limit_of_a_sub_tool_holds_behind_a_dispatcher():
 
     registry.dispatcher("do", {"wait": "wait"})
     expected = text(
-        "Tool 'wait' failed: it did not answer within 0.01 s; it was stopped", error=True
+        "Tool 'do' (wait) failed: it did not answer within 0.01 s; it was stopped", error=True
     )
     assert registry.dispatch("do", {"action": "wait"}) == expected
     assert asyncio.run(registry.dispatch_async("do", {"action": "wait"})) == expected

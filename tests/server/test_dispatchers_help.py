@@ -4,11 +4,14 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dispatched_crm import CREATE, crm
 from registry_calls import codes, text
-from toolbooth import ContractError, ToolRegistry, compile_json_schema
+from toolbooth import ContractError, ToolError, ToolRegistry, compile_json_schema
 from toolbooth.server.dispatch.help import help_of
+from toolbooth.server.observe import CallRecord
 from toolbooth.server.registry import UnknownTool
 from toolbooth.server.respond import respond_sync
 from toolbooth.server.tool import Tool
@@ -20,7 +23,7 @@ def test_hidden_tools_leave_the_list_and_are_called_by_name_as_ever():
     registry = crm()
     assert list(registry.tools) == ["crm"]
     assert registry.dispatch("contacts__list", {"page": 2}) == text("page 2")
-    with pytest.raises(UnknownTool, match="did you mean 'contacts__list'"):
+    with pytest.raises(UnknownTool, match=r"did you mean 'crm' \(contacts, list\)\?"):
         registry.dispatch("contacts_list")
     with pytest.raises(ContractError, match="registered already"):
         registry.tool(name="contacts__list")(lambda: "again")
@@ -38,14 +41,17 @@ def test_a_caller_is_shown_only_what_they_may_see_behind_a_dispatcher():
 
     (listed,) = asked("tools/list", {})["tools"]
     assert listed["inputSchema"]["properties"] == {
-        "action": {"type": "string", "enum": ["list", "help"]},
+        "action": {"type": "string", "enum": ["list"]},
         "resource": {"type": "string", "enum": ["contacts"]},
-        "params": {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'},
+        "params": {"type": "string", "description": 'Fields as JSON text, e.g. {"name": "A"}'},
         "help": {"type": "boolean"},
     }
     assert listed["annotations"] == {"readOnlyHint": True}
-    tree = asked("tools/call", {"name": "crm", "arguments": {"action": "help"}})
-    assert tree["structuredContent"]["resources"] == {"contacts": ["list"]}
+    assert listed["description"].endswith("help=true tells them. contacts: list(page?).")
+    tree = asked("tools/call", {"name": "crm", "arguments": {"help": True}})
+    assert tree["structuredContent"]["resources"] == {"contacts": ["list(page?)"]}
+    create = asked("tools/call", {"name": "crm", "arguments": {"help": True, "action": "create"}})
+    assert codes(create) == [("invalid", "$.action")]
     told = asked(
         "tools/call", {"name": "crm", "arguments": {"action": "creat", "resource": "contacts"}}
     )
@@ -85,8 +91,44 @@ def test_an_action_named_help_that_is_hidden_keeps_its_name():
         respond_sync(registry, body, shows=lambda tool: tool.name == "desk__list").body
     )
     (listed,) = reply["result"]["tools"]
-    assert listed["inputSchema"]["properties"]["action"]["enum"] == ["list", "tool_help"]
-    assert "action=tool_help tells them" in listed["description"]
+    assert listed["inputSchema"]["properties"]["action"]["enum"] == ["list"]
+    body = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"desk","arguments":%s}}'
+    for question in (b'{"action":"tool_help"}', b'{"help":true}'):
+        told = respond_sync(registry, body % question, shows=lambda tool: tool.name == "desk__list")
+        actions = json.loads(told.body)["result"]["structuredContent"]["actions"]
+        assert actions == {"list": {"signature": "list()"}}
+
+
+REFUSED = {
+    "tool-error": (ToolError("desk__open", "closed today"), "Tool 'desk' failed: closed today"),
+    "another": (PermissionError(), "Tool 'desk' failed unexpectedly."),
+}
+
+
+@pytest.mark.parametrize(("error", "told"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("sent", [{"help": True}, {"action": "opn"}, {}], ids=str)
+def test_a_caller_who_is_shown_nothing_reads_no_name_of_an_action(error, told, sent):
+    registry = ToolRegistry("desk")
+    contract = compile_json_schema({"type": "object"}, lambda _: "opened", name="desk__open")
+    registry.add(contract, access_check=lambda: error)
+    registry.dispatcher("desk", {"open": "desk__open"})
+    params = {"name": "desk", "arguments": sent}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+    reply = respond_sync(registry, body.encode(), shows=lambda _: False)
+    assert json.loads(reply.body)["result"] == text(told, error=True)
+
+
+def test_a_caller_who_is_shown_nothing_and_may_call_all_is_answered_with_nothing():
+    registry = ToolRegistry("desk")
+    contract = compile_json_schema({"type": "object"}, lambda _: "opened", name="desk__open")
+    registry.add(contract, access_check=lambda: None)
+    registry.dispatcher("desk", {"open": "desk__open"})
+    body = (
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call",'
+        b'"params":{"name":"desk","arguments":{"help":true}}}'
+    )
+    reply = respond_sync(registry, body, shows=lambda _: False)
+    assert json.loads(reply.body)["result"]["structuredContent"]["actions"] == {}
 
 
 def test_a_dispatcher_of_which_a_caller_may_see_nothing_is_not_listed():
@@ -110,36 +152,82 @@ def helped(registry: ToolRegistry, name: str = "crm", **sent: Any) -> Any:
 
 def test_help_tells_the_tree_then_a_resource_then_an_action():
     registry = crm()
-    assert helped(registry, action="help") == {
-        "resources": {"contacts": ["create", "list"], "orders": ["create", "watch"]},
-        "next_step": '{"action": "help", "resource": "…"} tells what the actions of one take.',
+    assert helped(registry, help=True) == {
+        "resources": {
+            "contacts": ["create(email, first_name?, address?)", "list(page?)"],
+            "orders": ["create(lines, action?, params?)", "watch(trigger, resource?)"],
+        },
+        "next_step": '{"resource": "…", "help": true} '
+        "tells what the actions of one do, with all their fields.",
     }
-    assert helped(registry, action="help", resource="contacts") == {
+    assert helped(registry, help=True, resource="contacts") == {
         "resource": "contacts",
         "actions": {
             "create": {
+                "signature": "create(email, first_name?, address?)",
                 "description": "Create a contact.",
-                "required": ["email"],
-                "optional": ["first_name", "address"],
             },
-            "list": {"description": "List contacts.", "optional": ["page"]},
+            "list": {"signature": "list(page?)", "description": "List contacts."},
         },
         "next_step": '{"resource": "contacts", "action": "…", "help": true} '
         "tells the types of one action's fields, with an example.",
     }
     whole = helped(registry, action="create", resource="orders", help=True)
     assert whole == {
+        "tool": "crm",
         "resource": "orders",
         "action": "create",
-        "tool": "orders__create",
         "description": "Place an order.",
         "fields": registry.hidden["orders__create"].listing()["inputSchema"]["properties"],
         "required": ["lines"],
         "example": {"resource": "orders", "action": "create", "lines": [{"sku": "text"}]},
         "note": 'Send the fields "action", "params" inside "params".',
     }
-    assert helped(registry, action="help", resource="orders", params={"action": "create"}) == whole
     assert registry.dispatch("crm", whole["example"])["isError"] is False
+
+
+def test_help_with_an_action_alone_tells_it_for_each_resource_that_has_it():
+    assert helped(crm(), help=True, action="create") == {
+        "resources": {
+            "contacts": ["create(email, first_name?, address?)"],
+            "orders": ["create(lines, action?, params?)"],
+        },
+        "next_step": '{"resource": "…", "action": "create", "help": true} '
+        "tells the types of one action's fields, with an example.",
+    }
+    assert list(helped(crm(), help=True, action="watch")["resources"]) == ["orders"]
+
+
+NAMES = {
+    "resource": st.sampled_from([None, "contacts", "orders", "Orders", "zebras"]),
+    "action": st.sampled_from([None, "create", "list", "watch", "CREATE", "burn"]),
+    "page": st.sampled_from([None, 1, 2, "2", 0, "x"]),
+    "email": st.sampled_from([None, "a@x.io"]),
+}
+
+
+@given(asked=st.fixed_dictionaries(NAMES), in_text=st.booleans())
+def test_help_as_an_argument_and_as_an_action_are_the_same_question(asked, in_text):
+    """Whatever it is about, and whatever is wrong with it; only paths name where things were
+    sent.
+    """
+    named = {key: each for key, each in asked.items() if each is not None}
+    params: Any = {key: named[key] for key in ("action",) if key in named}
+    others = {key: each for key, each in named.items() if key != "action"}
+    as_action = {**others, "action": "help"}
+    if params:
+        as_action["params"] = json.dumps(params) if in_text else params
+    registry = crm()
+    records: list[CallRecord] = []
+    registry.observe(records.append)
+    by_argument = registry.dispatch("crm", {**named, "help": True})
+    by_action = registry.dispatch("crm", as_action)
+    assert without_places(by_action) == without_places(by_argument)
+    assert len({each.outcome for each in records}) == 1
+
+
+def without_places(result: dict[str, Any]) -> str:
+    return json.dumps(result).replace("$.params.action", "$.action")
 
 
 def test_help_for_an_action_calls_nothing_and_says_so():
@@ -148,7 +236,9 @@ def test_help_for_an_action_calls_nothing_and_says_so():
 
 
 @pytest.mark.parametrize(
-    "sent", [{"help": True}, {"help": "true"}, {"action": "help", "help": True}], ids=str
+    "sent",
+    [{"help": True}, {"help": "true"}, {"action": "help"}, {"action": "help", "help": True}],
+    ids=str,
 )
 def test_help_alone_tells_the_tree(sent):
     assert list(helped(crm(), **sent)["resources"]) == ["contacts", "orders"]
@@ -161,9 +251,9 @@ ASKED_WRONGLY = {
         {"action": "help", "resource": "contacts", "params": {"action": "creat"}},
         [("invalid", "$.params.action")],
     ),
-    "action-without-resource": (
-        {"action": "help", "params": {"action": "create"}},
-        [("missing", "$.resource")],
+    "action-of-no-resource": (
+        {"action": "help", "params": {"action": "creat"}},
+        [("invalid", "$.params.action")],
     ),
     "page": ({"action": "help", "page": 2}, [("invalid", "$.page")]),
     "page-of-nothing": ({"action": "help", "page": 0}, [("invalid", "$.page")]),
@@ -188,7 +278,7 @@ def test_long_help_comes_in_pages_that_lose_nothing():
         registry.tool(name=actions["get"])(lambda: "got")
     registry.dispatcher("all", resources)
     found: dict[str, Any] = {}
-    ask: dict[str, Any] | None = {"action": "help"}
+    ask: dict[str, Any] | None = {"help": True}
     pages = 0
     while ask is not None:
         told = helped(registry, "all", **ask)
@@ -197,7 +287,7 @@ def test_long_help_comes_in_pages_that_lose_nothing():
         pages += 1
         assert (told["page"], told["pages"]) == (pages, 2)
         ask = told.get("next_page")
-    assert found == {resource: ["get"] for resource in resources}
+    assert found == {resource: ["get()"] for resource in resources}
 
 
 def test_the_fields_of_a_wide_action_come_in_pages_too():
@@ -216,7 +306,29 @@ def test_the_fields_of_a_wide_action_come_in_pages_too():
         told = helped(registry, "all", **ask)
         found |= told["fields"]
         ask = told.get("next_page")
+        assert "called" not in told
     assert found.keys() == fields.keys()
+    first = helped(registry, "all", resource="wide", action="set", help=True)
+    for page in (0, 99, "x"):
+        told = helped(registry, "all", resource="wide", action="set", help=True, page=page)
+        assert told == {**first, "called": "nothing: help was asked for"}
+    assert helped(registry, "all", help=True)["resources"]["wide"] == [
+        "set(field_0?, field_1?, field_2?, field_3?, field_4?, field_5?, field_6?, field_7?, "
+        "field_8?, field_9?, field_10?, … 139 more)"
+    ]
+    actions = helped(registry, "all", resource="wide", help=True)["actions"]
+    assert actions["set"]["signature"] == f"set({', '.join(f'{name}?' for name in fields)})"
+
+
+def test_a_resource_with_very_many_actions_is_told_without_their_arguments():
+    registry = ToolRegistry("wide")
+    for number in range(120):
+        registry.tool(name=f"rows__act{number}")(lambda first_argument, second_argument: "done")
+    registry.tool(name="other")(lambda: "done")
+    actions = {f"act{number}": f"rows__act{number}" for number in range(120)}
+    registry.dispatcher("all", {"rows": actions, "other": {"do": "other"}})
+    lines = helped(registry, "all", help=True)["resources"]
+    assert lines == {"rows": [f"act{number}(…)" for number in range(120)], "other": ["do()"]}
 
 
 def test_an_action_of_the_authors_own_named_help_stays_what_it_is():
@@ -224,7 +336,9 @@ def test_an_action_of_the_authors_own_named_help_stays_what_it_is():
     registry.tool(name="desk__help")(lambda: "on its way")
     registry.dispatcher("desk", {"help": "desk__help"})
     assert registry.dispatch("desk", {"action": "help"}) == text("on its way")
-    assert helped(registry, "desk", action="tool_help")["actions"] == {"help": {}}
+    assert helped(registry, "desk", action="tool_help")["actions"] == {
+        "help": {"signature": "help()"}
+    }
 
 
 def test_the_word_for_help_can_be_another():
@@ -237,7 +351,41 @@ def test_the_word_for_help_can_be_another():
     registry.dispatcher("desk", {"ask": "desk__ask"}, help="explain")
     assert registry.dispatch("desk", {"action": "ask", "help": "me"}) == text("me")
     assert helped(registry, "desk", action="ask", explain=True)["required"] == ["help"]
-    assert helped(registry, "desk", action="explain")["actions"] == {"ask": {"required": ["help"]}}
+    actions = {"ask": {"signature": "ask(help)"}}
+    assert helped(registry, "desk", action="explain")["actions"] == actions
+    assert helped(registry, "desk", explain=True)["actions"] == actions
+
+
+def listed_words(*resources: str, rare: str = "", arguments: int = 0) -> str:
+    """The description in the list of a dispatcher whose resources all have one action, and the
+    first of them another.
+    """
+    registry = ToolRegistry("shop")
+    fields = {f"argument_{number}": {"type": "string"} for number in range(arguments)}
+    schema = {"type": "object", "properties": fields}
+    table: dict[str, dict[str, str]] = {}
+    for resource in resources:
+        names = ("get", rare) if rare and resource == resources[0] else ("get",)
+        table[resource] = {action: f"{resource}__{action}" for action in names}
+        for tool in table[resource].values():
+            registry.add(compile_json_schema(schema, lambda _: "done", name=tool))
+    registry.dispatcher("all", table)
+    words = registry.tools["all"].listing()["description"]
+    return words.partition("tells them.")[2].strip()
+
+
+def test_the_list_shows_signatures_if_they_are_short():
+    assert listed_words("teas", "mugs", arguments=1) == (
+        "teas: get(argument_0?); mugs: get(argument_0?)."
+    )
+    assert listed_words("teas", rare="brew") == "get(), brew()."
+
+
+def test_the_list_names_the_actions_that_few_resources_have():
+    assert listed_words("teas", "mugs", "jars", rare="brew", arguments=9) == "brew: only teas."
+    assert listed_words("teas", "mugs", rare="brew", arguments=9) == ""
+    assert listed_words("teas", "mugs", "jars", arguments=9) == ""
+    assert listed_words("teas", "mugs", "jars", rare="b" * 60, arguments=9) == ""
 
 
 def test_help_of_one_tool_is_its_whole_contract():

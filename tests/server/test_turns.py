@@ -7,7 +7,7 @@ import threading
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BaseModel
 
 from toolbooth import ToolRegistry
 from toolbooth.server import call, running
@@ -185,6 +185,35 @@ def test_none_lifts_the_time_limit_of_the_registry():
 
     found = {name: (tool.timeout, tool.max_running) for name, tool in registry.tools.items()}
     assert found == {"patient": (None, 16), "own": (1.0, 3), "usual": (0.05, 16)}
+
+
+class Left(BaseModel):
+    below: "Left | Right | None" = None
+
+
+class Right(BaseModel):
+    below: "Left | Right | None" = None
+    other: int = 0
+
+
+def test_unions_that_contain_each_other_are_accepted_in_a_thread():
+    registry = ToolRegistry("booth")
+    names: list[str] = []
+
+    def check(tree: Left | Right) -> Left | Right:
+        names.append(threading.current_thread().name)
+        return tree
+
+    @registry.tool
+    def plant(tree: Annotated[Left | Right, AfterValidator(check)]) -> str:
+        return type(tree).__name__
+
+    async def scene() -> None:
+        planted = await ask(registry, "plant", tree={"below": {"other": 1}})
+        assert planted["content"][0]["text"] == "Left"
+
+    asyncio.run(scene())
+    assert [name.startswith("toolbooth-reading") for name in names] == [True]
 
 
 def test_a_large_body_is_read_and_accepted_in_a_thread():

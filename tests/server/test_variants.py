@@ -75,7 +75,7 @@ TOLD = {
     },
     "required": ["sku"],
     "example": {"sku": "text"},
-    "protocol": {"help": "Answers with all that the tool takes, and calls nothing."},
+    "protocol": {"help": "true returns what the tool takes, and does nothing else."},
 }
 
 
@@ -172,7 +172,8 @@ def test_help_and_its_absence_reach_the_tool_through_a_dispatcher():
     told = registry.dispatch("shop", {"action": "order", "params": {"help": True}})[
         "structuredContent"
     ]
-    assert told == {"action": "order", **TOLD, "example": {"action": "order", "sku": "text"}}
+    example = {"action": "order", "sku": "text"}
+    assert told == {**TOLD, "tool": "shop", "action": "order", "example": example}
     assert (
         registry.dispatch("shop", {"action": "ask", "params": {"help": "me"}})["content"][0]["text"]
         == "me"

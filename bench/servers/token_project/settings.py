@@ -3,6 +3,7 @@
 BENCH_GATEWAY: toolbooth, frisian or none (REST alone, for FastMCP's OpenAPI import). BENCH_API: crm
 or wide.
 BENCH_DISPATCH: JSON, what TOOLBOOTH["DISPATCH"] or FRISIAN_MCP_DISPATCH_GROUPS is set to.
+BENCH_BULK_TOOLS: JSON, what TOOLBOOTH["BULK_TOOLS"] is set to.
 """
 
 import json
@@ -15,6 +16,7 @@ from crm import settings as example
 GATEWAY = os.environ["BENCH_GATEWAY"]
 API = os.environ["BENCH_API"]
 DISPATCH = json.loads(os.environ["BENCH_DISPATCH"])
+BULK_TOOLS = json.loads(os.environ["BENCH_BULK_TOOLS"])
 
 SECRET_KEY = example.SECRET_KEY
 ALLOWED_HOSTS = example.ALLOWED_HOSTS
@@ -43,7 +45,11 @@ REST_FRAMEWORK = dict(example.REST_FRAMEWORK)
 if GATEWAY == "none":
     REST_FRAMEWORK["DEFAULT_SCHEMA_CLASS"] = "drf_spectacular.openapi.AutoSchema"
 
-TOOLBOOTH = {**example.TOOLBOOTH, **({"DISPATCH": DISPATCH} if DISPATCH else {})}
+TOOLBOOTH = {
+    **example.TOOLBOOTH,
+    "BULK_TOOLS": BULK_TOOLS,
+    **({"DISPATCH": DISPATCH} if DISPATCH else {}),
+}
 
 # As in the bench of speed: who may write is frisian-mcp's own affair unless it is told otherwise.
 FRISIAN_MCP_AUTHENTICATION_CLASSES = REST_FRAMEWORK["DEFAULT_AUTHENTICATION_CLASSES"]

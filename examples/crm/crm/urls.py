@@ -14,5 +14,5 @@ router.register("notes", views.NoteViewSet, "notes")
 
 urlpatterns = [
     path("api/", include(router.urls)),
-    path("mcp/", include("toolbooth.django.urls")),
+    path("mcp", include("toolbooth.django.urls")),
 ]

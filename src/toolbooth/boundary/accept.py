@@ -6,6 +6,7 @@ else is examined.
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from toolbooth.boundary import messages
@@ -22,7 +23,9 @@ from toolbooth.boundary.read import (
     NOTHING,
     Reading,
     Unreadable,
+    check_values,
     has_pointed_integers,
+    paused_collector,
     read_json,
 )
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
@@ -30,7 +33,7 @@ from toolbooth.boundary.secrecy import shown_repairs
 from toolbooth.boundary.swallowed import NO_TAGS, has_tags, look_for_tags
 from toolbooth.boundary.validate import values_of
 from toolbooth.boundary.values.blank_form import has_placeholders, placeholder_problems
-from toolbooth.contract import Contract, InvalidValues
+from toolbooth.contract import LARGE, Contract, InvalidValues
 from toolbooth.errors import ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.shape_check import fits
@@ -63,7 +66,13 @@ def accept_bytes(contract: Contract, body: bytes, from_floats: bool = False) -> 
 def accept_reading(contract: Contract, reading: Reading) -> Accepted:
     """`accept_bytes` for arguments that were read as part of a message. Raises ToolInputError."""
     value, delicate, body = reading
-    if contract.has_recursive_unions and is_costly(contract, value):
+    if len(body) > LARGE:
+        _must_be_few(contract, value, body)
+        if gc.isenabled():
+            with paused_collector():
+                return accept_reading(contract, reading)
+    # In a large call with such unions, the validation may object to a million values.
+    if contract.has_recursive_unions and (is_costly(contract, value) or len(body) > LARGE):
         return _long_way(contract, reading, None, costly=True)  # the validation comes last
     has_signs = _LESS_THAN in body or _BACKSLASH in body
     if has_signs and has_placeholders(body):
@@ -92,6 +101,13 @@ def accept_reading(contract: Contract, reading: Reading) -> Accepted:
             except InvalidValues as error:
                 raise invalid_values(contract, error, arguments) from None
     return _long_way(contract, reading, None)
+
+
+def _must_be_few(contract: Contract, value: Any, body: bytes) -> None:
+    try:
+        check_values(value, body, contract.limits)
+    except Unreadable as error:
+        raise ToolInputError([error.problem], tool=contract.name) from None
 
 
 def _long_way(
@@ -129,7 +145,7 @@ def _long_way(
         raise _after_repairs(
             contract,
             refusal_of_examination(contract, decoded, exam)
-            if costly
+            if costly or exam.has_stopped
             else refusal_of(contract, (value, delicate, body), decoded, exam, earlier),
             made,
         ) from None

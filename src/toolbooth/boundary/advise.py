@@ -133,7 +133,9 @@ def refusal_without_values(
         for problem in exam.problems
         if problem.path not in texts or problem.code in _KEY_PROBLEMS
     ]
-    invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
+    invalid: list[Problem] = []
+    if not exam.has_stopped:
+        invalid = _validation_problems(contract, decoded, partial(_repeats_examination, exam))
     swallowed = {(name,) for name in tags.names}
     missing = [
         problem

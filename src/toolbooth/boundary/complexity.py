@@ -7,7 +7,7 @@ hours. Counting them costs no more than one look at each value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from toolbooth.boundary import messages
@@ -34,13 +34,22 @@ def is_costly(contract: Contract, arguments: Any) -> bool:
         return False
     tries, whole = _Tries(), 0
     for key, value in arguments.items():
-        count = tries.of(_shape_under(contract.shape.objects[0], key), value)
-        if count > MOST_TRIES:
+        try:
+            count = tries.of(_shape_under(contract.shape.objects[0], key), value)
+        except _TooMany:
             message = messages.too_complex(MOST_TRIES)
             problem = Problem(code="too-complex", path=(key,), message=message)
-            raise ToolInputError([problem], tool=contract.name)
+            raise ToolInputError([problem], tool=contract.name) from None
         whole += count
     return whole > MOST_TRIES_TO_EXPLAIN
+
+
+_MAY_HAVE_FORMS = frozenset[type]((dict, list, str))
+"""The types of values that may have several forms, text as JSON."""
+
+
+class _TooMany(Exception):
+    """More than MOST_TRIES."""
 
 
 class _Tries:
@@ -55,25 +64,41 @@ class _Tries:
         if shape is None or not (is_object(value) or is_array(value)):
             return 0
         place = (id(shape), id(value))
-        if place not in self._known:
-            forms = _forms_tried(shape, value)
-            count = 0
-            for form in forms:
-                inside = self._inside(form, value)
-                count += max(1, inside) if len(forms) > 1 else inside
-            # The value is kept, so that no other one gets its id.
-            self._known[place] = (value, count)
-        return self._known[place][1]
+        known = self._known.get(place)
+        if known is not None:
+            return known[1]
+        forms = _forms_tried(shape, value)
+        count = 0
+        for form in forms:
+            inside = self._inside(form, value)
+            count += max(1, inside) if len(forms) > 1 else inside
+        if count > MOST_TRIES:
+            raise _TooMany
+        # The value is kept, so that no other one gets its id.
+        self._known[place] = (value, count)
+        return count
 
     def _inside(self, form: ObjectShape | ArrayShape, value: Any) -> int:
         count = 0
         if isinstance(form, ObjectShape):
             for key, each in value.items():
-                count += self.of(_shape_under(form, key), each)
+                if type(each) in _MAY_HAVE_FORMS:
+                    count += self.of(_shape_under(form, key), each)
         else:
+            kinds = _kinds_with_forms(form)
             for index, each in enumerate(value):
-                count += self.of(item_shape(form, index), each)
+                if type(each) in kinds:
+                    count += self.of(item_shape(form, index), each)
+                    if count > MOST_TRIES:
+                        raise _TooMany
         return count
+
+
+def _kinds_with_forms(form: ArrayShape) -> Collection[type]:
+    """The types of items that may have several forms: text only as JSON."""
+    shapes = [each for each in (*form.prefix, form.items) if each is not None]
+    has_json_text = any(each.json_text for each in shapes)
+    return _MAY_HAVE_FORMS if has_json_text else _MAY_HAVE_FORMS - {str}
 
 
 def _forms_tried(shape: Shape, value: Any) -> Sequence[ObjectShape | ArrayShape]:

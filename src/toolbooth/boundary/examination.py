@@ -98,13 +98,14 @@ class Examination:
         return made
 
     def take(self, other: Examination) -> None:
-        """Add what a trial found."""
+        """Add what a trial found. Problems beyond the most that are listed are only counted."""
         self.repairs += other.repairs
-        self.problems += other.problems
-        self.problem_paths += other.problem_paths
+        room = max(0, MOST_PROBLEMS - len(self.problems))
+        self.problems += other.problems[:room]
+        self.problem_paths += other.problem_paths[:room]
+        self.more += max(0, len(other.problems) - room) + other.more
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
-        self.more += other.more
         self.has_names = self.has_names or other.has_names
 
     def repair(self, code: RepairCode, path: JsonPath) -> None:
@@ -123,6 +124,11 @@ class Examination:
             self.more += 1
         else:
             self.refuse("wrong-type", path, messages.wrong_type(shape, value))
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether there are so many problems that the rest of the call is not looked at."""
+        return self.more >= messages.MOST_COUNTED
 
     @property
     def is_full(self) -> bool:

@@ -7,21 +7,24 @@ problems found. Parts that pass the compiled check are not walked.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import jiter
 
 from toolbooth.boundary import messages, refusals, repairs
 from toolbooth.boundary.examination import MOST_PROBLEMS, MOST_SLIPS, Examination
+from toolbooth.boundary.integers import short_integer
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.messages import MOST_COUNTED
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Limits
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up, path_text
 from toolbooth.key_patterns import undeclared_shape
-from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape
+from toolbooth.shape import ArrayShape, Field, ObjectShape, Shape, is_integer_only
 from toolbooth.shape_check import fits, plain_fields, plain_types
 
 _WITHOUT_NUMBERS = (str, bool, int, type(None))
@@ -105,7 +108,11 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
     """An object, by the one form it has, or by the form of a union that it fits best."""
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    trials = [(form, _object) for form in refusals.possible_forms(shape.objects, value)]
+    possible = refusals.possible_forms(shape.objects, value)
+    # What is examined is wrong in any case, and further problems are only counted.
+    if exam.is_full:
+        return _object(possible[0], value, path, exam)
+    trials = [(form, _object) for form in possible]
     first = len(exam.problems)
     made = _best(shape, trials, value, path, exam)
     exam.problems[first:] = refusals.of_other_forms(shape.objects, exam.problems[first:], path)
@@ -115,7 +122,7 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
 def _arrays(shape: Shape, value: list[Any], path: JsonPath, exam: Examination) -> Any:
     if not exam.thorough and fits(shape, value):
         return value
-    if len(shape.arrays) == 1:
+    if len(shape.arrays) == 1 or exam.is_full:
         return _array(shape.arrays[0], value, path, exam)
     return _best(shape, [(form, _array) for form in shape.arrays], value, path, exam)
 
@@ -195,6 +202,8 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
     aliased = len(form.fields) > len(form.names)
     fields, plain = form.fields, plain_fields(form)
     for key, each in value.items():
+        if exam.more >= MOST_COUNTED:
+            break
         if type(each) in plain.get(key, ()):
             made[key] = each
             continue
@@ -291,8 +300,11 @@ def _undeclared_key(
 def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination) -> list[Any]:
     made: list[Any] = []
     items, prefix, thorough = form.items, len(form.prefix), exam.thorough
+    plain = () if items is None else _plain_items(items)
     in_a_row = 0
     for index, each in enumerate(value):
+        if exam.more >= MOST_COUNTED:
+            break
         if index < prefix:
             made.append(_value(form.prefix[index], each, (*path, index), exam))
         elif form.closed and index < len(value) - form.last:
@@ -300,6 +312,8 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
         elif items is None:
             free = free_numbers(None, each, (*path, index), exam.refuse) if thorough else each
             made.append(free)
+        elif type(each) in plain:
+            made.append(each)
         elif not thorough and in_a_row < _MOST_IN_A_ROW and fits(items, each):
             in_a_row = 0
             made.append(each)
@@ -309,7 +323,16 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
     return made
 
 
+def _plain_items(shape: Shape) -> Collection[type]:
+    """The types of items that pass as they are. A float may have to become an integer."""
+    return plain_types(shape) - {float} if shape.constants is None else ()
+
+
 def _item(shape: Shape, value: Any, path: JsonPath, exam: Examination) -> Any:
     if is_object(value) and len(shape.objects) == 1 and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
+    if type(value) is jiter.LosslessFloat and is_integer_only(shape) and not exam.as_sent:
+        whole = None if shape.ambiguous or shape.opaque else short_integer(value)
+        if whole is not None:
+            return whole
     return _value(shape, value, path, exam)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from operator import is_
 from typing import Any
 
+from jiter import LosslessFloat
+
 from toolbooth.jsonvalue import Json, exact_decimal, is_array, is_object
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, anywhere, is_integer_only, item_shape
@@ -24,6 +26,19 @@ def is_whole(value: Any) -> bool:
     exact = exact_decimal(value)
     # A number that no Decimal holds overflows or vanishes, which is reported as such.
     return exact is None or exact == exact.to_integral_value()
+
+
+_SHORT = 15
+"""Characters of a number of which a float keeps every digit."""
+
+_LARGEST_SHORT = 2**53
+
+
+def short_integer(value: LosslessFloat) -> int | None:
+    """The integer that a short number is, such as 1e3; None for any other number."""
+    number = float(value)
+    is_short = number.is_integer() and 0 < abs(number) < _LARGEST_SHORT
+    return int(number) if is_short and len(str(value)) <= _SHORT else None
 
 
 def whole_integers(shape: Shape | None, value: Any) -> Any:

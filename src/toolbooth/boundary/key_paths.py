@@ -20,6 +20,10 @@ from toolbooth.shape import ObjectShape, Shape
 _STEPS = re.compile(r"[^.\[\]]+")
 
 
+_LONGEST_KEY = 400
+"""Characters of a key in which joined names are looked for."""
+
+
 def steps_of(key: str) -> Sequence[str]:
     """The steps of a key that is written as a path; empty for any other key."""
     return _STEPS.findall(key) if "." in key or "[" in key else ()
@@ -29,6 +33,8 @@ def joined_steps(form: ObjectShape, key: str) -> Sequence[str]:
     """The steps of a key that joins the names of an object and of one of its fields with
     underscores, such as `address_street`; empty for any other key.
     """
+    if len(key) > _LONGEST_KEY:
+        return ()
     for end in (index for index, letter in enumerate(key) if letter == "_"):
         name, rest = key[:end], key[end:].lstrip("_")
         field = form.fields.get(name)

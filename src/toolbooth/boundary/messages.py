@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split
+from toolbooth.errors import Edit, LeaveOut, Move, Rename, Rewrite, Split, called
 from toolbooth.jsonvalue import (
     JsonPath,
     listed,
@@ -82,6 +82,11 @@ def too_large(sent: int, most: int) -> str:
 def deeper_than(levels: int) -> str:
     """Nested deeper than the limit."""
     return f"nested deeper than {levels} levels"
+
+
+def too_many_values(most: int) -> str:
+    """More values than a call may have."""
+    return f"has more than {most:,} values; send them in several calls"
 
 
 def too_complex(most: int) -> str:
@@ -249,12 +254,21 @@ def with_value(message: str, value: Any) -> str:
 # --- the whole refusal --------------------------------------------------------------------------
 
 
-def head(count: int, tool: str, *, untouched: bool) -> str:
+MOST_COUNTED = 10_000
+"""Past this many, problems are not even counted."""
+
+
+def _number(count: int) -> str:
+    return str(count) if count <= MOST_COUNTED else f"more than {MOST_COUNTED}"
+
+
+def head(count: int, tool: str, target: Iterable[str], *, untouched: bool) -> str:
     """The first line."""
     noun = "problems" if count > 1 else "problem"
-    owner = f" of {shorten(tool, 70)!r}" if tool else ""
+    named = [shorten(each, 70) for each in target]
+    owner = f" of {called(shorten(tool, 70), named)}" if tool else ""
     done = " Nothing was done." if untouched else ""
-    return f"Refused: {count} {noun} in the arguments{owner}.{done}"
+    return f"Refused: {_number(count)} {noun} in the arguments{owner}.{done}"
 
 
 def same_in_rows(message: str, count: int, others: Iterable[str]) -> str:
@@ -264,7 +278,7 @@ def same_in_rows(message: str, count: int, others: Iterable[str]) -> str:
 
 def more_problems(count: int) -> str:
     """Problems that are not listed."""
-    return f"- and {count} more"
+    return f"- and {count} more" if count < MOST_COUNTED else "- and many more"
 
 
 def send_instead(call: bytes) -> str:
@@ -303,7 +317,7 @@ def some_steps(edits: tuple[Edit, ...], done: int, count: int, needed: tuple[str
     """The edits, if they correct only some of the problems, and the required fields left."""
     said = "; ".join(map(edit_text, edits))
     rest = f"; still needed: {', '.join(needed)}" if needed else ""
-    return f"This corrects {done} of {count} problems: {said}{rest}."
+    return f"This corrects {done} of {_number(count)} problems: {said}{rest}."
 
 
 def edit_text(edit: Edit) -> str:

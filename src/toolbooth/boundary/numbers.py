@@ -17,6 +17,11 @@ from toolbooth.errors import ProblemCode
 from toolbooth.jsonvalue import JsonPath, exact_decimal, is_array, is_object
 from toolbooth.shape import EVERY_TYPE, ArrayShape, Shape, is_integer_only, item_shape
 
+_WITHOUT_POINT = frozenset((int, str, bool, type(None)))
+"""Types that need no look."""
+
+_ANYTHING = ArrayShape()
+
 Refuse = Callable[[ProblemCode, JsonPath, str], None]
 
 _INEXACT = 2**53
@@ -64,20 +69,33 @@ def free_numbers(shape: Shape | None, value: Any, path: JsonPath, refuse: Refuse
     `shape` is None if nothing is known of the value. Behind an author's validator the shape says
     where an integer is declared: the author's code gets it with all digits.
     """
+    return _free(shape, value, [*path], refuse)
+
+
+def _free(shape: Shape | None, value: Any, steps: list[str | int], refuse: Refuse) -> Any:
+    """`steps` is the path of the value: one list for all of them, because a tuple for each would
+    cost the more, the deeper they are.
+    """
     if isinstance(value, float | LosslessFloat):
-        return _free_number(shape, value, path, refuse)
+        return _free_number(shape, value, tuple(steps), refuse)
     if is_object(value):
-        return {
-            key: free_numbers(_shape_under(shape, key), each, (*path, key), refuse)
-            for key, each in value.items()
-        }
+        made = dict(value)
+        for key, each in value.items():
+            if type(each) not in _WITHOUT_POINT:
+                steps.append(key)
+                made[key] = _free(_shape_under(shape, key), each, steps, refuse)
+                steps.pop()
+        return made
     if is_array(value):
         forms = shape.arrays if shape is not None else ()
-        form = forms[0] if forms else ArrayShape()
-        return [
-            free_numbers(item_shape(form, index), each, (*path, index), refuse)
-            for index, each in enumerate(value)
-        ]
+        form = forms[0] if forms else _ANYTHING
+        items = list(value)
+        for index, each in enumerate(value):
+            if type(each) not in _WITHOUT_POINT:
+                steps.append(index)
+                items[index] = _free(item_shape(form, index), each, steps, refuse)
+                steps.pop()
+        return items
     return value
 
 

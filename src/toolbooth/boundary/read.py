@@ -8,15 +8,18 @@ declared type. So a float of 2**53 or more was never read here: a host has made 
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from jiter import from_json
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.fault_place import fault_place
-from toolbooth.contract import DEFAULT_LIMITS, Limits
+from toolbooth.contract import DEFAULT_LIMITS, LARGE, Limits
 from toolbooth.errors import Problem, ProblemCode
 from toolbooth.jsonvalue import Json, is_array, is_object
 
@@ -50,6 +53,18 @@ _REASONS: tuple[tuple[str, ProblemCode, str], ...] = (
 """How jiter's errors begin, and what they mean."""
 
 
+@contextmanager
+def paused_collector() -> Generator[None]:
+    """Pause Python's cycle collector. While the values of a large call are made, it would look at
+    all of them again and again, which takes longer than reading them. JSON has no cycles.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class Unreadable(Exception):
     """The bytes are not one JSON value that can be taken as it stands."""
 
@@ -76,8 +91,13 @@ def read_json(
     Raises:
         Unreadable: if the bytes are not JSON, or exceed a limit.
     """
-    if len(body) > limits.max_bytes:
-        raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
+    lowered = limits.lowered
+    if len(body) > LARGE or lowered:
+        if len(body) > limits.max_bytes:
+            raise Unreadable("too-large", messages.too_large(len(body), limits.max_bytes))
+        if len(body) > LARGE and gc.isenabled():
+            with paused_collector():
+                return read_json(body, limits, exact=exact, from_floats=from_floats)
     delicate = has_delicate_numbers(body, exact=exact)
     try:
         if delicate and not from_floats:
@@ -92,7 +112,7 @@ def read_json(
             value = from_json(body, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise _unreadable(str(error), body) from None
-    if limits.lowered:
+    if lowered:
         _check_lowered(value, body, limits)
     return value, delicate, body
 
@@ -155,6 +175,38 @@ def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
         raise Unreadable("too-deep", messages.deeper_than(limits.max_depth))
     if _longest_number(body) > limits.max_digits:
         raise Unreadable("lossy-number", messages.more_digits_than(limits.max_digits))
+    check_values(value, body, limits)
+
+
+def check_values(value: Any, body: bytes, limits: Limits) -> None:
+    """Raises Unreadable if what was read from `body` has more values than the limit."""
+    most = limits.max_values
+    # A value has two bytes at least, with the sign before it.
+    if len(body) > 2 * most and _may_have_more(body, most) and _has_more(value, most):
+        raise Unreadable("too-complex", messages.too_many_values(most))
+
+
+def _may_have_more(body: bytes, most: int) -> bool:
+    """A cheap look: each value but the first comes after one of these signs, or it is in text."""
+    return sum(map(body.count, (b",", b"[", b"{"))) >= most
+
+
+def _has_more(value: Any, most: int) -> bool:
+    count, level = 0, [value]
+    while level and count <= most:
+        count, level = count + len(level), _inside(level)
+    return count > most
+
+
+def _inside(values: list[Any]) -> list[Any]:
+    """The values one level further down."""
+    inner: list[Any] = []
+    for each in values:
+        if is_object(each):
+            inner.extend(each.values())
+        elif is_array(each):
+            inner.extend(each)
+    return inner
 
 
 def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
@@ -191,13 +243,7 @@ def _word_at(body: bytes, line: int, column: int) -> str:
 def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
-        inner: list[Any] = []
-        for each in level:
-            if is_object(each):
-                inner.extend(each.values())
-            elif is_array(each):
-                inner.extend(each)
-        depth, level = depth + 1, inner
+        depth, level = depth + 1, _inside(level)
     return depth - 1
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
+from math import isinf
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,7 @@ from toolbooth.jsonvalue import (
     same_json,
 )
 from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
-from toolbooth.spelling import SHORTEST, Match, certain_match
+from toolbooth.spelling import SHORTEST, Match, certain_match, is_one_slip
 
 _MOST_COMPARED = 400
 """Names longer than this, or more of them, are not compared: nothing useful is similar to them."""
@@ -54,13 +55,24 @@ def near_object(name: str, form: ObjectShape) -> str | None:
     """The declared name to mention, if an object may be sent for it. Then an object under this name
     may be a misspelt one, and is no wrapper.
     """
-    near = nearest(name, form)
-    if near is None:
-        return None
-    shape = form.fields[near].shape
+    return _near_object(name, form) if len(name) <= _MOST_COMPARED else None
+
+
+@lru_cache(maxsize=1024)
+def _near_object(name: str, form: ObjectShape) -> str | None:
+    near = _nearest(name, form)
+    if near is not None and _may_be_object(name, form.fields[near].shape):
+        return near
+    # In a short name, one slip leaves too little that is similar: `laf` for `lag`.
+    objects = (
+        each for each, field in islice(form.fields.items(), _MOST_COMPARED) if field.shape.objects
+    )
+    return next((each for each in objects if is_one_slip(name, each)), None)
+
+
+def _may_be_object(name: str, shape: Shape) -> bool:
     # Where anything may be sent, a short name says nothing: `args` is similar to `tags`.
-    may_be_object = shape.objects or (shape.opaque and len(name) >= SHORTEST)
-    return near if may_be_object else None
+    return bool(shape.objects) or (shape.opaque and len(name) >= SHORTEST)
 
 
 def respelt(name: str, form: ObjectShape, others: frozenset[str] = frozenset()) -> Match | None:
@@ -124,10 +136,12 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
 def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
     """Every key inside a wrapper, including wrappers within it, so many levels down."""
     names = set(inner)
-    if levels > 1:
-        for each in inner.values():
-            if is_object(each):
-                names |= names_inside(each, levels - 1)
+    level = [inner]
+    while levels > 1 and level:
+        below = [each for one in level for each in one.values() if is_object(each)]
+        for each in below:
+            names.update(each)
+        level, levels = below, levels - 1
     return names
 
 
@@ -141,9 +155,21 @@ def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShap
     if len(forms) == 1:
         return list(forms)
     sent = [tag for tag in tags_of(forms) if tag in value]
-    tagged = [form for form in forms if _has_tags(form, sent, value)]
+    tagged = forms
+    if sent:
+        tagged = [form for form in forms if _has_tags(form, sent, value)]
+    possible = list(tagged or forms)
+    if len(possible) == 1 or not _has_other_names(tuple(possible)):
+        return possible
     inside = names_inside(value, _LEVELS_OF_A_FORM)
-    return sorted(tagged or forms, key=lambda form: -len(inside & form.fields.keys()))
+    return sorted(possible, key=lambda form: -len(inside & form.fields.keys()))
+
+
+@lru_cache(maxsize=1024)
+def _has_other_names(forms: tuple[ObjectShape, ...]) -> bool:
+    """Whether some form of a union has a field that another does not have."""
+    first, *others = (form.fields.keys() for form in forms)
+    return any(names != first for names in others)
 
 
 def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
@@ -160,7 +186,8 @@ def of_other_forms(
     """The problems of an object that was taken for one form of a union. A key that another form
     declares is not unknown, but does not go with the others.
     """
-    if any(form.additional is not None for form in forms):  # it may be a wrapper in an open form
+    # In an open form it may be a wrapper.
+    if not problems or any(form.additional is not None for form in forms):
         return problems
     return [_of_another_form(forms, problem, path) for problem in problems]
 
@@ -224,10 +251,12 @@ def is_delicate(literal: str) -> bool:
 
 def is_lossy(number: float, literal: Any) -> bool:
     """Whether a float has become infinite, or zero though it was not."""
-    if number in (float("inf"), float("-inf")):
+    if isinf(number):
         return True
+    if number != 0:
+        return False
     digits = str(literal).lower().partition("e")[0]
-    return number == 0 and any(digit in digits for digit in "123456789")
+    return any(digit in digits for digit in "123456789")
 
 
 # --- secrets ------------------------------------------------------------------------------------

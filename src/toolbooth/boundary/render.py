@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import jiter
@@ -210,14 +211,20 @@ def _text_and_data(error: ToolInputError, most: int) -> tuple[str, Json]:
     return _refusal_text(error, data["problems"], objects, call, most), data
 
 
+_MOST_OBJECTS = 1_000
+"""Objects among which those with other fields are looked for."""
+
+
 def _problem_data(problem: Problem) -> dict[str, str]:
     return {"code": problem.code, "path": problem.where, "message": problem.message}
 
 
 def _objects(declared: Mapping[JsonPath, Declared]) -> list[tuple[str, Declared]]:
-    """The objects whose fields are listed: of several with the same fields, the first one."""
+    """The objects whose fields are listed: of several with the same fields, the first one. There is
+    no room for many.
+    """
     found: dict[int, tuple[str, Declared]] = {}
-    for path, each in declared.items():
+    for path, each in islice(declared.items(), _MOST_OBJECTS):
         if id(each) not in found:
             found[id(each)] = (path_text(path), each)
     return list(found.values())
@@ -234,7 +241,7 @@ def _refusal_text(
     to the call to send instead, then to the problems, and what is left to the declared fields.
     """
     count = len(problems) + error.more
-    head = messages.head(count, error.tool, untouched=error.untouched)
+    head = messages.head(count, error.tool, error.target, untouched=error.untouched)
     lines = _lines(error.problems, problems)
     if not error.more and len(call) < most:
         fields = [declared_fields(path, each) for path, each in objects]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.integers import is_whole
-from toolbooth.boundary.read import Unreadable, read_json, text_as_json
+from toolbooth.boundary.read import Unreadable, check_values, read_json, text_as_json
 from toolbooth.contract import Limits
 from toolbooth.errors import ProblemCode
 from toolbooth.jsonvalue import JsonPath, is_array, is_object, path_text, recased
@@ -109,7 +109,8 @@ def text(shape: Shape, value: str, limits: Limits) -> tuple[Any, RepairCode] | U
     found: Any = int(value) if _SHORT_INTEGER.fullmatch(value) else value
     while isinstance(found, str):
         try:
-            found = read_json(found.encode(), limits)[0]
+            found, _, body = read_json(found.encode(), limits)
+            check_values(found, body, limits)
         except Unreadable as error:
             return _unreadable(shape, found, error)
     if is_object(found) or is_array(found):

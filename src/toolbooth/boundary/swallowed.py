@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from toolbooth.boundary import messages
@@ -45,6 +46,9 @@ _CALL_TAGS = ("parameter", "invoke", "function_calls")
 
 _MOST_CLOSING = 4
 """Closing tags that are looked at before one place."""
+
+_MOST_SWALLOWED = 1_000
+"""Tags of swallowed arguments that are looked at in one text."""
 
 _LONGEST_TAG = 200
 """Characters in which one of them is looked for."""
@@ -85,7 +89,7 @@ def look_for_tags(shape: Shape, arguments: Json, decoded: Json) -> Tags:
         # it.
         if type(decoded.get(key, text)) is not str:
             continue
-        found = sorted(_swallowed(level, key, text))
+        found = sorted(islice(_swallowed(level, key, text), _MOST_SWALLOWED))
         if found:
             names = tuple(dict.fromkeys(name for _, _, name in found))
             message = _message(text, found[0][0], found[0][1], names)

@@ -43,7 +43,12 @@ SERVE_TOKEN_FILE = (
     "Without it, the variable TOOLBOOTH_TOKEN."
 )
 SERVE_NO_AUTH = "Take requests from other machines without a token, with --http."
-SERVE_STOP = "Seconds that calls have after SIGTERM, over stdio."
+SERVE_REQUEST = "Seconds in which a request must arrive whole, with --http."
+SERVE_INCOMPLETE = (
+    "Open connections that have not sent a whole request, with --http. "
+    "Beyond that, the oldest of them is closed."
+)
+SERVE_STOP = "Seconds that calls have after SIGTERM."
 SERVE_DRAIN = "Seconds that calls have after the end of input, over stdio."
 SERVE_PATH = "Where MCP is served, with --http."
 SERVE_LOG = "Write one line per call to standard error."

@@ -26,8 +26,10 @@ _FOR_HTTP = {
     "allow_host": "--allow-host",
     "token_file": "--token-file",
     "no_auth": "--no-auth",
+    "request_seconds": "--request-seconds",
+    "max_incomplete": "--max-incomplete",
 }
-_FOR_STDIO = {"stop_seconds": "--stop-seconds", "drain_seconds": "--drain-seconds"}
+_FOR_STDIO = {"drain_seconds": "--drain-seconds"}
 _TOKEN = "TOOLBOOTH_TOKEN"
 
 
@@ -45,6 +47,20 @@ _TOKEN = "TOOLBOOTH_TOKEN"
 @click.option("--token-file", metavar="FILE", help=messages.SERVE_TOKEN_FILE)
 @click.option("--no-auth", is_flag=True, help=messages.SERVE_NO_AUTH)
 @click.option(
+    "--request-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help=messages.SERVE_REQUEST,
+)
+@click.option(
+    "--max-incomplete",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help=messages.SERVE_INCOMPLETE,
+)
+@click.option(
     "--stop-seconds",
     type=click.FloatRange(min=0),
     default=5.0,
@@ -60,7 +76,14 @@ _TOKEN = "TOOLBOOTH_TOKEN"
 )
 @click.option("--log", is_flag=True, help=messages.SERVE_LOG)
 @click.pass_context
-def serve(context: click.Context, target: str, port: int | None, log: bool, **options: Any) -> None:
+def serve(
+    context: click.Context,
+    target: str,
+    port: int | None,
+    log: bool,
+    stop_seconds: float,
+    **options: Any,
+) -> None:
     """Serve the tools of MODULE:REGISTRY (or FILE.py:REGISTRY), over stdio unless --http names a
     port.
     """
@@ -73,10 +96,13 @@ def serve(context: click.Context, target: str, port: int | None, log: bool, **op
         # once.
         from toolbooth.server.stdio import serve as serve_stdio
 
-        seconds = {name: options[name] for name in _FOR_STDIO}
-        serve_stdio(registry, **seconds)
+        serve_stdio(registry, stop_seconds=stop_seconds, **_chosen(_FOR_STDIO, options))
     else:
-        _serve_http(registry, port, **{name: options[name] for name in _FOR_HTTP})
+        _serve_http(registry, port, stop_seconds=stop_seconds, **_chosen(_FOR_HTTP, options))
+
+
+def _chosen(names: Iterable[str], options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in names}
 
 
 def _check_options(context: click.Context, *, is_http: bool) -> None:
@@ -109,16 +135,20 @@ def _serve_http(
     allow_host: Iterable[str],
     token_file: str | None,
     no_auth: bool,
+    request_seconds: float,
+    max_incomplete: int,
+    stop_seconds: float,
 ) -> None:
     require("toolbooth serve --http", extra="cli", modules={"uvicorn": "uvicorn"})
-    import uvicorn
-
+    from toolbooth.cli.http_server import Incomplete
+    from toolbooth.cli.http_server import serve as serve_http
     from toolbooth.server.asgi import LOCAL_HOSTS, app
     from toolbooth.server.bearer import require_token
 
     token = _token(token_file, no_auth=no_auth)
+    hosts = (*LOCAL_HOSTS, *allow_host, *_names(host))
     try:
-        application = app(registry, path, hosts=(*LOCAL_HOSTS, *allow_host, *_names(host)))
+        application = app(registry, path, hosts=hosts, max_seconds=request_seconds)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if token is not None:
@@ -131,8 +161,8 @@ def _serve_http(
     port = listening.getsockname()[1]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
     click.echo(messages.server_started(registry.name, len(registry.tools), url), err=True)
-    served = uvicorn.Config(application, log_level="warning", ws="none")
-    uvicorn.Server(served).run([listening])
+    incomplete = Incomplete(seconds=request_seconds, most=max_incomplete)
+    serve_http(application, listening, incomplete=incomplete, stop_seconds=stop_seconds)
 
 
 def _names(host: str) -> list[str]:

@@ -31,9 +31,15 @@ class Configuration:
     errors: Literal["result", "protocol"] = "result"
     login_required: bool | None = None
     """Whether anonymous callers are answered with 401; None: where no tool is open to them."""
+    login_views: bool = False
+    """Publish views that log users in or give out tokens: see `describe/login_views.py`."""
     origins: tuple[str, ...] = ()
     """Origins of browsers that may call, beside the hosts in ALLOWED_HOSTS."""
     max_body: int = 4 * 1024 * 1024
+    explain_arguments: bool = True
+    """Say in the instructions what the server's own arguments mean."""
+    updates: Literal["all", "partial"] = "all"
+    """Publish full updates, or only those of some fields."""
     bulk_tools: bool = False
     """Publish `…__bulk_create` beside each create, instead of a sentence in its description."""
     max_bulk: int = 1000
@@ -167,6 +173,7 @@ Rule = tuple[Callable[[Any], bool], Callable[[], str]]
 
 _TEXT: Rule = (lambda value: isinstance(value, str), _always("text"))
 _TEXTS: Rule = (_is_texts, _always("a list of texts"))
+_BOOL: Rule = (_is_bool, _always("True or False"))
 _POSITIVE: Rule = (_is_positive, _always("a positive number"))
 
 _RULES: Mapping[str, Rule] = {
@@ -181,7 +188,10 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value is None or _is_bool(value),
         _always("True, False or None"),
     ),
-    "BULK_TOOLS": (_is_bool, _always("True or False")),
+    "EXPLAIN_ARGUMENTS": _BOOL,
+    "UPDATES": (lambda value: value in ("all", "partial"), _always('"all" or "partial"')),
+    "BULK_TOOLS": _BOOL,
+    "LOGIN_VIEWS": _BOOL,
     "CACHE": (
         lambda value: value in list(settings.CACHES),
         lambda: f"one of CACHES: {', '.join(settings.CACHES)}",

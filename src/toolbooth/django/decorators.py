@@ -278,7 +278,7 @@ def _running(
         if who.loans:
             who.starts(action, {}, request)
         response: Any = _handler.make_view_atomic(action.callback)(request)
-        who.last_run = (action, response)
+        who.last_run = (action, response, None)
         if not returned:  # not let in
             value_of(response, name)
         return returned[0]

@@ -6,7 +6,7 @@ in `results/messages.py`, those of `mcp_doctor` in `management/messages.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from toolbooth.jsonvalue import listed, quoted
 
@@ -17,6 +17,8 @@ from toolbooth.jsonvalue import listed, quoted
 SEND_BY_POST = "send JSON-RPC messages by POST"
 ORIGIN_NOT_TAKEN = "requests from this origin are not taken; name it in TOOLBOOTH['ORIGINS']"
 LONGER_THAN_DJANGO_TAKES = "the request is longer than DATA_UPLOAD_MAX_MEMORY_SIZE"
+LENGTH_NEEDED = "send Content-Length; this server cannot read a chunked request"
+UNREADABLE = "the request could not be read"
 SEND_CREDENTIALS = "who calls? send credentials as for the REST API"
 
 
@@ -37,12 +39,31 @@ def longest_request(most: int) -> str:
 
 # Arguments that are refused before the view runs.
 
-EMPTY_FILTER = "is empty, and would be ignored: leave it out"
+EMPTY_FILTER = "is empty, and the API would ignore it: leave it out"
+PLACEHOLDER = "is a placeholder from an example; send the key of a row"
 FIELD_OF_THE_RESULT = "field of the result"
 NOT_IN_AN_ADDRESS = "is no value that the address of a row can hold"
 NOT_YOURS_TO_SEND = "is no field that you may send"
 FIELDS_NOT_KNOWN = "cannot be used here: the fields of a row are not known before the call"
 NAMES_NO_FIELD = "names no field; leave it out to be shown all"
+
+
+def empty_filter(without_value: str | None) -> str:
+    """A filter with an empty value; `without_value` says how to find such rows, if it is known."""
+    return EMPTY_FILTER if without_value is None else f"{EMPTY_FILTER}; {without_value}"
+
+
+def send_lookup(lookup: str) -> str:
+    """How to find rows without a value by a lookup of the view."""
+    return f"to find rows without a value send {quoted(lookup)}: true"
+
+
+def list_columns(argument: str, columns: Iterable[str]) -> str:
+    """How to find rows without a value if the view has no lookup for them; `argument` chooses the
+    columns of a list.
+    """
+    chosen = ", ".join(map(quoted, columns))
+    return f"to find rows without a value list them with {quoted(argument)}: [{chosen}] and compare"
 
 
 def middleware_answered(status: int) -> str:
@@ -118,6 +139,42 @@ def with_choices(message: str, choices: tuple[str, ...]) -> str:
     return f"{message.rstrip('.')}; it takes {listed(choices)}"
 
 
+# What to do after a refusal of the API.
+
+NEEDS_OTHER_CREDENTIALS = "Use other credentials, or ask your user."
+LOOK_AT_IT_FIRST = "Read the row as it is now before you try again."
+
+
+def no_such_row(kind: str, keys: Iterable[str]) -> str:
+    """Keys without a row."""
+    return f"no {kind} {', '.join(keys)}"
+
+
+def existing_rows(rows: Iterable[str], more: str) -> str:
+    """The rows that there are; `more`: the tool that lists them, if these are not all."""
+    named = ", ".join(rows)
+    if not named:
+        return "none exist that you can list"
+    return f"existing: {named}, …; all with {more}" if more else f"existing: {named}"
+
+
+def create_with(tool: str) -> str:
+    """The tool that creates such a row."""
+    return f"create one with {tool}"
+
+
+def list_with(tool: str) -> str:
+    """The tool that lists what there is."""
+    return f"It does not exist, or you may not see it; {tool} lists what you can see."
+
+
+def wait(seconds: str | None) -> str:
+    """Too many calls."""
+    if not seconds:
+        return "Wait before you try again."
+    return f"Try again in {seconds} s."
+
+
 # Receipts.
 
 ONLY_DEFAULTS = "No field was sent: the row has nothing but defaults."
@@ -125,6 +182,56 @@ STORED_SOMETHING_ELSE = "Nothing changed: the view stored something else."
 STORED_NOTHING = "Nothing changed: what was sent was not stored."
 HELD_ALL_THIS = "Nothing changed: the row held all this already."
 NO_FIELD_SENT = "Nothing changed: no field was sent."
+
+
+NO_CONTENT = "Done. The API answered without content."
+NO_ROW_DELETED = "The API accepted the call, but no row was deleted or changed."
+ROW_KEPT = "The API keeps the row: it was changed, not deleted."
+OTHERS_TOO = "Other records, which you cannot list, were deleted or changed too."
+
+
+def blocked_by(visible: Iterable[tuple[str, Iterable[str]]], *, has_others: bool) -> str:
+    """A row cannot be deleted because of others: the rows that the caller can list, by kind."""
+    kinds = [f"{plural} {', '.join(rows)}" for plural, rows in visible]
+    if has_others:
+        kinds.append("other records, which you cannot list")
+    ending = "; delete or change them first" if len(kinds) > has_others else ""
+    return f"It cannot be deleted: {'; '.join(kinds)} refer to it{ending}. Nothing was done."
+
+
+# The audit log.
+
+
+def audit_line(
+    *,
+    user: object,
+    credential: str | None,
+    tool: str,
+    outcome: str,
+    codes: Sequence[str],
+    row: object,
+    count: int | None,
+    rows: Sequence[object] | None,
+    fields: Sequence[str],
+    request_id: object,
+    x_request_id: str | None,
+) -> str:
+    """One line about a call that writes. Keys and ids are written as Python writes them, so that
+    none can begin a line of its own.
+    """
+    reasons = f" ({', '.join(codes)})" if codes else ""
+    who = "anonymous" if user is None else f"user {user!r}"
+    kind = f" by {credential}" if credential else ""
+    parts = [f"{tool} {outcome}{reasons}", f"{who}{kind}"]
+    if count is not None:
+        parts.append(f"{count} rows {', '.join(map(repr, rows or ()))}".rstrip())
+    if row is not None:
+        parts.append(f"row {row!r}")
+    if fields:
+        parts.append(f"fields {', '.join(fields)}")
+    ids = [each for each in (request_id, x_request_id) if each is not None]
+    parts += [f"request {each!r}" for each in ids]
+    return "; ".join(parts)
 
 
 # Settings and checks: what `manage.py check` says.
@@ -218,6 +325,10 @@ CONFIG_HELP = (
 )
 CONFIG_URL_HELP = "Where the project is served, e.g. %(default)s"
 CONFIG_TOKEN_HELP = "Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
+CONFIG_USER_HELP = (
+    "Use a token of this user: of rest_framework.authtoken, created if there is none, or a new one"
+    " of knox."
+)
 CONFIG_NAME_HELP = "What the client calls the server; otherwise TOOLBOOTH['NAME']."
 CONFIG_OF_ANY_CLIENT = "the configuration of the client"
 

@@ -16,7 +16,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.signals import setting_changed
 from django.db import connections
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_script_prefix, reverse
 from rest_framework.test import APIClient
 
 from toolbooth.django import messages
@@ -123,7 +123,7 @@ class Agent:
             headers["Mcp-Name"] = params["name"]
         response = self._client.generic(
             "POST",
-            endpoint_path(),
+            path_info(endpoint_path()),
             orjson.dumps(message),
             content_type="application/json",
             secure=settings.SECURE_SSL_REDIRECT,
@@ -139,8 +139,13 @@ def endpoint_path() -> str:
     try:
         return reverse("toolbooth:mcp")
     except NoReverseMatch:
-        line = 'path("mcp/", include("toolbooth.django.urls"))'
+        line = 'path("mcp", include("toolbooth.django.urls"))'
         raise LookupError(messages.no_endpoint(line)) from None
+
+
+def path_info(path: str) -> str:
+    """A path without the prefix in FORCE_SCRIPT_NAME, which the URLconf does not see."""
+    return f"/{path.removeprefix(get_script_prefix())}"
 
 
 def _host() -> str:

@@ -1,5 +1,5 @@
-"""`path("mcp/", include("toolbooth.django.urls"))`: one endpoint. Included at "mcp", it also
-answers at "mcp/".
+"""`path("mcp", include("toolbooth.django.urls"))`: one endpoint, at /mcp and at /mcp/. Included at
+"mcp/", it answers at /mcp/ only.
 """
 
 from __future__ import annotations

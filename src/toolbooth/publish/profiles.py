@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 from toolbooth.contract import Contract
 from toolbooth.jsonvalue import Json, Schema
 from toolbooth.publish.nodes import copy_json
-from toolbooth.publish.words import describe
+from toolbooth.publish.words import describe, describe_format
 from toolbooth.publish.write import Profile
 
 _ANY_ITEM_KINDS = ("string", "number", "boolean", "object")
@@ -67,6 +67,12 @@ class Portable(Profile):
         """
         options = [self.write_typed({"type": kind}) for kind in _ANY_ITEM_KINDS]
         return {**node, "items": self.write_union(options)}
+
+    def write_typed(self, node: Json) -> Json:
+        """With its `format` in words, unless that is `date-time`. Gemini refuses every request that
+        has a tool with another one (gemini-cli#2237, 2025-06-27; weave-os/router#387, 2026-06-12).
+        """
+        return describe_format(node)
 
 
 class Exact(Profile):

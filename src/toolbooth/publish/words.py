@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from toolbooth.examples import WORDS_OF_FORMATS
 from toolbooth.jsonvalue import Json, shorten
 from toolbooth.publish.nodes import array_of, identity, object_of, values_of
 
@@ -13,6 +14,9 @@ MAX_PHRASE = 80
 
 MAX_LIST = 401
 """Characters of a list of names or values, with the ellipsis."""
+
+TAKEN_FORMAT = "date-time"
+"""The one format of text that every client takes."""
 
 _ENUM_KEYS = frozenset({"type", "const", "enum"})
 
@@ -28,6 +32,22 @@ def join_texts(text: str | None, more: str | None) -> str | None:
     if text and more and more not in text:
         return f"{text} ({more})"
     return text or more
+
+
+def describe_format(keywords: Json) -> Json:
+    """A node of type string with its `format` in words. `date-time` stays as it is."""
+    words = format_phrase(keywords.get("format"))
+    if keywords.get("type") != "string" or words is None:
+        return keywords
+    kept = {key: each for key, each in keywords.items() if key != "format"}
+    return describe(kept, words)
+
+
+def format_phrase(name: Any) -> str | None:
+    """A `format` of text in words. None if the format stays as it is."""
+    if not isinstance(name, str) or name == TAKEN_FORMAT:
+        return None
+    return WORDS_OF_FORMATS.get(name, name)
 
 
 def shorten_list(text: str) -> str:

@@ -21,8 +21,11 @@ from typing import Any
 
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.server import messages
+from toolbooth.server.answers import error_reply
+from toolbooth.server.envelope import id_in
 from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.respond import Reply, respond
+from toolbooth.server.revisions import INTERNAL_ERROR
 from toolbooth.server.web_hosts import ANY_HOST, allowed_hosts, host_in_host, host_in_origin
 
 Scope = Mapping[str, Any]
@@ -31,9 +34,13 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+STOPPED = "the server is stopping"
+"""The message of `task.cancel(STOPPED)`: the request is answered, and then the task ends."""
+
 _WHILE = 0.05
 """Seconds before anyone looks whether the client is still there."""
 _JSON = (b"content-type", b"application/json")
+_END: dict[str, Any] = {"type": "http.response.body", "body": b""}
 _STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
 
 
@@ -145,16 +152,34 @@ async def _serve(
     if len(body) > max_body:
         await _plain(send, 413, messages.body_too_long(max_body))
         return
-    reply = await _watched(respond(registry, body, headers), receive)
+    try:
+        reply = await _watched(respond(registry, body, headers), receive)
+    except asyncio.CancelledError as error:
+        reply = Reply(_last_words(error, body), 503)
     if reply is None:
         return
     if reply.events is not None:
-        await _stream(reply.events, receive, send)
+        try:
+            await _stream(reply.events, receive, send)
+        except asyncio.CancelledError as error:
+            await send(_event(_last_words(error, body)))
+            await send(_END)
         return
     length = (b"content-length", str(len(reply.body)).encode())
     fields = [_JSON, length] if reply.body else [length]
     await send({"type": "http.response.start", "status": reply.status, "headers": fields})
     await send({"type": "http.response.body", "body": reply.body})
+
+
+def _last_words(error: asyncio.CancelledError, body: bytes) -> bytes:
+    """The answer to a request that has none when the server stops. Raises the error if it is
+    cancelled for another reason.
+    """
+    task = asyncio.current_task()
+    if error.args != (STOPPED,) or task is None:
+        raise error
+    task.uncancel()
+    return error_reply(id_in(body), INTERNAL_ERROR, messages.SERVER_STOPPED)
 
 
 @types.coroutine
@@ -237,6 +262,7 @@ async def _stream(events: AsyncGenerator[bytes, None], receive: Receive, send: S
     finally:
         leaving.cancel()
         sending.cancel()
+        await asyncio.wait((sending,))
     if not sending.cancelled():
         sending.result()
 
@@ -245,11 +271,15 @@ async def _send_all(events: AsyncGenerator[bytes, None], send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": _STREAM})
     try:
         async for event in events:
-            framed = b"event: message\r\ndata: " + event + b"\r\n\r\n"
-            await send({"type": "http.response.body", "body": framed, "more_body": True})
+            await send(_event(event))
     finally:
         await events.aclose()
-    await send({"type": "http.response.body", "body": b""})
+    await send(_END)
+
+
+def _event(message: bytes) -> dict[str, Any]:
+    framed = b"event: message\r\ndata: " + message + b"\r\n\r\n"
+    return {"type": "http.response.body", "body": framed, "more_body": True}
 
 
 async def _left(receive: Receive) -> None:

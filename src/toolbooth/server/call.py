@@ -27,6 +27,7 @@ from toolbooth.boundary.run import (
     run_sync,
 )
 from toolbooth.context import Context
+from toolbooth.contract import LARGE
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
 from toolbooth.server.dispatch.route import route
@@ -45,11 +46,6 @@ Ended = Callable[[], None]
 
 _LONG = 60.0
 """Seconds after which a call is logged."""
-
-LARGE = 64 * 1024
-"""Bytes from which a body is read and accepted in a thread, so that others are answered
-meanwhile.
-"""
 
 _FOR_THE_WIRE: dict[str, Any] = {"structured": render.as_fragment}
 
@@ -82,7 +78,8 @@ async def call(
     """
     watch = _Watch(registry, tool, context, plain, reading)
     try:
-        if len(reading[2]) > LARGE:
+        # Unions that contain each other can make a small body expensive too.
+        if len(reading[2]) > LARGE or tool.contract.has_recursive_unions:
             values = await off_the_loop(partial(watch.accept, reading, shows))
         else:
             values = watch.accept(reading, shows)
@@ -311,12 +308,16 @@ class _Watch:
                 raise error
             return render.refusal_result(error, self.tool.contract.limits)
         self._record("failed", ())
+        name = self.tool.name if self.routed is None else self.called.name
+        target = () if self.routed is None else self.routed.named
         if isinstance(error, Busy):
-            return render.busy_result(messages.busy(self.tool.name, error.seconds), error.seconds)
+            return render.busy_result(messages.busy(name, target, error.seconds), error.seconds)
         if isinstance(error, ToolError):
+            if self.routed is not None:
+                error = self.routed.error_of_call(error, name)
             return render.tool_error_result(error)
         logger.error("tool %r failed", self.tool.name, exc_info=error)
-        return render.text_result(messages.tool_failed(self.tool.name), is_error=True)
+        return render.text_result(messages.tool_failed(name, target), is_error=True)
 
     def _repairs(self) -> tuple[str, ...]:
         return tuple(each.code for each in self.remarks if isinstance(each, Repair))

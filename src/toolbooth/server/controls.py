@@ -176,10 +176,9 @@ def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
 def instructions(renamed: Mapping[str, str | None]) -> str:
     """What a server says of them once, so that no tool has to."""
     names = control_names(renamed)
-    if not names:
-        return ""
     meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
-    return " ".join([messages.MANY_TOOLS_TAKE, *meanings])
+    rows = f"{ROW_KEYS[0]}: {messages.OBJECTS_MEANS}"
+    return " ".join([messages.MANY_TOOLS_TAKE, *meanings, rows])
 
 
 def naming_mistakes(renamed: Any) -> Iterator[str]:

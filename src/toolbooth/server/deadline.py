@@ -1,16 +1,14 @@
-"""A time at which the process of the stdio shell ends, whatever its tools do."""
+"""A time at which the process of a server ends, whatever its tools do."""
 
 from __future__ import annotations
 
 import logging
 import os
 import threading
+from collections.abc import Callable
 from math import inf
 from queue import Empty, SimpleQueue
 from time import monotonic
-
-from toolbooth.server import messages
-from toolbooth.server.answers import Answers
 
 _PATIENCE = 1.0
 """Seconds that the end of the process waits for a client that does not read."""
@@ -18,11 +16,12 @@ _PATIENCE = 1.0
 
 class Deadline:
     """Ends the process at a certain time, in a thread of its own: a tool that hangs may hold the
-    event loop, or the interpreter, which waits for threads before it exits.
+    event loop, or the interpreter, which waits for threads before it exits. `last_words` is called
+    in that thread first.
     """
 
-    def __init__(self, answers: Answers) -> None:
-        self.answers = answers
+    def __init__(self, last_words: Callable[[], None] = lambda: None) -> None:
+        self.last_words = last_words
         self.is_set = False
         # A queue of this kind can be used in a signal handler.
         self.times: SimpleQueue[tuple[float, int] | None] = SimpleQueue()
@@ -60,5 +59,5 @@ class Deadline:
         os._exit(earliest[1] if earliest else 0)
 
     def _last_words(self) -> None:
-        self.answers.close(messages.SERVER_STOPPED)
+        self.last_words()
         logging.shutdown()

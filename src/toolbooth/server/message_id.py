@@ -49,7 +49,7 @@ def top_level_ids(body: bytes) -> list[bytes]:
     first = re.search(rb'[\[{}\]"]', body)
     if first is None or first[0] != b"{":
         return []
-    bare = _STRINGS.sub(rb"\1", body.replace(_MARK, b""))
+    bare = _STRINGS.sub(lambda found: found[1] or b"", body.replace(_MARK, b""))
     # Only the brackets, and a mark for each `id`, in their order.
     places = _IDS.sub(_MARK, bare).translate(None, _NOT_COUNTED)
     depths = list(accumulate(map(_STEPS.__getitem__, places)))
@@ -58,5 +58,6 @@ def top_level_ids(body: bytes) -> list[bytes]:
     at_top = [index for index, place in enumerate(marks) if depths[place] == 1]
     if not at_top:
         return []
-    values = [found[0].partition(b":")[2].strip() for found in _IDS.finditer(bare)]
-    return [values[index] for index in at_top]
+    wanted = set(at_top)
+    found = (each[0] for index, each in enumerate(_IDS.finditer(bare)) if index in wanted)
+    return [each.partition(b":")[2].strip() for each in found]

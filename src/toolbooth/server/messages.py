@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from toolbooth.boundary.messages import echo
+from toolbooth.errors import called
 from toolbooth.jsonvalue import JsonPath, listed, path_text, quoted
 
 # --- HTTP ---------------------------------------------------------------------------------------
@@ -43,6 +44,10 @@ def wrong_path(path: str) -> str:
 def body_too_slow(seconds: float) -> str:
     """A body that does not arrive in time."""
     return f"the rest of the request did not arrive within {seconds:g} s"
+
+
+TOO_MANY_INCOMPLETE = "too many connections have not sent a complete request; send this one again"
+HEADERS_TOO_LONG = "the headers of the request are too long"
 
 
 def body_too_long(most: int) -> str:
@@ -119,17 +124,17 @@ def timed_out(seconds: float, *, stopped: bool) -> str:
 RUNS_LONG = "a call of tool %r has been running for more than a minute"
 
 
-def busy(tool: str, seconds: int) -> str:
+def busy(tool: str, target: Iterable[str], seconds: int) -> str:
     """A tool that runs too often already."""
     return (
-        f"Busy: {tool!r} is called too often at the moment. "
+        f"Busy: {called(tool, target)} is called too often at the moment. "
         f"Nothing was done; try again in {seconds} s."
     )
 
 
-def tool_failed(tool: str) -> str:
+def tool_failed(tool: str, target: Iterable[str]) -> str:
     """A tool that raised an exception of its own."""
-    return f"Tool {tool!r} failed unexpectedly."
+    return f"Tool {called(tool, target)} failed unexpectedly."
 
 
 # --- registration -------------------------------------------------------------------------------
@@ -165,8 +170,8 @@ def name_is_taken(name: str) -> str:
 
 
 def unknown_tool(name: str, near: str | None) -> str:
-    """A tool that is not registered."""
-    hint = f"; did you mean {near!r}?" if near else ""
+    """A tool that is not registered; `near`: another, as a client calls it."""
+    hint = f"; did you mean {near}?" if near else ""
     return f"there is no tool {name[:128]!r}{hint}"
 
 
@@ -185,27 +190,49 @@ def nested_dispatcher(tool: str) -> str:
     return f"{tool!r} leads to another dispatcher; name its actions"
 
 
-def dispatcher_usage(params: str, help_action: str) -> str:
+def dispatcher_usage(params: str, word: str) -> str:
     """How a dispatcher is called: part of its description."""
-    return f"Fields go beside action, or in {params}; action={help_action} tells them."
+    return f"Fields go beside action, or in {params}; {word}=true tells them."
+
+
+def actions_of(resource: str, signatures: Sequence[str]) -> str:
+    """The actions of a resource, each in one line."""
+    named = ", ".join(signatures)
+    return f"{resource}: {named}" if resource else named
+
+
+def only_of(action: str, resources: Sequence[str]) -> str:
+    """An action that only some resources have."""
+    return f"{action}: only {', '.join(resources)}"
+
+
+def as_sentence(parts: Sequence[str]) -> str:
+    """Parts of a description."""
+    return f"{'; '.join(parts)}."
+
+
+def more_names(names: Sequence[str], count: int) -> str:
+    """The first names of a list that is too long for `tools/list`."""
+    return f"{', '.join(names)} … {count} in all: see help"
 
 
 # --- control arguments --------------------------------------------------------------------------
 
-HELP_MEANS = "Answers with all that the tool takes, and calls nothing."
-FILTERS_MEANS = "The filters in one object; each may also be sent by itself."
-FILTER_KEYS_MEANS = "The fields to answer with; all others are left out of every row."
-PAGE_MEANS = "Which page of the rows, from 1."
-PAGE_SIZE_MEANS = "Rows in a page."
+HELP_MEANS = "true returns what the tool takes, and does nothing else."
+FILTERS_MEANS = "All filters in one object, instead of each by itself."
+FILTER_KEYS_MEANS = "The columns to return, as a list of field names. It does not filter rows."
+PAGE_MEANS = "Page number, from 1."
+PAGE_SIZE_MEANS = "Rows per page."
 MODE_MEANS = (
-    "summary: what there is, without the rows; page: a bounded page; "
-    "full: all that is answered at once, whatever its size."
+    "summary: the number of rows and their columns; page: one page of rows; "
+    "full: the whole result, whatever its size."
 )
 CONTINUATION_TOKEN_MEANS = (
-    "Goes on where an earlier answer ended; stands in that call instead of its fields."
+    "Continues a previous result. Call the same tool again with this token and no other fields."
 )
-VERIFY_MEANS = "Answers with the whole object instead of a receipt."
-MANY_TOOLS_TAKE = "Many tools take these arguments too."
+VERIFY_MEANS = "true returns the whole row after a write, instead of a receipt."
+OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
+MANY_TOOLS_TAKE = "Arguments that many tools take:"
 
 
 def controls_not_a_map(given: Any) -> str:
@@ -277,7 +304,7 @@ def did_you_mean_action(action: str, meant: str) -> str:
 
 
 def choose_one(
-    key: str, given: Any, of: str, near: str | None, names: Sequence[str], help_action: str
+    key: str, given: Any, of: str, near: str | None, names: Sequence[str], word: str
 ) -> str:
     """An `action` or `resource` that is missing or does not exist, with those that do."""
     where = f" of {quoted(of)}" if of else ""
@@ -285,7 +312,7 @@ def choose_one(
     if near:
         return f"{said}; did you mean {quoted(near)}?"
     known = f"; there are {listed(tuple(names))}" if names else NONE_FOR_YOU
-    return f'{said}{known}. {{"action": "{help_action}"}} tells more'
+    return f'{said}{known}. {{"{word}": true}} tells more'
 
 
 def sent_inside_too(path: JsonPath) -> str:
@@ -296,7 +323,11 @@ def sent_inside_too(path: JsonPath) -> str:
 # --- help ---------------------------------------------------------------------------------------
 
 NOTHING_CALLED = "nothing: help was asked for"
-RESOURCE_REQUIRED = "is required: actions of one name may take other fields elsewhere"
+
+
+def more_arguments(count: int) -> str:
+    """The end of a signature that is too long."""
+    return f"… {count} more"
 
 
 def wrappers_ignored(keys: tuple[str, ...]) -> str:
@@ -313,20 +344,12 @@ def send_inside_params(names: Sequence[str], params: str) -> str:
 
 def ask_for_actions(call: str) -> str:
     """How to ask for the actions of one resource."""
-    return f"{call} tells what the actions of one take."
+    return f"{call} tells what the actions of one do, with all their fields."
 
 
 def ask_for_fields(call: str) -> str:
     """How to ask for the fields of one action."""
     return f"{call} tells the types of one action's fields, with an example."
-
-
-def no_help_for(action: str, near: str | None, names: Sequence[str]) -> str:
-    """A question for help with an action that does not exist."""
-    said = f"there is no action {echo(action)}"
-    if near:
-        return f"{said}; did you mean {quoted(near)}?"
-    return f"{said}; there are {listed(tuple(names))}" if names else said
 
 
 def number_of_pages(pages: int) -> str:

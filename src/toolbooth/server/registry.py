@@ -17,11 +17,12 @@ from toolbooth.compile.signature import compile_function
 from toolbooth.context import Context
 from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
-from toolbooth.jsonvalue import json_bytes, near_name
+from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
+from toolbooth.server.dispatch.names import nearest
 from toolbooth.server.dispatch.variants import with_help
 from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.running import MOST_RUNNING
@@ -160,12 +161,13 @@ class ToolRegistry:
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
         help_schema: Callable[[], Mapping[str, Any] | None] | None = None,
+        placeholders: Callable[[Json], Json] | None = None,
     ) -> Tool:
         """Register a compiled contract with the function that it is for.
 
         `access_check` returns the error for a caller who may not call the tool, None for one who
         may. `variant` finds another tool to run, if the arguments ask for it. `extra_help` adds to
-        its help.
+        its help, and `placeholders` replaces keys of rows in its example.
         """
         chosen = function or contract.function
         if chosen is None:
@@ -182,6 +184,7 @@ class ToolRegistry:
             variant=variant,
             extra_help=extra_help,
             help_schema=help_schema,
+            placeholders=placeholders,
         )
         return self._register(made if self.help is None else with_help(made, self.help, self.find))
 
@@ -225,8 +228,7 @@ class ToolRegistry:
         says which. These tools leave the list unless `hide=False`, and can still be called by their
         own names. Without `actions` this decorates a class, bare under its own name: its methods
         that are marked `@mcp_action` become tools, `name__method`, and its actions. `help` is the
-        word that asks what an action takes: `{"action": "help"}`, or `"help": true` beside an
-        action.
+        word that asks what there is: `"help": true`, alone or beside a resource, an action or both.
 
         Raises:
             ContractError: with every mistake.
@@ -320,10 +322,7 @@ class ToolRegistry:
         """
         found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
-            known = {**self.hidden, **self.tools}
-            near = near_name(name[:128], known)
-            if near is not None and shows is not None and narrowed(known[near], shows) is None:
-                near = None
+            near = nearest(name, self.tools, self.hidden, shows)
             raise UnknownTool(messages.unknown_tool(name, near))
         return found
 

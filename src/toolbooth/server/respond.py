@@ -22,11 +22,11 @@ from toolbooth.boundary import render
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.boundary.run import off_the_loop
 from toolbooth.context import Context
-from toolbooth.contract import DEFAULT_LIMITS
+from toolbooth.contract import DEFAULT_LIMITS, LARGE
 from toolbooth.errors import Problem, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server import messages, revisions
-from toolbooth.server.call import LARGE, call, call_sync, refuse
+from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.envelope import (
     Headers,
     Message,

@@ -62,7 +62,7 @@ def serve(
         os.close(nothing)
         sys.stdout = sys.stderr
         serving = _Serving(registry, sink)
-        deadline = Deadline(serving.answers)
+        deadline = Deadline(lambda: serving.answers.close(messages.SERVER_STOPPED))
         with (
             _as_blocking_as_before(sink.fileno()),
             _on_sigterm(serving, lambda: deadline.set(stop_seconds)),

@@ -52,9 +52,9 @@ class ActionTable:
     only: str = ""
     """The name of the only resource, if it has one: a call may say it, and need not."""
     help: str = "help"
-    """The argument that asks for help with an action: `"help": true`."""
+    """The argument that asks for help: `"help": true`."""
     help_action: str = ""
-    """The action that lists the others. Another name is chosen if the author has an action of that
+    """The action that asks for help too. Another name is chosen if the author has an action of that
     name.
     """
     keys: tuple[str, ...] = field(init=False)
@@ -131,6 +131,10 @@ class Tool:
     """The input schema for the caller who asks for help, if not all callers may send the same;
     None: that of the contract.
     """
+    placeholders: Callable[[Json], Json] | None = None
+    """Writes placeholders into an example of its arguments, instead of keys that rows may have."""
+    list_words: Callable[[], str] | None = None
+    """Of a dispatcher: what only `tools/list` adds to the description."""
     variant: Variant | None = None
     """Another tool to run instead, if the arguments ask for it: many rows at once, for example."""
     access_check: AccessCheck | None = None
@@ -235,8 +239,10 @@ class Tool:
         made: dict[str, Any] = {"name": self.name}
         if self.title:
             made["title"] = self.title
-        if self.contract.description:
-            made["description"] = self.contract.description
+        more = "" if self.list_words is None else self.list_words()
+        words = " ".join(filter(None, (self.contract.description, more)))
+        if words:
+            made["description"] = words
         made["inputSchema"] = self.profile.input_schema(self.contract)
         if self.output_schema:
             made["outputSchema"] = self.output_schema

@@ -9,10 +9,13 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "rest_framework",
+    "rest_framework.authtoken",
+    "knox",
     "django_filters",
     "toolbooth.django",
     "sales",
     "odd",
+    "estates",
 ]
 MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -36,3 +36,5 @@ from core.settings.label_studio import *  # noqa: E402, F403
 
 INSTALLED_APPS = [*INSTALLED_APPS, "toolbooth.django"]  # noqa: F405
 ROOT_URLCONF = "label_studio_urls"
+# The views of its tokens too: what is compared is all that it has.
+TOOLBOOTH = {"LOGIN_VIEWS": True}

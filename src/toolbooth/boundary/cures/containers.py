@@ -112,7 +112,7 @@ def _separated(items: Place, value: str, limits: Limits) -> Iterator[list[Any]]:
         return
     if len(parts) > _MOST_PARTS:
         return
-    made = [_separate(items, part) for part in parts]
+    made = [_separate(items, part, limits) for part in parts]
     if None not in made:
         yield made
 
@@ -121,13 +121,15 @@ def _is_text(items: Place) -> bool:
     return "string" in items.types
 
 
-def _separate(items: Place, part: str) -> Any:
+def _separate(items: Place, part: str, limits: Limits) -> Any:
     """One of several values in a text; None if it is not of the declared kind."""
     if items.shape.constants is not None:
         return part if part in items.shape.constants else None
     if items.format == "uuid":
         return part if is_uuid(part) else None
     if _NUMBER.fullmatch(part) and not _is_text(items):
+        if len(part) > limits.max_digits:
+            return None
         number = float(part) if "." in part else int(part)
         return number if admits(items.shape, number) else None
     return None

@@ -14,7 +14,7 @@ from toolbooth.boundary.cures.readings import NO_READING, only_reading
 from toolbooth.boundary.repairs import NOT_SENT
 from toolbooth.contract import Contract
 from toolbooth.errors import LeaveOut, Rewrite
-from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object, look_up
+from toolbooth.jsonvalue import Json, JsonPath, look_up
 from toolbooth.shape import Shape, item_shape
 
 _Declared = tuple[Shape, bool]
@@ -25,6 +25,9 @@ _MOST_KEPT = 500
 """Places that are kept for one tool."""
 
 _FOR_A_WALK = (dict, list, float)
+
+
+_CONTAINERS = frozenset((dict, list))
 
 
 class Cured(NamedTuple):
@@ -50,7 +53,7 @@ def cure_in_place(contract: Contract, arguments: Json, wrong: Iterable[JsonPath]
         if place is None or type(value) in _FOR_A_WALK:
             return None
         meant = only_reading(place, value, contract.limits)
-        if is_object(meant) or is_array(meant):
+        if type(meant) in _CONTAINERS:
             return None
         if meant is NO_READING:
             is_complete = False

@@ -5,6 +5,7 @@ fields and their types.
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import Any, NamedTuple
 
 from toolbooth.errors import Declared
@@ -145,10 +146,12 @@ def declared_fields(path: str, declared: Declared, room: int = sys.maxsize) -> s
     room -= len(start) + len(controls) + 1
     if len(declared.line) <= room:
         return f"{start}{declared.line}.{controls}"
-    parts = [_required_or_name(name, words) for name, words in declared.types.items()]
+    # No more than fit, each with its quotes and a comma: there may be thousands.
+    types = declared.types
+    parts = [_required_or_name(*each) for each in islice(types.items(), max(1, room // 3))]
     shown = ", ".join(parts)
-    if len(shown) > room:
-        shown = as_many_as_fit(parts, room, len(parts))
+    if len(shown) > room or len(parts) < len(types):
+        shown = as_many_as_fit(parts, room, len(types))
     return f"{start}{shown or listed_within(tuple(declared.types), room)}.{controls}"
 
 

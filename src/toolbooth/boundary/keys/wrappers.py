@@ -12,7 +12,7 @@ from toolbooth.boundary.cures.meta_tools import is_spread
 from toolbooth.boundary.keys import messages
 from toolbooth.boundary.keys.messages import Contents
 from toolbooth.boundary.read import text_as_object
-from toolbooth.boundary.refusals import nearest
+from toolbooth.boundary.refusals import near_object, nearest
 from toolbooth.boundary.repairs import NOT_SENT, admits
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import ProblemCode
@@ -43,11 +43,12 @@ def undeclared_key(
     that its value is, or holds as JSON text; `form` is None if the declared fields are not known;
     `compares`: a similar name may be looked for.
     """
-    near = nearest(key, form) if form is not None and compares else None
     if inner is None:
+        near = nearest(key, form) if form is not None and compares else None
         return "unknown-key", messages.unknown_field(key, near)
     if form is not None and is_spread(form, key, beside):
         return "unknown-key", messages.unknown_field(key, None)
+    near = near_object(key, form) if form is not None and compares else None
     if form is not None and near is not None and form.fields[near].shape.objects:
         return "nested-wrapper", messages.misspelt_object(key, near)
     found = None if form is None else _contents(form, key, inner, beside)

@@ -75,12 +75,21 @@ def _with_advice(
     edited = {_source(edit) for edit in edits}
     problems: list[Problem] = []
     for each in found:
+        instead = _instead(contract, each)
+        if instead is not None:
+            each = replace(each, message=messages.with_advice(each.message, (instead,)))
         needs_advice = each.code == "wrong-type" or messages.can_be_shown(each.kind)
         if needs_advice and each.path not in edited:
             message = messages.with_advice(each.message, _advice(contract, each.path, arguments))
             each = Problem(code=each.code, path=each.path, message=message, kind=each.kind)
         problems.append(each)
     return problems
+
+
+def _instead(contract: Contract, problem: Problem) -> str | None:
+    if problem.code != "unknown-key" or contract.about_unknown is None:
+        return None
+    return contract.about_unknown(problem.path)
 
 
 def _source(edit: Edit) -> JsonPath:
@@ -124,7 +133,7 @@ def _found_place(
     required = field is None or field.required
     place = Place(shape, contract.schema, path, required)
     advice: list[str] = []
-    if example := example_at(contract, place):
+    if not shape.is_row_key and (example := example_at(contract, place)):
         advice.append(messages.example(example))
     if not required:
         advice.append(messages.UNKNOWN)

@@ -120,7 +120,8 @@ def _is_sequence(value: Any) -> TypeIs[list[Any] | tuple[Any, ...]]:
 def _problem(message: Any, path: JsonPath, code: Any) -> Problem:
     if code == "required":
         return Problem(code="missing", path=path, message=messages.REQUIRED)
-    return Problem(code="invalid", path=path, message=str(message))
+    kind = None if code is None else str(code)
+    return Problem(code="invalid", path=path, message=str(message), kind=kind)
 
 
 def _standardized_errors(data: Any) -> list[Mapping[str, Any]] | None:

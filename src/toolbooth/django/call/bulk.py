@@ -17,6 +17,7 @@ from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django.call.api_errors import problems_in
 from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
 from toolbooth.django.call.replies import json_bytes, json_fragment
@@ -55,6 +56,8 @@ def takes_many(call: SyncInvocation) -> bool:
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     """What runs a call: with a receipt where it writes rows."""
+    if call.action.method == "DELETE":
+        return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
     return ReceiptedWrite(call=call) if is_receipted(call.action) else results
@@ -139,6 +142,7 @@ def _arguments(single: Arguments, key: str, most: int) -> Arguments:
 
     return replace(
         single,
+        repeats=True,
         properties=with_rows(single.properties),
         wide=with_rows(single.wide),
         required=[*required, key],
@@ -187,24 +191,28 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
+        who.bulk = (rows, None)
         with noting_unread() as unread:
-            value = self.call.within(who, beside, lambda: self._made(who, beside, rows))
+            made = self.call.within(who, beside, lambda: self._made(who, beside, rows))
+        value, in_order = made
+        who.bulk = (rows, value)
         if asked.verify:
             return json_fragment(value, self.call.tool)
-        receipt = _receipt(value)
+        receipt = _receipt(value, in_order=in_order)
         if unread and receipt is not value:
             receipt["not_read"] = sorted(unread)
         is_long = receipt is not value and len(receipt.get("ids", ())) > MOST_IDS
         page = MOST_IDS if is_long else None
         return self.results.first(json_bytes(receipt, self.call.tool), beside, rows=page)
 
-    def _made(self, who: Caller, beside: Json, rows: list[Json]) -> Json:
+    def _made(self, who: Caller, beside: Json, rows: list[Json]) -> tuple[Json, bool]:
+        """What was made, and whether it is certain to be in the order sent."""
         self.call.recognise(who, beside)
         with Transaction(connections) as everywhere:
             value = self._by_the_view(who, beside, rows)
-            if value is None:
-                value = self._one_by_one(who, beside, rows, everywhere)
-            return value
+            if value is not None:
+                return value, False
+            return self._one_by_one(who, beside, rows, everywhere), True
 
     def _by_the_view(self, who: Caller, beside: Json, rows: list[Json]) -> Json | None:
         """What the view makes of the whole list; None if it takes one row at a time."""
@@ -276,15 +284,26 @@ def _problems_of_rows(response: Any, place: JsonPath) -> list[Problem]:
 # --- what was made ---
 
 
-def _receipt(value: Json) -> Json:
-    """How many rows were made, and their keys; the rows themselves if a key is not known."""
-    rows: Any = value.get("results")
-    if not is_array(rows):
+def _receipt(value: Json, *, in_order: bool) -> Json:
+    """How many rows were made, and their keys; the rows themselves if a key is not known.
+
+    An agent that needs the key of one row must know that the keys follow the order sent.
+    """
+    keys = keys_in(value)
+    if keys is None:
         return value  # the view's own answer
-    keys = _keys(rows)
     if None in keys:
         return {"created": len(keys), **value}
-    return {"created": len(keys), "ids": keys}
+    order = {"order": messages.AS_SENT} if in_order and len(keys) > 1 else {}
+    return {"created": len(keys), **order, "ids": keys}
+
+
+def keys_in(value: Json) -> list[Any] | None:
+    """The keys of rows that were made, None for one that is not known; None for all if the view
+    has answered in its own way.
+    """
+    rows: Any = value.get("results")
+    return _keys(rows) if is_array(rows) else None
 
 
 def _keys(rows: list[Any]) -> list[Any]:

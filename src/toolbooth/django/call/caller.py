@@ -27,8 +27,9 @@ from toolbooth.django.call.authenticators import answer_alike
 from toolbooth.django.call.identities import Identities, Identity, Loans
 from toolbooth.django.call.inner_request import inner_request, is_signed, request_at
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels
 from toolbooth.django.describe.view_requests import negotiate
-from toolbooth.jsonvalue import is_object
+from toolbooth.jsonvalue import Json, is_object
 from toolbooth.server.envelope import Message
 
 logger = logging.getLogger("toolbooth.django")
@@ -58,6 +59,10 @@ class Caller:
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
+        self.has_failed = False
+        """A view has raised, or answered with 500."""
+        self.models: PublishedModels = NO_MODELS
+        """The models that the API shows."""
         self.challenge: str | None = None
         """The `WWW-Authenticate` of a view that wants to know first who calls."""
         self.login: Callable[[], bool] | None = None
@@ -65,8 +70,14 @@ class Caller:
         once that is settled.
         """
         self.message: Message | None = None
-        self.last_run: tuple[Action, Any] | None = None
-        """The action that has run last, and its response."""
+        self.last_run: tuple[Action, Any, Any] | None = None
+        """The action that has run last, its response, and the body that it was sent; no body for a
+        tool that is written by hand.
+        """
+        self.bulk: tuple[list[Json], Json | None] | None = None
+        """The rows that a call has sent, and what was made of them; None: nothing yet."""
+        self.objected: int | None = None
+        """The status with which a view refused the caller before it ran."""
         self.loans: Loans = {}
         """The users that views have recognised by a password before they run."""
         self._last_place: _Place | None = None
@@ -167,7 +178,9 @@ class Caller:
             # REST framework marks the transaction that it finds itself in to be rolled back: here
             # one of its own.
             answer = _handler.make_view_atomic(partial(_answer, view, error))
-            return answer(view.request)
+            response = answer(view.request)
+            self.objected = response.status_code
+            return response
         except Exception:  # as in `may_call`
             return None
         return None
@@ -187,6 +200,14 @@ class Caller:
             logger.debug(
                 "whether %s may be called cannot be said beforehand", action.path, exc_info=True
             )
+        return view
+
+    def listing_view(self, action: Action, kwargs: Mapping[str, Any], request: HttpRequest) -> Any:
+        """The view of an action that lists rows, with the caller let in as for a list. Raises what
+        it says to others.
+        """
+        view = self.view(action, kwargs, request)
+        _admit(view, self._for_list)
         return view
 
     def may_run(
@@ -232,6 +253,22 @@ class Caller:
         except Exception as error:  # its authenticator needs the URL kwargs of a call
             raise AuthenticationFailed from error
 
+    def known_as(self, action: Action) -> tuple[Any, Any]:
+        """The user and the authenticator of the view that has run or was asked; None for both if it
+        does not know the caller.
+        """
+        with suppress(APIException):
+            ran = self._place_of(action).ran
+            if ran is not None:
+                return ran.user, ran.successful_authenticator
+            user, _, authenticator = self.identity(action)
+            return user, authenticator
+        return None, None
+
+    def kwargs_of(self, action: Action) -> Mapping[str, Any]:
+        """The URL kwargs with which a view has run, or was asked."""
+        return self._place_of(action).kwargs
+
     def _for_call(self, action: Action, view: Any) -> Identity:
         return self._identities.for_call(self.request, action.callback, view.kwargs, view)
 
@@ -259,7 +296,7 @@ class Caller:
 
     def _place_of(self, action: Action) -> _Place:
         """Where a view of the action has last run, or was asked."""
-        ran, response = self.last_run or (None, None)
+        ran, response, _ = self.last_run or (None, None, None)
         context: Mapping[str, Any] | None = getattr(response, "renderer_context", None)
         if ran is action and context is not None:
             request = context["request"]

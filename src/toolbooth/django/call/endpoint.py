@@ -6,10 +6,14 @@ that it calls belong.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.wsgi import LimitedStream
 from django.db import connections
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.request import validate_host
@@ -17,6 +21,8 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import AuthenticationFailed
 
 from toolbooth.django import messages
+from toolbooth.django.call.audit import audit_log, observe_writes
+from toolbooth.django.call.browser_page import browser_page, prefers_page
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.call.frame_room import with_frame_room
 from toolbooth.django.conf import Configuration
@@ -27,7 +33,7 @@ from toolbooth.server.tool import Tool
 from toolbooth.server.web_hosts import host_in_origin
 
 _MOST_LET_IN = 64 * 1024 * 1024
-"""Bytes of a request that is too long anyway."""
+"""Bytes that are read of a request that is too long anyway."""
 
 
 @csrf_exempt  # a session cookie is checked where it counts: by the view that is called
@@ -50,6 +56,7 @@ def endpoint(request: HttpRequest) -> HttpResponse:
 
     with answering(request) as caller:
         caller.message = message
+        caller.models = found.models
         if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))
         if found.actions and is_call and found.configuration.login_required:
@@ -58,12 +65,16 @@ def endpoint(request: HttpRequest) -> HttpResponse:
         def shows(tool: Tool) -> bool:
             return caller.may_call(found.actions[tool.name])
 
+        if audit_log.isEnabledFor(logging.INFO):
+            observe_writes(found.registry)
         reply = respond_sync(found.registry, message, headers, shows=None if shows_all else shows)
         # Nothing has run yet if this is still to be settled.
         if caller.login is not None and not caller.login():
             return _unauthorized(_challenge(caller, found))
     if caller.challenge is not None:
         return _unauthorized(caller.challenge)
+    if caller.has_failed:
+        _forget_session(request)
     return _response(reply)
 
 
@@ -75,9 +86,20 @@ _endpoint.should_append_slash = False
 _endpoint._non_atomic_requests = set(connections.settings)
 
 
+def _forget_session(request: HttpRequest) -> None:
+    """Django does not save a session after a 500. What the failed view put into it may have been
+    rolled back.
+    """
+    session: Any = getattr(request, "session", None)
+    if session is not None:
+        session.modified = False
+
+
 def _refused_by_http(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
+    if request.method == "GET" and prefers_page(request.headers.get("Accept", "")):
+        return browser_page(request)
     if request.method != "POST":
-        return _text(messages.SEND_BY_POST, 405, Allow="POST")
+        return _text(messages.SEND_BY_POST, 405, Allow="POST", Vary="Accept")
     request.get_host()  # raises where ALLOWED_HOSTS does not name it: Django answers 400
     origin = request.headers.get("Origin")
     if origin and origin not in chosen.origins and not _is_own(origin):
@@ -101,10 +123,18 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
     length = str(request.META.get("CONTENT_LENGTH") or "")
     try:
         if length.isdecimal() and int(length) > chosen.max_body:
-            return _too_long(request, messages.longest_request(chosen.max_body))
+            is_let_in = int(length) <= _MOST_LET_IN
+            words = messages.longest_request(chosen.max_body)
+            return _too_long(request.read, words) if is_let_in else _text(words, 413)
+        is_chunked = not length and "HTTP_TRANSFER_ENCODING" in request.META
+        # On ASGI, Django has read the body.
+        if is_chunked and "wsgi.input" in request.META:
+            refused = _refused_chunks(request, chosen)
+            if refused is not None:
+                return refused
         body = request.body
     except RequestDataTooBig:
-        return _too_long(request, messages.LONGER_THAN_DJANGO_TAKES)
+        return _too_long(request.read, messages.LONGER_THAN_DJANGO_TAKES)
     except UnreadablePostError:
         return _text("the request ended early", 400)
     if len(body) > chosen.max_body:
@@ -112,12 +142,35 @@ def _body(request: HttpRequest, chosen: Configuration) -> bytes | HttpResponse:
     return body
 
 
-def _too_long(request: HttpRequest, words: str) -> HttpResponse:
+def _refused_chunks(request: HttpRequest, chosen: Configuration) -> HttpResponse | None:
+    """Read a chunked body on WSGI, for which Django reads nothing, and give the request the length
+    that it lacks. Returns an answer if that is not possible.
+    """
+    # A server says so if reading ends where the body does. On others it may never end.
+    if not request.META.get("wsgi.input_terminated"):
+        return _text(messages.LENGTH_NEEDED, 411)
+    source: Any = request.META["wsgi.input"]
+    try:
+        body: bytes = source.read(chosen.max_body + 1)
+        if len(body) > chosen.max_body:
+            return _too_long(source.read, messages.longest_request(chosen.max_body))
+    except Exception:  # each server has its own for chunks that are malformed or cut off
+        return _text(messages.UNREADABLE, 400)
+    request.META["CONTENT_LENGTH"] = str(len(body))
+    inner: Any = request
+    inner._stream = LimitedStream(BytesIO(body), len(body))
+    # A middleware may have asked for the body, and got an empty one.
+    inner._read_started = False
+    inner.__dict__.pop("_body", None)
+    return None
+
+
+def _too_long(read: Callable[[int], bytes], words: str) -> HttpResponse:
     """The answer, once the rest of the request has been read: a client that is cut off would not
     read it.
     """
     left = _MOST_LET_IN
-    while left > 0 and (part := request.read(min(left, 65536))):
+    while left > 0 and (part := read(min(left, 65536))):
         left -= len(part)
     return _text(words, 413)
 

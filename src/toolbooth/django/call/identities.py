@@ -75,12 +75,18 @@ class Identities:
             return found
         key = _key(outer, request)
         if key not in self._by_headers:
-            answer = self._answer(request)
-            self._by_headers[key] = answer
-            # Without a session, reading and writing are the same.
-            if isinstance(answer, tuple) and not checks_csrf(answer[2]):
-                self._by_headers[*key[:2], not key[2]] = answer
+            self._keep_for_all(outer, request, self._answer(request))
         return _taken(request, self._by_headers[key])
+
+    def _keep_for_all(
+        self, outer: HttpRequest, request: Any, answer: Identity | APIException
+    ) -> None:
+        """Keep an answer that counts for every view with the same authenticators."""
+        key = _key(outer, request)
+        self._by_headers[key] = answer
+        # Without a session, reading and writing are the same.
+        if isinstance(answer, tuple) and not checks_csrf(answer[2]):
+            self._by_headers[*key[:2], not key[2]] = answer
 
     def for_help(
         self, outer: HttpRequest, callback: Any, kwargs: Mapping[str, Any], view: Any
@@ -125,6 +131,8 @@ class Identities:
             return _taken(request, kept[1])
         answer = self._answer(request)
         self._by_question[question] = (kwargs, answer)
+        if answer_alike(request.authenticators):
+            self._keep_for_all(outer, request, answer)
         if not isinstance(answer, APIException) and is_lendable(view, answer[2]):
             self._keep_loan(question, kwargs, request, answer)
         return _taken(request, answer)

@@ -25,6 +25,7 @@ from toolbooth.django.call.caller_fields import schema_for, unread
 from toolbooth.django.call.failed_validation import failed_validation
 from toolbooth.django.call.inner_middleware import InnerCall, chain_of, is_inside
 from toolbooth.django.call.inner_request import inner_request, is_basic
+from toolbooth.django.call.next_steps import with_existing_rows
 from toolbooth.django.call.path_values import fixed, path_values
 from toolbooth.django.call.refused_fields import kind_not_known, not_read, of_another_kind
 from toolbooth.django.call.replies import value_of
@@ -85,7 +86,7 @@ class SyncInvocation:
 
     def result(self, who: Caller, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run the action; what its response gives. Raises what the agent is told instead."""
-        return value_of(self.respond(who, arguments), self.tool, self.arguments, self.action)
+        return self.value(self.respond(who, arguments))
 
     def value(self, response: Any) -> dict[str, Any]:
         """What a response gives. Raises what the agent is told instead."""
@@ -199,13 +200,14 @@ class SyncInvocation:
         except Exception as error:
             refused = failed_validation(error, self.tool)
             if refused is None:
+                who.has_failed = True
                 raise
             return refused
         finally:
             READING.reset(token)
         if UNREAD.get() is not None and reading is not None:
             reading.tell_unread()
-        who.last_run = (self.action, response)
+        who.last_run = (self.action, response, body)
         return response
 
     def _may_run(self, who: Caller, parts: _RequestParts) -> bool:
@@ -300,14 +302,15 @@ class SyncInvocation:
         if self.body_serializer.dynamic:
             self._must_be_read(serializer, body)
         problems: list[Problem] = []
-        start = 1 if self.arguments.whole else 0
 
         def field_of(relation: Relation) -> Any:
-            return field_at(serializer, relation.path[start:])
+            return field_at(serializer, self.arguments.path_in_body(relation.path))
 
         keyed_body = with_keys(body, self.arguments.relations, field_of, (), problems)
         if problems:
-            raise ToolInputError(problems, tool=self.tool)
+            made = partial(asked_serializer, view, self.body_serializer.of)
+            told = [with_existing_rows(each, self.arguments, who, made) for each in problems]
+            raise ToolInputError(told, tool=self.tool)
         return keyed_body
 
     def _must_be_of_its_kind(self, who: Caller, parts: _RequestParts, kinds: Kinds) -> None:
@@ -366,9 +369,7 @@ class SyncInvocation:
         return urlencode(pairs)
 
     def _body(self, body: Any) -> tuple[bytes, str]:
-        if not self.body_names:
-            return b"", ""
-        return body_of(self._as_sent(body), self.media_type)
+        return body_of(self._as_sent(body), self.media_type) if self.body_names else (b"", "")
 
     def _as_sent(self, body: Any) -> Any:
         """The body without the argument that stands for all of it."""

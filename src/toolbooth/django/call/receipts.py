@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -23,8 +24,10 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
 from toolbooth.jsonvalue import Json
+from toolbooth.secret_names import is_secret_name
 from toolbooth.server.controls import split_controls
 
 logger = logging.getLogger("toolbooth.django")
@@ -34,14 +37,11 @@ _stock: Any = serializers.Serializer
 """REST framework's own serializer, whose generic type says nothing here."""
 
 _WRITES = frozenset(("create", "update", "partial_update"))
-_CALLED = ("name", "title", "display", "slug")
-"""Fields by which people know a row."""
+_LONGEST = 100
+"""Characters of one value in a receipt."""
 
 _ALWAYS = ("set", "defaulted")
 """Parts of a receipt that are shown also where they are empty."""
-
-_LONGEST = 100
-"""Characters of one value in a receipt."""
 
 
 def is_receipted(action: Action) -> bool:
@@ -90,11 +90,12 @@ class ReceiptedWrite:
             return json_fragment(value, self.call.tool)
 
     def _receipt(self, row: StoredRow, saves: Saves, before: _Before | None) -> Json:
-        same, others = before.comparison(row) if before is not None else ([], {})
+        same, changed = before.comparison(row) if before is not None else ([], {})
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
         if read_back is not row:
             row = read_back
-            same, others = before.comparison(row) if before is not None else ([], {})
+            same, changed = before.comparison(row) if before is not None else ([], {})
+        others = {name: now for name, (_, now) in changed.items() if name not in row.sent}
         fates = row.fates()
         hidden = {name for name in self.call.body_names if fates.get(name) != "stored_as"}
         shown = {name: each for name, each in row.value.items() if name not in hidden}
@@ -107,14 +108,40 @@ class ReceiptedWrite:
             about["note"] = "" if row.sent else messages.ONLY_DEFAULTS
         elif before is not None and before.has_only(others):
             about["note"] = _note_of_update(fates, same)
-        about["stored_as"] = {name: _cut(shown[name]) for name in _of(fates, "stored_as")}
+        about["changed"] = self._old_and_new(row, changed)
+        about["stored_as"] = {
+            name: self._as_taken(name, shown[name]) for name in _of(fates, "stored_as")
+        }
         about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
 
+    def _old_and_new(self, row: StoredRow, changed: Mapping[str, tuple[Any, Any]]) -> Json:
+        """The fields that were sent and have changed, if the answer of the view shows them in the
+        same form: a serializer of the author's own may mask values.
+        """
+        if not changed or not (row.is_plain and row.is_reader):
+            return {}
+        names = [name for name in row.sent if name in changed and name in row.value]
+        shown = {name: changed[name] for name in names if not is_secret_name(name)}
+        return {
+            name: {"from": self._as_taken(name, old), "to": self._as_taken(name, new)}
+            for name, (old, new) in shown.items()
+        }
+
+    def _as_taken(self, name: str, value: Any) -> Any:
+        """A value in the form in which the argument is declared: REST framework writes decimals as
+        text.
+        """
+        declared: Json = self.call.arguments.properties.get(name, {})
+        kinds = declared.get("type")
+        takes_number = kinds == "number" or (isinstance(kinds, list) and "number" in kinds)
+        return _number(value) if takes_number and isinstance(value, str) else _cut(value)
+
 
 _ORDER = (
     "set",
+    "changed",
     "defaulted",
     "unchanged",
     "accepted",
@@ -124,6 +151,16 @@ _ORDER = (
     "assigned",
 )
 """The parts of a receipt, in their order."""
+
+
+def _number(text: str) -> Any:
+    """The number in a text, if it is the same number."""
+    try:
+        number = float(text)
+        is_same = Decimal(repr(number)) == Decimal(text)
+    except (ValueError, InvalidOperation):
+        return _cut(text)
+    return number if is_same else _cut(text)
 
 
 def _of(fates: Mapping[str, Fate], fate: Fate) -> list[str]:
@@ -196,7 +233,7 @@ def identity(value: Mapping[str, Any], saved: Any, lookup_field: str) -> Json:
     fields: Json = {name: key}
     if lookup_field in value:
         fields.setdefault(lookup_field, value[lookup_field])
-    called = next((each for each in _CALLED if isinstance(value.get(each), str)), None)
+    called = next((each for each in NAMES_OF_ROWS if isinstance(value.get(each), str)), None)
     if called is not None:
         fields.setdefault(called, _cut(value[called]))
     return fields
@@ -218,7 +255,7 @@ def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, An
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What a row held before it was changed; read only to be compared, never shown."""
+    """What a row held before it was changed. Only fields that the answer shows too are shown."""
 
     serializer: Any
     """The one that reads the body, with the fields that are compared."""
@@ -239,9 +276,9 @@ class _Before:
             logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
             return None
 
-    def comparison(self, row: StoredRow) -> tuple[list[str], Json]:
-        """The fields that were sent and are the same as before; and the others that have changed,
-        with their values.
+    def comparison(self, row: StoredRow) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
+        """The fields that were sent and are the same as before; and all fields that have changed,
+        with their old and new values.
         """
         if row.row is None:
             return [], {}
@@ -250,9 +287,10 @@ class _Before:
             now = as_json({name: each for name, each in row.value.items() if name in self.held})
         else:
             now = _representation(self.serializer, row.row)
-        changed = {name: now.get(name) for name, each in self.held.items() if each != now.get(name)}
+        pairs = {name: (each, now.get(name)) for name, each in self.held.items()}
+        changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new}
         same = [name for name in row.sent if name in self.held and name not in changed]
-        return same, {name: each for name, each in changed.items() if name not in row.sent}
+        return same, changed
 
     def has_only(self, others: Iterable[str]) -> bool:
         """Whether the other fields that have changed can only be set by the view itself."""

@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import orjson
@@ -19,6 +20,7 @@ from toolbooth.boundary.serialize import SameKey, check_keys
 from toolbooth.django import messages
 from toolbooth.django.call.api_errors import problems_of
 from toolbooth.django.call.caller import caller
+from toolbooth.django.call.next_steps import next_step, with_existing_rows
 from toolbooth.django.describe.argument_shape import declared_arguments
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
@@ -41,6 +43,7 @@ def value_of(
     """The result of a call: always an object. Raises what the agent is told instead."""
     try:
         if response.status_code >= 500:
+            caller().has_failed = True
             raise RuntimeError(messages.view_answered(response.status_code))
         if response.status_code >= 400:
             raise refusal(response, tool, arguments, action)
@@ -114,7 +117,7 @@ def _value(response: Any) -> dict[str, Any]:
         return _page_or_file(response)
     data: Any = response.data
     if data is None:
-        return {"status": response.status_code}
+        return {"result": messages.NO_CONTENT}
     if isinstance(data, Mapping):
         return cast("dict[str, Any]", data)
     name = "results" if isinstance(data, list | tuple) else "value"
@@ -185,7 +188,11 @@ def refusal(
     # token that has expired.
     if status == 401 and (action is None or not caller().lets_in(action, response)):
         caller().challenge = response.get("WWW-Authenticate", "")
-    problems = [_with_choices(each, arguments) for each in problems_of(response, arguments, action)]
+    who = caller()
+    found = problems_of(response, arguments, action)
+    serializer = partial(_serializer_of, response)
+    told = [with_existing_rows(each, arguments, who, serializer) for each in found]
+    problems = [_with_choices(each, arguments) for each in told]
     if status in (400, 422) and problems:
         missing = any(each.code == "missing" for each in problems)
         declared = {(): declared_arguments(arguments, arguments.published)} if missing else {}
@@ -194,10 +201,17 @@ def refusal(
         )
     sentences = dict.fromkeys(_sentence(each, arguments) for each in problems)
     message = "; ".join(sentences) or messages.api_answered(status)
+    step = next_step(response, action, who)
+    message = f"{message.rstrip('.')}. {step}" if step else message
     details = [
         {"code": each.code, "path": each.where, "message": each.message} for each in problems
     ]
     return ToolError(tool, message, {"status": status, "problems": details})
+
+
+def _serializer_of(response: Any) -> Any:
+    """The serializer of the view that has answered."""
+    return response.renderer_context["view"].get_serializer()
 
 
 def _with_choices(problem: Problem, arguments: Arguments) -> Problem:

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rest_framework.settings import api_settings
+
 from toolbooth.boundary.validate import values_of
 from toolbooth.contract import InvalidValues, Objection
 from toolbooth.django import messages
 from toolbooth.django.call.bodies import text
 from toolbooth.django.describe.arguments import Arguments, Slot
+from toolbooth.django.describe.messages import placeholder
 from toolbooth.django.describe.paging import LARGEST, Bound, Role
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 
@@ -27,6 +30,10 @@ _SAME: Mapping[str, tuple[Role, ...]] = {
 """The parameters of a paginator that say the same as a control argument."""
 
 
+_BLANK = ("isnull", "isempty", "empty", "isblank")
+"""Lookups that find rows without a value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Validation:
     """Validates the arguments of one tool."""
@@ -35,11 +42,16 @@ class Validation:
     path_names: tuple[str, ...] = field(init=False)
     """The arguments that are part of the path: the view cannot be found without them."""
 
+    placeholders: Mapping[str, str] = field(init=False)
+    """What examples have in the place of the arguments that are part of the path."""
+
     body_names: tuple[str, ...] = field(init=False)
     """The arguments that are fields of the body."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path_names", tuple(self.arguments.named("path").values()))
+        placeholders = {name: placeholder(name) for name in self.path_names}
+        object.__setattr__(self, "placeholders", placeholders)
         object.__setattr__(self, "body_names", tuple(self.arguments.named("body").values()))
 
     def __call__(self, sent: Json) -> Json:
@@ -81,10 +93,12 @@ class Validation:
             slot = self.arguments.slots.get(name)
             if slot is None:
                 continue
-            if slot.is_filter and _is_empty(value, slot.ignored_characters):
-                yield Objection(
-                    model_path=(*above, name), kind="invalid", message=messages.EMPTY_FILTER
-                )
+            if slot.part == "path" and value == self.placeholders[name]:
+                message = messages.PLACEHOLDER
+                yield Objection(model_path=(*above, name), kind="invalid", message=message)
+            elif slot.is_filter and _is_empty(value, slot.ignored_characters):
+                message = self._about_empty(name)
+                yield Objection(model_path=(*above, name), kind="invalid", message=message)
             elif slot.choices and (wrong := _no_choice(slot, value)):
                 # One wrong value alone is echoed anyway.
                 is_alone = not isinstance(value, list) and wrong == [text(value)]
@@ -92,6 +106,39 @@ class Validation:
                 yield Objection(model_path=(*above, name), kind="invalid", message=message)
             if slot.bound is not None:
                 yield from self._bound(name, slot.bound, sent)
+
+    def _about_empty(self, name: str) -> str:
+        """How to find the rows that a filter with an empty value was meant for."""
+        if name in (api_settings.SEARCH_PARAM, api_settings.ORDERING_PARAM):
+            return messages.EMPTY_FILTER
+        return messages.empty_filter(self._without_value(name.partition("__")[0]))
+
+    def about_unknown(self, path: JsonPath) -> str | None:
+        """What to do instead of sending a lookup that the view does not have, if it was to find
+        rows without a value.
+        """
+        *above, name = path
+        field, _, lookup = str(name).rpartition("__")
+        is_filter = all(self.arguments.controls.get(str(each)) == "filters" for each in above)
+        if lookup not in _BLANK or not is_filter or field not in self._filtered():
+            return None
+        return self._without_value(field)
+
+    def _filtered(self) -> set[str]:
+        """The fields that rows are filtered by."""
+        slots = self.arguments.slots.items()
+        return {name.partition("__")[0] for name, slot in slots if slot.is_filter}
+
+    def _without_value(self, field: str) -> str | None:
+        """How to find rows in which a field is empty. None if the API cannot be asked for them."""
+        for each in _BLANK:
+            if f"{field}__{each}" in self.arguments.slots:
+                return messages.send_lookup(f"{field}__{each}")
+        argument = self.arguments.called("filter_keys")
+        if argument is None:
+            return None
+        [[key]] = self.arguments.wide[argument]["examples"]
+        return messages.list_columns(argument, dict.fromkeys((key, field)))
 
     def _bound(self, name: str, bound: Bound, sent: Json) -> Iterator[Objection]:
         """What the paginator would clamp or ignore."""

@@ -33,6 +33,8 @@ def declared_arguments(arguments: Arguments, names: Iterable[str]) -> Declared:
 def _shape(arguments: Arguments) -> Shape:
     shape = shape_of_schema(arguments.schema(arguments.wide), root=True)
     mark_names(shape, arguments.relations)
+    for name in arguments.named("path").values():
+        shape.objects[0].fields[name].shape.is_row_key = True
     return with_controls(shape, arguments.controls)
 
 

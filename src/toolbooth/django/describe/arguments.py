@@ -60,6 +60,8 @@ class Arguments(Fields):
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
     unlisted: tuple[str, ...] = ()
     """Control arguments that are taken, but not listed."""
+    repeats: bool = False
+    """Another tool that is listed explains the same fields."""
     definitions: dict[str, Json] = field(default_factory=dict[str, Json])
     whole: bool = False
     """The body is one argument."""
@@ -83,6 +85,10 @@ class Arguments(Fields):
     def called(self, control: str) -> str | None:
         """What a control argument is called here; None: it is not taken."""
         return next((name for name, own in self.controls.items() if own == control), None)
+
+    def path_in_body(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """A path of names without the argument that holds the whole body, if there is one."""
+        return path[1:] if self.whole else path
 
     @property
     def published(self) -> list[str]:

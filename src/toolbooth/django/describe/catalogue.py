@@ -31,9 +31,7 @@ from toolbooth.django.describe.contracts import (
     access_check_of_function,
     access_check_of_view,
     contract_of,
-    description_of,
     hints,
-    summary,
 )
 from toolbooth.django.describe.declared_bodies import (
     WHOLE_BODY,
@@ -43,20 +41,23 @@ from toolbooth.django.describe.declared_bodies import (
     unknown_names,
     unused_patterns_of_bodies,
 )
-from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action, discover
+from toolbooth.django.describe.descriptions import description_of, nouns, summary
+from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action, discover, full_updates
 from toolbooth.django.describe.extra_context import ExtraContext, extra_context
 from toolbooth.django.describe.extra_help import (
     extra_help_of_function,
     extra_help_of_view,
     help_schema_of_view,
     help_variant_of_view,
+    with_placeholders,
 )
 from toolbooth.django.describe.gateway_arguments import offer
-from toolbooth.django.describe.grouping import grouped, unused_patterns
+from toolbooth.django.describe.grouping import grouped, names_of_clients, unused_patterns
 from toolbooth.django.describe.left_out import LeftOut, patterns_without_tools
-from toolbooth.django.describe.names import Name, fitting, free, named, parted, title
+from toolbooth.django.describe.names import Name, fitting, free, named, parted
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operations
+from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels, published_models
 from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.describe.verbatim import verbatim_mistakes, with_verbatim
 from toolbooth.django.results.continuation import Continuation
@@ -86,6 +87,7 @@ class Catalogue:
     """The actions to ask whether a caller is known: one for all that authenticate alike, and each
     of the others.
     """
+    models: PublishedModels = NO_MODELS
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[LeftOut, ...] = ()
     """What drf-spectacular could not make out."""
@@ -138,16 +140,24 @@ def build(chosen: Configuration) -> Catalogue:
     for tool in decorators.declared.values():
         if made.includes(tool.contract.name):
             made.add_hand_written(tool)
-    found = discover()
+    found = discover(login_views=chosen.login_views)
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     taken = [*made.actions, *(each.name for each in made.dispatchers)]
     of_views: list[str] = []
+    names = list(named(found.actions, taken))
+    included = [each for name, each in names if made.includes(name.tool)]
+    made.published = published_models(included)
+    made.repeating = full_updates(included)
     with describing():
-        for name, action in named(found.actions, taken):
+        for name, action in names:
             of_views.append(name.tool)
-            if made.includes(name.tool):
-                made.names[name.tool] = name
-                made.add(name.tool, action)
+            if not made.includes(name.tool):
+                continue
+            if chosen.updates == "partial" and action in made.repeating:
+                made.left_out.append(LeftOut(name.tool, messages.ONLY_PARTIAL_UPDATES))
+                continue
+            made.names[name.tool] = name
+            made.add(name.tool, action)
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
@@ -160,6 +170,7 @@ def build(chosen: Configuration) -> Catalogue:
         configuration=chosen,
         registry=made.registry,
         actions=made.actions,
+        models=made.published,
         body_names=made.body_names,
         open=all(map(is_open, made.actions.values())),
         authenticating_actions=authenticating_actions(made.actions.values()),
@@ -186,6 +197,8 @@ class _Building:
     faults: list[LeftOut] = field(default_factory=list[LeftOut])
     clashes: list[LeftOut] = field(default_factory=list[LeftOut])
     creates: list[SyncInvocation] = field(default_factory=list[SyncInvocation])
+    published: PublishedModels = NO_MODELS
+    repeating: set[Action] = field(default_factory=set[Action])
     names: dict[str, Name] = field(default_factory=dict[str, Name])
     """In its parts, of every tool that is a view's."""
     summaries: dict[str, str] = field(default_factory=dict[str, str])
@@ -201,7 +214,8 @@ class _Building:
     def __post_init__(self) -> None:
         chosen = self.chosen
         self.context = extra_context(chosen.describe)
-        words = chosen.instructions or instructions(chosen.arguments) or None
+        about_arguments = instructions(chosen.arguments) if chosen.explain_arguments else ""
+        words = "\n\n".join(filter(None, (chosen.instructions, about_arguments))) or None
         self.registry = ToolRegistry(
             chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
         )
@@ -263,6 +277,7 @@ class _Building:
                 self.left_out.append(LeftOut(name, messages.EXCLUDED))
                 return
             arguments = arguments_of(described, for_superuser)
+            arguments.repeats = action in self.repeating
             clashes = offer(arguments, described, self.chosen)
         except WrongBody as reason:
             self.wrong_entries.append(LeftOut(entry_of_bodies(name), str(reason)))
@@ -291,7 +306,7 @@ class _Building:
             media_type=described.media_type,
             middleware=inner_middleware(self.chosen.inner_middleware),
         )
-        self._add_call(call, description_of(described, arguments))
+        self._add_call(call, description_of(described, arguments, self.published))
 
     def _add_call(self, call: SyncInvocation, description: str) -> None:
         name, action, arguments = call.tool, call.action, call.arguments
@@ -305,6 +320,7 @@ class _Building:
         compiles = partial(contract_of, name, description)
         bulk = self._bulk(call, compiles)
         self.actions[name] = action
+        self.published.tools[action] = name
         self.body_names[name] = call.body_names
         self.registry.add(
             with_verbatim(compiles(arguments), self.chosen.verbatim),
@@ -314,6 +330,7 @@ class _Building:
             variant=self._variants(bulk, takes_rows=takes_rows),
             extra_help=partial(extra_help_of_view, arguments, most_rows),
             help_schema=help_schema_of_view(call),
+            placeholders=partial(with_placeholders, arguments),
         )
 
     def add_bulk(self, call: SyncInvocation) -> None:
@@ -322,7 +339,7 @@ class _Building:
         name = fitting(f"{start}__bulk_create{end}")
         if name in self.registry.tools:
             return
-        words = f"Create many {title(call.action).removeprefix('Create ')}"
+        words = f"Create many {nouns(call.action)[1]}"
         call = replace(call, tool=name)
         bulk = self._bulk(call, partial(contract_of, name, messages.creates_many(words)))
         tool = bulk.tool(WHOLE_BODY)
@@ -335,6 +352,7 @@ class _Building:
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=True),
             extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
+            placeholders=partial(with_placeholders, call.arguments),
         )
 
     def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
@@ -375,6 +393,8 @@ class _Building:
             self.registry.dispatcher(
                 name, group.below, title=group.title, description=words, help=word
             )
+            for tool, shown in names_of_clients(name, group.below):
+                self.published.tools[self.actions[tool]] = shown
         resources = [name.resource for name, _ in names]
         for pattern, reason in unused_patterns(self.chosen.dispatch, resources):
             self.unused_patterns.append(LeftOut(pattern, reason))

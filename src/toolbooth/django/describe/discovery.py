@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from drf_spectacular.settings import spectacular_settings
 from rest_framework.views import APIView
 
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.login_views import is_login_view
 
 UntypedEnumerator: Any = EndpointEnumerator
 
@@ -71,14 +72,18 @@ class Found:
     """Addresses, each with the reason."""
 
 
-def discover() -> Found:
-    """Look through the URLconf. HEAD and OPTIONS are left out."""
+def discover(*, login_views: bool = False) -> Found:
+    """Look through the URLconf. HEAD and OPTIONS are left out, and views that log users in unless
+    `login_views` is set.
+    """
     urlconf = get_urlconf()
     names = dict(_names(get_resolver(urlconf)))
     enumerator = _Enumerator(urlconf)
     actions: list[Action] = []
     for path, regex, method, callback in enumerator.endpoints():
         reason = _reason_to_hide(callback, method)
+        if reason is None and not login_views and is_login_view(callback.cls):
+            reason = messages.LOGIN_VIEW
         if reason is not None:
             enumerator.hidden.append((f"{method} {path}", reason))
             continue
@@ -94,6 +99,14 @@ def discover() -> Found:
     # The enumerator's own order follows settings and, within one path, the hash of a text.
     actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
     return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
+
+
+def full_updates(actions: Iterable[Action]) -> set[Action]:
+    """The actions that replace a row, at the places where some fields of it can be changed too."""
+    every = list(actions)
+    partial = {(each.path, each.view) for each in every if each.name == "partial_update"}
+    updates = (each for each in every if each.name == "update")
+    return {each for each in updates if (each.path, each.view) in partial}
 
 
 def _reason_to_hide(callback: Any, method: str) -> str | None:
@@ -182,10 +195,10 @@ def _base(callback: Any, pattern: str | None) -> str:
     """The router's basename; else the pattern's name without what REST framework's own names end
     in, which the action says; else the name of the class.
     """
-    basename: str | None = callback.initkwargs.get("basename")
+    basename = callback.initkwargs.get("basename")
     if basename:
-        return basename
-    name = (pattern or "").removesuffix("-list").removesuffix("-detail")
+        return str(basename)  # it may be lazy text, such as a `verbose_name_plural`
+    name = str(pattern or "").removesuffix("-list").removesuffix("-detail")
     return name or _class_name(callback.cls)
 
 

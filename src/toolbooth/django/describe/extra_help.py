@@ -53,6 +53,32 @@ def extra_help_of_view(arguments: Arguments, most: int | None) -> Json:
     return made
 
 
+def with_placeholders(arguments: Arguments, example: Json) -> Json:
+    """An example with placeholders for keys of rows, in the URL and in relations: any key that it
+    made up could be that of a real row.
+    """
+    made: Json = {}
+    for name, value in example.items():
+        slot = arguments.slots.get(name)
+        if slot is not None and slot.part == "path":
+            made[name] = messages.placeholder(name)
+        elif slot is None and is_array(value):  # many rows
+            made[name] = [with_placeholders(arguments, each) for each in value]
+        else:
+            made[name] = _without_keys(value, arguments.relations.get(name))
+    return made
+
+
+def _without_keys(value: Any, relations: Any) -> Any:
+    if isinstance(relations, Relation):
+        return messages.placeholder(relations.key)
+    if is_array(value) and is_array(relations):
+        return [_without_keys(each, relations[0]) for each in value]
+    if is_object(value) and is_object(relations):
+        return {name: _without_keys(each, relations.get(name)) for name, each in value.items()}
+    return value
+
+
 def _relations(found: Any, path: str) -> Iterator[tuple[str, Json]]:
     """How the row of each relation can be named, by the path of the relation."""
     if isinstance(found, Relation):

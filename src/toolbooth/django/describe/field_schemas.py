@@ -6,7 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from toolbooth.jsonvalue import Json, is_object
+from toolbooth.django.describe import messages
+from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.publish.words import format_phrase
 from toolbooth.secret_names import is_secret_name
 
 JSON_TYPES = ["object", "array", "number", "boolean"]
@@ -18,6 +20,9 @@ ANY_ITEMS = {"type": ["object", "string", "number", "boolean"]}
 """What is published of a list in a document; lists of lists are taken too, but cost more words than
 they are worth.
 """
+
+LONG_TEXT = 200
+"""Characters. A limit from here on is not listed: it is that of a URL, or of an email address."""
 
 MOST_LABELS = 30
 """Choices that a description explains."""
@@ -50,9 +55,36 @@ def trimmed(schema: Json) -> Json:
     return made
 
 
-def without_least_length(schema: Json) -> Json:
-    """A schema without `minLength: 1`: for listings, to save tokens."""
-    return {key: each for key, each in schema.items() if (key, each) != ("minLength", 1)}
+def without_loose_limits(schema: Json) -> Json:
+    """A schema without limits of length that callers seldom reach: for listings, to save tokens.
+    Help has them, and a refusal says them.
+    """
+    made = {key: each for key, each in schema.items() if not _is_loose_limit(key, each)}
+    if is_object(made.get("items")):
+        made["items"] = without_loose_limits(made["items"])
+    if is_object(made.get("properties")):
+        inner = made["properties"].items()
+        made["properties"] = {key: without_loose_limits(each) for key, each in inner}
+    return made
+
+
+def _is_loose_limit(key: str, value: Any) -> bool:
+    is_long = key == "maxLength" and value >= LONG_TEXT
+    return is_long or (key, value) == ("minLength", 1)
+
+
+def without_words(schema: Json) -> Json:
+    """A schema without descriptions, but for those of lists and objects, which may have an
+    example.
+    """
+    made = dict(schema)
+    if _is_document(schema) or not _kinds(schema) & {"array", "object"}:
+        made.pop("description", None)
+    if is_object(made.get("items")):
+        made["items"] = without_words(made["items"])
+    if is_object(made.get("properties")):
+        made["properties"] = {key: without_words(each) for key, each in made["properties"].items()}
+    return made
 
 
 def _is_integer_limit(value: Any) -> bool:
@@ -162,3 +194,51 @@ def with_words(schema: Json, words: str) -> Json:
     """A schema with more words at the end of its description."""
     before = str(schema.get("description") or "").rstrip(". ")
     return {**schema, "description": f"{before}. {words}" if before else words}
+
+
+def in_words(schema: Json) -> Json:
+    """The schema of a field for listings, in words that every client shows: a document is JSON
+    text, and null is said, because many clients are not sent the type.
+    """
+    if _is_document(schema):
+        return _saying_null(_as_text(schema), schema)
+    made = dict(schema)
+    if is_object(made.get("items")):
+        made["items"] = in_words(made["items"])
+    if is_object(made.get("properties")):
+        made["properties"] = {key: in_words(each) for key, each in made["properties"].items()}
+    return _saying_null(made, schema)
+
+
+def _is_document(schema: Json) -> bool:
+    """Whether any JSON is taken, but for text."""
+    return set(JSON_TYPES) <= _kinds(schema)
+
+
+def _as_text(schema: Json) -> Json:
+    """A document as JSON text, which is read as what it contains. Gemini refuses an object without
+    properties, and OpenAI's strict mode can send nothing in it.
+    """
+    words = schema.get("description")
+    text = f"{messages.JSON_TEXT}: {words}" if words else messages.JSON_TEXT
+    return {"type": "string", "description": text}
+
+
+def _saying_null(schema: Json, original: Json) -> Json:
+    if not _takes_null(original):
+        return schema
+    # The profile that writes a format in words does not say it twice.
+    words = schema.get("description") or format_phrase(schema.get("format"))
+    text = str(words or "").rstrip(". ")
+    return {**schema, "description": f"{text}, {messages.OR_NULL}" if text else messages.OR_NULL}
+
+
+def _takes_null(schema: Json) -> bool:
+    branches: list[Json] = schema.get("anyOf") or schema.get("oneOf") or []
+    return "null" in _kinds(schema) or any(map(_takes_null, branches))
+
+
+def _kinds(schema: Json) -> set[Any]:
+    """The types that a schema names itself."""
+    kinds = schema.get("type")
+    return set(kinds) if is_array(kinds) else {kinds}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from toolbooth.django.call.receipts import is_receipted
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.arguments import Arguments
-from toolbooth.django.describe.field_schemas import without_least_length
+from toolbooth.django.describe.field_schemas import in_words, without_loose_limits, without_words
 from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.relations import in_brief
 from toolbooth.jsonvalue import Json
@@ -51,15 +51,17 @@ def _is_query(described: Operation) -> bool:
 
 
 def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
-    """Control arguments that are taken, but not listed."""
+    """Control arguments that are taken, but not listed. `filters` takes filters that are listed one
+    by one.
+    """
     if not _is_query(described):
         return _SELDOM
     if not described.lists:
-        return ("page", "page_size")
+        return ("filters", "page", "page_size")
     roles = [slot.bound.role for slot in arguments.slots.values() if slot.bound is not None]
     # What the paginator's own parameters say need not be listed twice.
     has_own = {"page": bool(roles), "page_size": "size" in roles}
-    return tuple(name for name, has in has_own.items() if has)
+    return ("filters", *(name for name, has in has_own.items() if has))
 
 
 def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
@@ -126,24 +128,31 @@ def _closed(names: list[str], properties: Mapping[str, Json]) -> Json:
     }
 
 
+def _of_field(schema: Json, arguments: Arguments) -> Json:
+    """A field of the body. What a partial update or a create says of it is not said twice."""
+    return in_words(without_words(schema) if arguments.repeats else schema)
+
+
 def brief(arguments: Arguments) -> Json:
     """The schema to be listed, without what would be told twice, or is seldom of use; help tells it
     all.
     """
+    in_body = arguments.named("body").values()
     made: dict[str, Json] = {}
     for name, each in arguments.properties.items():
-        own = arguments.controls.get(name)
-        if own not in arguments.unlisted:
-            short = without_least_length(in_brief(each, arguments.relations.get(name)))
-            made[name] = _one_of(each) if own == "filters" else short
+        if arguments.controls.get(name) in arguments.unlisted:
+            continue
+        short = without_loose_limits(in_brief(each, arguments.relations.get(name)))
+        if name in in_body:
+            short = _of_field(short, arguments)
+        elif _is_of_page(name, arguments):
+            short = {key: each for key, each in short.items() if (key, each) != ("minimum", 1)}
+        made[name] = short
     return arguments.schema(made)
 
 
-def _one_of(filters: Json) -> Json:
-    """The filters with one of them for all: each is listed by itself, but some clients refuse an
-    object of nothing.
-    """
-    name, schema = next(iter(filters["properties"].items()))
-    kind = schema.get("type")
-    short = {"type": kind} if isinstance(kind, str) and kind != "array" else schema
-    return {**CONTROL_ARGUMENTS["filters"].schema, "properties": {name: short}}
+def _is_of_page(name: str, arguments: Arguments) -> bool:
+    """Whether an argument says which page is wanted, or how long a page is."""
+    slot = arguments.slots.get(name)
+    is_own = arguments.controls.get(name) in ("page", "page_size")
+    return is_own or (slot is not None and slot.bound is not None)

@@ -15,6 +15,7 @@ from toolbooth.django.conf import Dispatch
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.names import Name, app_of, free
+from toolbooth.errors import called
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +87,13 @@ def unused_patterns(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tupl
             reason = messages.FITS_NOTHING_NEW if fits else messages.FITS_NO_RESOURCE
             yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", reason
         left -= fits
+
+
+def names_of_clients(dispatcher: str, below: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How a client calls each tool behind a dispatcher."""
+    for name, each in below.items():
+        if isinstance(each, str):
+            yield each, called(dispatcher, (name,))
+            continue
+        for action, tool in each.items():
+            yield tool, called(dispatcher, (name, action))

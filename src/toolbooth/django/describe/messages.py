@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolbooth.django.describe.model_words import joined, with_article
 from toolbooth.jsonvalue import listed
 
 # Why an action or a field is not published. The part after "; " is the remedy.
@@ -12,10 +13,18 @@ from toolbooth.jsonvalue import listed
 ONLY_HTML = "it renders only HTML: a page for people"
 LEFT_OUT_BY_HOOK = "a hook in SPECTACULAR_SETTINGS leaves it out"
 NO_SCHEMA = "its author set schema = None"
+ONLY_PARTIAL_UPDATES = 'a full update, and TOOLBOOTH["UPDATES"] is "partial"'
 IGNORED = "@mcp_ignore"
 EXCLUDED = "@extend_schema(exclude=True)"
 CHOSEN_BY_AUTHOR = (IGNORED, EXCLUDED, NO_SCHEMA)
 """Reasons that are an author's own wish."""
+
+LOGIN_VIEW = (
+    "it is a login or token view, and an agent should not handle passwords or tokens; "
+    "to publish it, set TOOLBOOTH['LOGIN_VIEWS'] = True"
+)
+INTENDED = (*CHOSEN_BY_AUTHOR, LOGIN_VIEW)
+"""Reasons that call for no change."""
 
 TAKES_A_FILE = "takes a file, which is not sent over MCP"
 LOST_IN_A_FORM = "takes a dictionary, which REST framework reads from a form only since 3.18"
@@ -143,7 +152,18 @@ def _did_you_mean(near: str | None) -> str:
 # What tools and their fields say of themselves.
 
 TAKES_MANY = 'Many: {"objects": [{…}]}, all or none.'
+AS_SENT = "as sent"
 RELATION_BY = "key, or an object with any of these"
+
+OR_NULL = "or null"
+JSON_TEXT = "JSON text"
+
+
+def names_a_row(key: str, kind: str, lookup: str) -> str:
+    """A relation, which takes a key or an object."""
+    by_object = "" if lookup == key else f', or {{"{lookup}": …}} to look it up'
+    return f"{key} of an existing {kind}{by_object}"
+
 
 _GENERAL_DESCRIPTIONS = frozenset(
     (
@@ -186,6 +206,65 @@ def creates_many(words: str) -> str:
 def help_about_many(most: int) -> str:
     """How many rows one call can make."""
     return f'Send {{"objects": [{{…}}, …]}} to make up to {most:,} at once: all are made, or none.'
+
+
+def placeholder(name: str) -> str:
+    """In an example: a value that the caller must know."""
+    return f"<{name}>"
+
+
+# What deleting a row does to others.
+
+
+def also_deletes(own: tuple[str, ...], further: tuple[str, ...]) -> str:
+    """Rows that are deleted with the row, and rows that are deleted with those."""
+    if not own:
+        return f"Also deletes {joined(further)}."
+    ending = f" and their {joined(further)}" if further else ""
+    return f"Also deletes its {joined(own)}{ending}."
+
+
+def stay_without(names: tuple[str, ...], one: str) -> str:
+    """Rows that lose their link to the row."""
+    return f"{_begin(joined(names))} stay, without {with_article(one)}."
+
+
+def stay_with_another(names: tuple[str, ...], one: str) -> str:
+    """Rows that are linked to another row instead."""
+    return f"{_begin(joined(names))} stay, with another {one} or none."
+
+
+def refused_while(names: tuple[str, ...]) -> str:
+    """Rows that prevent it."""
+    return f"Refused while {joined(names)} refer to it."
+
+
+def _begin(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# What the standard actions do.
+
+_DOES = {
+    "list": "List {many}",
+    "retrieve": "Get {one}",
+    "create": "Create {one}",
+    "update": "Replace {one}",
+    "partial_update": "Change some fields of {one}",
+    "destroy": "Delete {one}",
+}
+SEND_ALL_REQUIRED = "All required fields must be sent."
+OTHERS_ARE_KEPT = "All required fields must be sent; optional fields left out keep their value."
+
+
+def does(action: str, one: str, many: str) -> str:
+    """A standard action in a few words."""
+    return _DOES[action].format(one=one, many=many)
+
+
+def reset_to_default(names: tuple[str, ...]) -> str:
+    """Fields that do not keep their value in a full update."""
+    return f"Left out, {listed(names)} get their default."
 
 
 # What agents are told of rows.

@@ -15,15 +15,14 @@ from django.apps import apps
 
 from toolbooth.django.describe.discovery import Action
 
-LONGEST_NAME = 64
-_VERBS = {
-    "list": "List",
-    "retrieve": "Get one of",
-    "create": "Create",
-    "update": "Replace one of",
-    "partial_update": "Change one of",
-    "destroy": "Delete one of",
-}
+LONGEST_NAME = 48
+"""Clients take 64 characters, and some put the server's name before a tool's: `mcp__server__`."""
+
+LONGEST_RESOURCE = 32
+"""So that all of its usual actions have room behind it, and the same resource before them."""
+
+_SHORTEST_RESOURCE = 12
+"""Characters that must be left of a resource before a long action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +74,7 @@ def parted(tool: str, wanted: str = "") -> Name:
     """
     whole = tool if tool.startswith(wanted) else wanted
     resource, _, action = whole.rpartition("__")
-    return Name(tool=tool, resource=fitting(resource), action=action)
-
-
-def title(action: Action) -> str:
-    """A tool's name for people."""
-    base = _words(action.base)
-    verb = _VERBS.get(action.name)
-    return f"{verb} {base}" if verb else f"{_words(action.name).capitalize()} ({base})"
+    return Name(tool=tool, resource=_cut(resource, LONGEST_RESOURCE), action=action)
 
 
 def _name(action: Action) -> str:
@@ -111,13 +103,17 @@ def _snake_case(text: str) -> str:
     return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower()
 
 
-def _words(text: str) -> str:
-    return re.sub(r"[_\-]+", " ", text).strip()
-
-
 def fitting(name: str) -> str:
-    """A name that is not too long."""
-    if len(name) <= LONGEST_NAME:
-        return name
-    mark = hashlib.sha256(name.encode()).hexdigest()[:6]
-    return f"{name[: LONGEST_NAME - 7]}_{mark}"
+    """A tool's name that is not too long. Its action stays whole if possible."""
+    resource, separator, action = name.rpartition("__")
+    end = separator + action
+    room = min(LONGEST_RESOURCE, LONGEST_NAME - len(end))
+    return _cut(name, LONGEST_NAME) if room < _SHORTEST_RESOURCE else _cut(resource, room) + end
+
+
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text that is too long, and a short hash of the whole text."""
+    if len(text) <= room:
+        return text
+    mark = hashlib.sha256(text.encode()).hexdigest()[:4]
+    return f"{text[: room - 5].rstrip('_')}_{mark}"

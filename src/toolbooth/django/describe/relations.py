@@ -13,7 +13,8 @@ from django.db import models
 from rest_framework import serializers
 
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.field_schemas import without_least_length
+from toolbooth.django.describe.field_schemas import with_words, without_loose_limits
+from toolbooth.django.describe.model_words import singular
 from toolbooth.django.describe.readers import has_own_code
 from toolbooth.errors import Problem
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
@@ -34,6 +35,9 @@ _TEXTS = (models.CharField, models.TextField)
 
 _ANNOTATIONS = ("description", "default")
 
+NO_SUCH_ROW = "does_not_exist"
+"""REST framework's code for a key without a row."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
@@ -41,6 +45,7 @@ class Relation:
 
     path: tuple[str, ...]
     """The names that lead to it from the body's serializer."""
+    model: Any
     key: str
     lookups: dict[str, Json]
     """The fields that an object may have, with their types."""
@@ -48,6 +53,11 @@ class Relation:
     """The fields that a text can be meant for which cannot be the key."""
     has_one_name: bool
     """There is only one of them, and no two rows have it in common."""
+
+    @property
+    def kind(self) -> str:
+        """What one of its rows is called."""
+        return singular(self.model)
 
     @property
     def by_object(self) -> Json:
@@ -61,20 +71,22 @@ class Relation:
 
     @property
     def by_object_in_brief(self) -> Json:
-        """The same for listings: without the fields that say no more than the key itself, unless
-        there are no others.
-        """
-        told = {name: each for name, each in self.lookups.items() if name not in ("pk", self.key)}
-        if not told:
-            name = next(iter(self.lookups))
-            told = {name: self.lookups[name]}
-        return {"type": "object", "properties": told}
+        """The same for listings: with the one field that the words name. Help has all of them."""
+        return {"type": "object", "properties": {self.lookup: self.lookups[self.lookup]}}
+
+    @property
+    def lookup(self) -> str:
+        """The field by which a row is best found, which is not its key if there are others."""
+        others = (name for name in self.lookups if name not in ("pk", self.key))
+        return next(others, next(iter(self.lookups)))
 
     def both_forms(self, by_key: Json) -> Json:
         """The schema of the relation, given that of its key."""
         annotations = {name: by_key[name] for name in _ANNOTATIONS if name in by_key}
         key = {name: each for name, each in by_key.items() if name not in _ANNOTATIONS}
-        return {**annotations, "anyOf": [key, self.by_object]}
+        by = "URL" if by_key.get("format") == "uri" else self.key
+        words = messages.names_a_row(by, self.kind, self.lookup)
+        return {**with_words(annotations, words), "anyOf": [key, self.by_object]}
 
 
 def key_schema(found: Any, documented: Json) -> Json:
@@ -113,6 +125,7 @@ def relation_of(found: Any, path: tuple[str, ...], by_key: Json) -> Relation | N
     unique = [name for name in texts if name in _unique_fields(model)]
     return Relation(
         path=path,
+        model=model,
         key=key,
         lookups=lookups,
         names=tuple(unique or texts),
@@ -172,7 +185,7 @@ def in_brief(schema: Json, relations: Any) -> Json:
     """The schema of a value for listings: the objects of its relations in brief."""
     if isinstance(relations, Relation):
         by_key, _, *null = schema["anyOf"]
-        key = without_least_length(by_key)
+        key = without_loose_limits(by_key)
         return {**schema, "anyOf": [key, relations.by_object_in_brief, *null]}
     if is_array(relations):
         return {**schema, "items": in_brief(schema["items"], relations[0])}
@@ -188,6 +201,7 @@ def mark_names(shape: Shape, relations: Any) -> None:
     """Tell the shape of a value which texts in it name rows."""
     if isinstance(relations, Relation):
         shape.named_by, shape.has_one_name = relations.names, relations.has_one_name
+        shape.is_row_key = True
     elif is_array(relations):
         for form in shape.arrays:
             mark_names(form.items or Shape(), relations[0])
@@ -278,7 +292,8 @@ def _key(
         return _key_of_row(field, rows[0])
     kind = str(queryset.model._meta.verbose_name)
     message = messages.several_rows(kind, sent) if rows else messages.no_such_row(kind, sent)
-    problems.append(Problem(code="invalid", path=path, message=message))
+    kind_of_problem = None if rows else NO_SUCH_ROW
+    problems.append(Problem(code="invalid", path=path, message=message, kind=kind_of_problem))
     return None
 
 

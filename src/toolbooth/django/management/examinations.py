@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.db import connections
 from django.test import RequestFactory
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
@@ -26,10 +26,10 @@ from toolbooth.django.describe.former_guesses import (
     reads_body,
     uses_request_data,
 )
-from toolbooth.django.describe.messages import CHOSEN_BY_AUTHOR
+from toolbooth.django.describe.messages import INTENDED
 from toolbooth.django.management import messages
 from toolbooth.django.management.users import unlogged
-from toolbooth.django.testing import acting_as, endpoint_path
+from toolbooth.django.testing import acting_as, endpoint_path, path_info
 from toolbooth.lint.check import lint
 
 MANY_TOKENS = 25_000
@@ -73,7 +73,7 @@ def _endpoint() -> Iterator[Finding]:
         what, _, remedy = str(error).partition("; ")
         yield Finding("error", what, remedy)
         return
-    match = resolve(path)
+    match = resolve(path_info(path))
     if match.view_name != "toolbooth:mcp":
         yield Finding("error", messages.shadowed(path, match.route), messages.MOVE_ENDPOINT_UP)
         return
@@ -82,10 +82,20 @@ def _endpoint() -> Iterator[Finding]:
     # There is no such tool, and only the endpoint says so; or it asks first who calls.
     if "error" in reply.raw or reply.text.startswith("who calls?"):
         yield Finding("ok", f"an agent reaches {path}")
+        if not _is_served(path.rstrip("/")):
+            yield Finding("note", messages.only_with_slash(path), messages.MOUNT_WITHOUT_SLASH)
         return
     is_bad_host = reply.status == 400
     remedy = messages.NAME_YOUR_HOSTS_IN_SETTING if is_bad_host else messages.LOOK_INTO_MIDDLEWARE
     yield Finding("error", messages.not_reached(path, reply.status), remedy)
+
+
+def _is_served(path: str) -> bool:
+    """Whether the endpoint is at a path. The root of a host has no form without a slash."""
+    try:
+        return not path or resolve(path_info(path)).view_name == "toolbooth:mcp"
+    except Resolver404:
+        return False
 
 
 def _tools() -> Iterator[Finding]:
@@ -112,7 +122,7 @@ def _tools() -> Iterator[Finding]:
 def _left_out() -> Iterator[Finding]:
     for each in catalogue().left_out:
         what, _, remedy = each.why.partition("; ")
-        level: Level = "note" if each.why in CHOSEN_BY_AUTHOR else "warning"
+        level: Level = "note" if each.why in INTENDED else "warning"
         yield Finding(level, f"{each.what}: {what}", remedy)
     if not catalogue().left_out:
         yield Finding("ok", messages.NOTHING_LEFT_OUT)

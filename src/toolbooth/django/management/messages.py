@@ -1,8 +1,9 @@
-"""Every sentence that `mcp_doctor` says."""
+"""Every sentence that `mcp_doctor` says, and what `mcp_config` says of credentials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 DOCTOR = (
     "Look at the configuration, the endpoint, the tools, who may call them and what was left out."
@@ -12,7 +13,8 @@ NO_HOSTS = "no request is answered: ALLOWED_HOSTS is empty"
 NAME_YOUR_HOSTS = "name the hosts that you serve"
 NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
 LOOK_INTO_MIDDLEWARE = "look through MIDDLEWARE for what answers, and have it let this path pass"
-MOVE_ENDPOINT_UP = 'write path("mcp/", …) before that pattern in the URLconf'
+MOVE_ENDPOINT_UP = 'write path("mcp", …) before that pattern in the URLconf'
+MOUNT_WITHOUT_SLASH = 'path("mcp", include("toolbooth.django.urls")) answers at both'
 WIDEN_INCLUDE = "widen TOOLBOOTH['INCLUDE']"
 ADD_VIEWS = "add REST framework views to the URLconf, as a router does"
 USE_DISPATCHERS = (
@@ -34,6 +36,12 @@ SHARE_A_CACHE = "with several workers, name a cache that they share: TOOLBOOTH['
 def not_reached(path: str, status: int | None) -> str:
     """An endpoint that requests do not get to."""
     return f"an agent does not reach {path}: something before it answers HTTP {status}"
+
+
+def only_with_slash(path: str) -> str:
+    """An endpoint that was included with a slash at the end."""
+    bare = path.rstrip("/")
+    return f"{bare} does not answer, only {path}: a client that leaves the slash out gets a 404"
 
 
 def shadowed(path: str, route: str) -> str:
@@ -163,3 +171,66 @@ def mark_as_bulk(view: str) -> str:
         f"if it takes a list of rows, write @mcp_bulk above class {view}; "
         "from toolbooth.django.decorators import mcp_bulk"
     )
+
+
+# What `mcp_config` says of credentials.
+
+NO_CREDENTIALS = "There are no credentials in it, so the API will refuse what needs a login."
+ADD_USER_OR_TOKEN = "Add --as USERNAME for a token of that user, or --token TOKEN."
+ADD_TOKEN = "Add --token"
+AS_OR_TOKEN = "give --as or --token, not both"
+SUPERUSER = "This user is a superuser: give an agent a user of its own, with few permissions."
+NO_TOKEN_APP = (
+    "no token can be made: neither rest_framework.authtoken nor knox is in INSTALLED_APPS; "
+    'for tokens, add "rest_framework.authtoken" there, run migrate, and add TokenAuthentication to '
+    "DEFAULT_AUTHENTICATION_CLASSES"
+)
+TAKES_PASSWORD = "a user's name and password (--token 'Basic ' and the base64 of NAME:PASSWORD)"
+TAKES_SESSION = "session cookies (agents have none)"
+TAKES_JWT = "a JWT (--token JWT)"
+TAKES_OAUTH = "an OAuth access token (--token TOKEN)"
+
+
+def inactive_user(name: str) -> str:
+    """A user whose credentials no view takes."""
+    return f"the user {name!r} is not active, so no view would take their token"
+
+
+def drf_token(name: str, *, is_new: bool) -> str:
+    """A token of `rest_framework.authtoken`."""
+    made = "A token was created for" if is_new else "It has the token of"
+    return f"{made} {name!r}. It does not expire; `drf_create_token -r {name}` replaces it."
+
+
+def knox_token(name: str, expiry: datetime | None) -> str:
+    """A token of knox."""
+    until = (
+        "It does not expire." if expiry is None else f"It expires at {expiry:%Y-%m-%d %H:%M %Z}."
+    )
+    return (
+        f"A new knox token was created for {name!r}. {until} "
+        "knox stores only its hash, so it cannot be shown again: each run creates another one."
+    )
+
+
+def token_not_stored(error: Exception) -> str:
+    """The database refused a token."""
+    return f"the token could not be stored ({error}); has `manage.py migrate` been run?"
+
+
+def token_app_missing(app: str) -> str:
+    """Views take tokens that nothing can make."""
+    return f"the API takes tokens of {app}; add {app!r} to INSTALLED_APPS and run migrate"
+
+
+def tokens_not_taken(app: str, authenticator: str) -> str:
+    """An app makes tokens that no view takes."""
+    return (
+        f"{app} is installed, but no view takes its tokens; "
+        f"add {authenticator!r} to DEFAULT_AUTHENTICATION_CLASSES"
+    )
+
+
+def what_views_take(kinds: Iterable[str]) -> str:
+    """Credentials that the REST API takes."""
+    return f"the REST API takes {', '.join(kinds) or 'no credentials'}"

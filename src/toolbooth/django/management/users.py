@@ -34,18 +34,19 @@ def agent_of(username: str | None) -> Agent:
         endpoint_path()
     except LookupError as error:
         raise CommandError(str(error), returncode=2) from None
-    return acting_as(None if username is None else _user(username))
+    return acting_as(None if username is None else user_of(username))
 
 
 def shown_to(username: str) -> Shows:
     """Which tools the user of this name is shown. Raises CommandError."""
     request = APIRequestFactory().post(endpoint_path())
-    force_authenticate(request, _user(username))
+    force_authenticate(request, user_of(username))
     may_call = Caller(request).may_call
     return lambda tool: may_call(catalogue().actions[tool.name])
 
 
-def _user(name: str) -> Any:
+def user_of(name: str) -> Any:
+    """The user of this name. Raises CommandError."""
     model: Any = get_user_model()
     try:
         return model._default_manager.get_by_natural_key(name)

@@ -216,7 +216,7 @@ def _odd_formats(node: SchemaNode) -> Mapping[str, bool]:
     return {}
 
 
-@tool_rule(fix=in_words(_odd_formats))
+@tool_rule(fix=as_portable)
 def string_format(tool: Tool) -> Iterator[Fault]:
     """A text has a `format` other than `date-time`.
 

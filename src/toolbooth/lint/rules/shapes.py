@@ -153,12 +153,17 @@ def union(tool: Tool) -> Iterator[Fault]:
     Choose one type if you can, or make two parameters of it. If both are needed, say in the
     description when to send which.
     """
+    parameters = {each.pointer for each in tool.parameters}
     for node in tool.nodes:
         options = [
             as_dict(option).get("type", "?") for option in as_list(node.keywords.get("anyOf"))
         ]
         if node.role != "root" and len(set(map(str, options)) - {"null"}) > 1:
-            yield fault(node, f"anyOf {', '.join(map(str, options))}")
+            # Hosts that cut the arguments out of the model's text read each of them as a whole: as
+            # text if it may be text, otherwise as JSON, with all that is in it.
+            is_cut_out = node.pointer in parameters and "string" in options
+            value = "text" if is_cut_out else "other"
+            yield fault(node, f"anyOf {', '.join(map(str, options))}", value)
 
 
 @tool_rule(fix=as_portable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from toolbooth.compile.json_schema import compile_json_schema
@@ -12,6 +13,7 @@ from toolbooth.contract import Contract
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import Json
 from toolbooth.server import messages
+from toolbooth.server.dispatch.signatures import in_list
 from toolbooth.server.tool import PARAMS, ActionTable, Shows, Tool
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -97,7 +99,7 @@ def dispatcher(name: str, table: ActionTable, description: str, title: str | Non
         table.help: {"type": "boolean"},
     }
     schema = {"type": "object", "properties": taken, "additionalProperties": True}
-    usage = messages.dispatcher_usage(PARAMS, table.help_action)
+    usage = messages.dispatcher_usage(PARAMS, table.help)
     said = f"{description.rstrip('. ')}. {usage}" if description else usage
     contract = compile_json_schema(schema, name=name, description=said)
     return _published(Tool(contract=contract, function=dict, title=title), table)
@@ -118,27 +120,30 @@ def narrowed(tool: Tool, shows: Shows) -> Tool | None:
 def _published(tool: Tool, table: ActionTable) -> Tool:
     """A dispatcher with this table, as `tools/list` shows it."""
     contract: Contract = replace(tool.contract, describe=lambda: _schema(table))
-    return replace(tool, contract=contract, table=table, annotations=_hints(table))
+    words = partial(in_list, table)
+    return replace(
+        tool, contract=contract, table=table, annotations=_hints(table), list_words=words
+    )
 
 
 def _schema(table: ActionTable) -> Json:
     actions = dict.fromkeys(target["action"] for target, _ in table.subs())
-    properties: Json = {"action": _names([*actions, table.help_action])}
+    properties: Json = {"action": _names(actions)}
     if "" not in table.resources:
         properties = {"resource": _names(table.resources), **properties}
     # As text: clients that send nothing but what is declared send an open object empty, others
     # refuse it (lint knows).
-    fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"id": 1}'}
+    fields = {"type": "string", "description": 'Fields as JSON text, e.g. {"name": "A"}'}
     flags = {PARAMS: fields, table.help: {"type": "boolean"}}
-    return {"type": "object", "properties": {**properties, **flags}, "required": ["action"]}
+    # Nothing is required: a question for help names no action.
+    return {"type": "object", "properties": {**properties, **flags}}
 
 
 def _names(names: Iterable[str]) -> Json:
     every = list(names)
     if sum(len(name) + 3 for name in every) <= _MOST_NAMES:
         return {"type": "string", "enum": every}
-    shown = ", ".join(every[:5])
-    return {"type": "string", "description": f"{shown} … {len(every)} in all: see help"}
+    return {"type": "string", "description": messages.more_names(every[:5], len(every))}
 
 
 def _hints(table: ActionTable) -> Mapping[str, Any] | None:

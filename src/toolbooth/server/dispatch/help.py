@@ -15,16 +15,14 @@ from toolbooth.boundary.examine import examine
 from toolbooth.boundary.secrecy import hide_secrets
 from toolbooth.compile.json_schema import compile_json_schema
 from toolbooth.contract import Contract
-from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
-from toolbooth.jsonvalue import Json, near_name, shorten, write_json
+from toolbooth.errors import Problem, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json, shorten, write_json
 from toolbooth.publish import portable
 from toolbooth.sample import example_of
 from toolbooth.server import messages
 from toolbooth.server.controls import BOOLEAN, HELP_KEY
-from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool, target_of
-
-PAGE = 4_000
-"""Bytes of one page of help, about a thousand tokens."""
+from toolbooth.server.dispatch.signatures import PAGE, signature, signatures
+from toolbooth.server.tool import PARAMS, AccessCheck, ActionTable, Shows, Tool
 
 _LONGEST_DESCRIPTION = 120
 """Characters of a description in a list of many."""
@@ -45,7 +43,8 @@ def help_of(tool: Tool) -> Json:
     controls = extra.get(HELP_KEY, {})
     own = {name: each for name, each in made["fields"].items() if name not in controls}
     reads = bool((tool.annotations or {}).get("readOnlyHint"))
-    made["example"] = example_of({**schema, "properties": own}, bare=reads)
+    example = example_of({**schema, "properties": own}, bare=reads)
+    made["example"] = example if tool.placeholders is None else tool.placeholders(example)
     return {**made, **extra}
 
 
@@ -59,7 +58,7 @@ def help_of_one(
         _check_access(access_check)
         found = find(tool)
         made = help_of(found)
-        made |= _ignored(found, sent, name)
+        made |= _ignored(found, {key: each for key, each in sent.items() if key != name})
         if found.output_check is not None:
             # A client holds every answer but an error to the declared output schema.
             raise ToolError(orjson.dumps(made).decode())
@@ -69,11 +68,10 @@ def help_of_one(
     return Tool(contract=contract, function=answer, access_check=access_check)
 
 
-def _ignored(tool: Tool, sent: Json, word: str) -> Json:
+def _ignored(tool: Tool, others: Json) -> Json:
     """What help says about the other arguments of its call. Wrappers are explained: without
     `help`, the tool refuses them.
     """
-    others = {key: each for key, each in sent.items() if key != word}
     if not others:
         return {}
     contract = tool.contract
@@ -96,33 +94,64 @@ def _check_access(access_check: AccessCheck | None) -> None:
         raise refused
 
 
-def _behind(table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
+# --- behind a dispatcher --------------------------------------------------------------------------
+
+
+def _behind(dispatcher: str, table: ActionTable, target: Mapping[str, str], tool: Tool) -> Json:
     """The whole contract of a tool, in the words of the dispatcher that it is behind."""
-    made = help_of(tool)
+    made: Json = {"tool": dispatcher, **target}
+    made |= {key: each for key, each in help_of(tool).items() if key != "tool"}
     made["example"] = table.call(target, made["example"])
     controls = made.get(HELP_KEY, {})  # these mean the same in the dispatcher's call
     own = [name for name in made["fields"] if name in table.own and name not in controls]
     if own:
         made["note"] = messages.send_inside_params(own, PARAMS)
-    return {**target, **made}
+    return made
 
 
 def help_of_dispatcher(
-    dispatcher: str, table: ActionTable, shows: Shows | None, target: Mapping[str, str]
+    dispatcher: str, table: ActionTable, shows: Shows | None, subject: Mapping[str, str]
 ) -> Tool:
-    """The tool that answers what is behind a dispatcher, as far as the caller is shown it."""
-    answer = _DispatcherHelp(table, shows, target).answer
+    """The tool that answers what is behind a dispatcher, as far as the caller is shown it.
+    `subject` is the resource, or the action of any resource, that the caller asks about.
+    """
+    shown = table if shows is None else table.only_shown(shows)
+    again: Json = {**subject, table.help: True}
+
+    def answer(asked: Json) -> Json:
+        resource = subject.get("resource", "")
+        if resource or "" in table.resources:
+            made, key = _resource(shown, resource), "actions"
+        else:
+            made, key = _tree(shown, subject.get("action")), "resources"
+        pages = _pages(made[key])
+        page = asked.get("page", 1)
+        if page > len(pages):
+            message = messages.number_of_pages(len(pages))
+            raise ToolInputError([Problem(code="invalid", path=("page",), message=message)])
+        return _page_of({**made, key: pages[page - 1]}, page, len(pages), again)
+
     return Tool(contract=replace(_question(), name=dispatcher), function=answer)
 
 
-def help_of_action(table: ActionTable, target: Mapping[str, str], sub: Tool) -> Tool:
+def help_of_action(
+    dispatcher: str, table: ActionTable, target: Mapping[str, str], sub: Tool
+) -> Tool:
     """The tool that answers what one action of a dispatcher takes."""
+    again: Json = {**target, table.help: True}
 
     def answer(sent: Json) -> Json:
         _check_access(sub.access_check)
-        again = {**target, "action": table.help_action, PARAMS: {"action": target["action"]}}
-        made = _page_of(_behind(table, target, sub), "fields", 1, again)
-        return made | _ignored(sub, sent, table.help)
+        made = _behind(dispatcher, table, target, sub)
+        pages = _pages(made["fields"])
+        # A request for help: answer with the page, or say that the page does not exist.
+        asked = sent.get("page")
+        numbers = range(1, len(pages) + 1)
+        page = asked if type(asked) is int and asked in numbers else 1
+        used = {table.help: True, "page": page}
+        others = {key: each for key, each in sent.items() if used.get(key) != each}
+        made = _page_of({**made, "fields": pages[page - 1]}, page, len(pages), again)
+        return made | _ignored(sub, others)
 
     contract = replace(_anything(), name=sub.name)
     return Tool(contract=contract, function=answer, access_check=sub.access_check)
@@ -136,94 +165,65 @@ def _anything() -> Contract:
 
 @cache
 def _question() -> Contract:
-    """What may be asked about a dispatcher."""
-    fields = {"action": {"type": "string"}, "page": {"type": "integer", "minimum": 1}}
+    """What may be asked about a dispatcher, beside a resource or an action."""
+    fields = {"page": {"type": "integer", "minimum": 1}}
     return compile_json_schema(
         {"type": "object", "properties": fields, "additionalProperties": False}, name="help"
     )
 
 
-class _DispatcherHelp:
-    """One question about a dispatcher."""
-
-    def __init__(self, table: ActionTable, shows: Shows | None, target: Mapping[str, str]) -> None:
-        self.table = table
-        self.shown = table if shows is None else table.only_shown(shows)
-        self.target = target
-
-    def answer(self, asked: Json) -> Json:
-        """The tree, one resource or one action. Raises ToolInputError if there is none."""
-        resource = self.target.get("resource", "")
-        again: Json = dict(self.target)
-        if "action" in asked:
-            made, key = self._action(resource, asked["action"]), "fields"
-            again[PARAMS] = {"action": asked["action"]}
-        elif resource or "" in self.table.resources:
-            made, key = self._resource(resource), "actions"
-        else:
-            made, key = self._tree(), "resources"
-        return _page_of(made, key, asked.get("page", 1), again)
-
-    def _tree(self) -> Json:
-        ask = {"action": self.table.help_action, "resource": "…"}
-        resources = {resource: list(actions) for resource, actions in self.shown.resources.items()}
-        return {"resources": resources, "next_step": messages.ask_for_actions(write_json(ask))}
-
-    def _resource(self, resource: str) -> Json:
-        named = {"resource": resource} if resource else {}
-        ask = {**named, "action": "…", self.table.help: True}
-        actions = self.shown.resources.get(resource, {})
-        return {
-            **named,
-            "actions": {action: _outline(tool) for action, tool in actions.items()},
-            "next_step": messages.ask_for_fields(write_json(ask)),
-        }
-
-    def _action(self, resource: str, action: str) -> Json:
-        if not resource and "" not in self.table.resources:
-            raise _refusal("missing", "resource", messages.RESOURCE_REQUIRED)
-        actions = self.shown.resources.get(resource, {})
-        if action not in actions:
-            near = near_name(action[:128], actions)
-            raise _refusal("invalid", "action", messages.no_help_for(action, near, tuple(actions)))
-        return _behind(self.table, target_of(resource, action), actions[action])
-
-
-def _refusal(code: ProblemCode, key: str, message: str) -> ToolInputError:
-    return ToolInputError([Problem(code=code, path=(key,), message=message)])
-
-
-def _outline(tool: Tool) -> Json:
-    """What a tool does, and the names of what it takes."""
-    schema = portable(tool.schema_for_caller)
-    required = list(schema.get("required", ()))
-    optional = [name for name in schema.get("properties", {}) if name not in required]
-    made: Json = {
-        "description": shorten(tool.contract.description, _LONGEST_DESCRIPTION),
-        "required": required,
-        "optional": optional,
+def _tree(shown: ActionTable, action: str | None) -> Json:
+    """The resources and their actions, each in one line; or one action of all that have it."""
+    resources = shown.resources
+    if action is not None:
+        owners = {name: below for name, below in resources.items() if action in below}
+        resources = {name: {action: below[action]} for name, below in owners.items()}
+    named = {} if action is None else {"action": action}
+    ask = {"resource": "…", **named, shown.help: True}
+    step = messages.ask_for_actions if action is None else messages.ask_for_fields
+    return {
+        "resources": {name: signatures(below) for name, below in resources.items()},
+        "next_step": step(write_json(ask)),
     }
-    return {key: value for key, value in made.items() if value}
 
 
-def _page_of(made: Json, key: str, page: int, again: Json) -> Json:
-    """One page of an answer that would be too long. `again` is the call that asks for it. Raises
-    ToolInputError for a page that does not exist.
-    """
+def _resource(shown: ActionTable, resource: str) -> Json:
+    """The actions of one resource, with all their fields."""
+    named = {"resource": resource} if resource else {}
+    ask = {**named, "action": "…", shown.help: True}
+    actions = shown.resources.get(resource, {})
+    return {
+        **named,
+        "actions": {action: _outline(action, tool) for action, tool in actions.items()},
+        "next_step": messages.ask_for_fields(write_json(ask)),
+    }
+
+
+def _outline(action: str, tool: Tool) -> Json:
+    """What a tool takes and does."""
+    made = {"signature": signature(action, tool, tool.schema_for_caller)}
+    words = shorten(tool.contract.description, _LONGEST_DESCRIPTION)
+    return {**made, "description": words} if words else made
+
+
+def _pages(parts: Json) -> list[Json]:
+    """The parts of an answer, in pages."""
     pages: list[Json] = [{}]
     room = PAGE
-    for name, each in made[key].items():
+    for name, each in parts.items():
         size = len(name) + len(orjson.dumps(each))
         if pages[-1] and size > room:
             pages.append({})
             room = PAGE
         pages[-1][name] = each
         room -= size
-    if page > len(pages):
-        raise _refusal("invalid", "page", messages.number_of_pages(len(pages)))
-    made = {**made, key: pages[page - 1]}
-    if len(pages) > 1:
-        made |= {"page": page, "pages": len(pages)}
-    if page < len(pages):
+    return pages
+
+
+def _page_of(made: Json, page: int, pages: int, again: Json) -> Json:
+    """One page of an answer. `again` is the call that asks for it."""
+    if pages > 1:
+        made |= {"page": page, "pages": pages}
+    if page < pages:
         made["next_page"] = {**again, "page": page + 1}
     return made

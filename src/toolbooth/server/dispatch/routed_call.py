@@ -12,7 +12,7 @@ from typing import Any
 from toolbooth.boundary.read import Reading
 from toolbooth.boundary.refusals import holds_secret
 from toolbooth.boundary.repairs import Remark
-from toolbooth.errors import Declared, Problem, ToolInputError
+from toolbooth.errors import Declared, Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.server.tool import PARAMS, ActionTable, Tool
 
@@ -28,7 +28,7 @@ class RoutedCall:
     reading: Reading
     """The arguments for it."""
     target: Mapping[str, Any]
-    """The arguments that name it."""
+    """The arguments that name it, with `help` if its help is asked for."""
     inside: Mapping[str, JsonPath] = field(default_factory=dict[str, JsonPath])
     """The keys that were not sent flat, and the path of the object that held them: `("params",)`.
     """
@@ -49,22 +49,34 @@ class RoutedCall:
         """
         moved = error.moved(partial(sent_at, self.inside))
         declared = moved.declared
-        if declared and self.target["action"] == self.table.help_action:
-            types = {**dict.fromkeys(self.table.keys, "text"), PARAMS: "object", "page": "integer"}
-            declared = {(): Declared(types=types)}
+        if declared and self.table.help in self.target:
+            types = {**dict.fromkeys(self.table.keys, "text"), self.table.help: "boolean"}
+            declared = {(): Declared(types={**types, "page": "integer"})}
         corrected = moved.corrected
         if corrected is not None:
             corrected = self.table.call(self.target, corrected)
         form = None if moved.form is None else self.table.call(self.target, moved.form)
-        action = " ".join(str(each) for each in self.target.values())
         return moved.replaced(
             problems=(*self.slips, *moved.problems),
-            tool=f"{dispatcher}: {action}",
+            tool=dispatcher,
+            target=self.named,
             declared=declared,
             corrected=corrected,
             form=form,
             is_empty=False,
         )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What the call names: a resource and an action, or `help`."""
+        named = tuple(self.target[key] for key in self.table.keys if key in self.target)
+        return (*named, self.table.help) if self.table.help in self.target else named
+
+    def error_of_call(self, error: ToolError, dispatcher: str) -> ToolError:
+        """A failure of the sub-tool's, as one of the dispatcher's call."""
+        if error.tool != self.tool.name:
+            return error
+        return ToolError(dispatcher, error.message, error.details, target=self.named)
 
     def all_remarks(self, remarks: list[Remark]) -> list[Remark]:
         """The repairs and notes of the whole call, at the paths where they were made."""

@@ -16,7 +16,7 @@ from toolbooth.boundary.messages import echo
 from toolbooth.boundary.read import NOTHING, Reading, read_json, text_as_object
 from toolbooth.boundary.repairs import Remark, Repair
 from toolbooth.contract import Limits
-from toolbooth.errors import Problem, ProblemCode, ToolInputError
+from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, near_name, quoted, same_name
 from toolbooth.server import messages
 from toolbooth.server.controls import is_true
@@ -44,6 +44,8 @@ class Search:
         self.slips: list[Problem] = []
         self.wrapped: dict[str, JsonPath] = {}
         """The keys that a wrapper around the whole call held, and the path of the wrapper."""
+        self.asks_in_params = False
+        """Whether `params` names the action that a question for help is about."""
 
     def routed(self, reading: Reading) -> RoutedCall:
         """Where the call goes. Raises ToolInputError if that cannot be said."""
@@ -80,6 +82,9 @@ class Search:
         if any(map(self._is_shown, every)) or asked.access_check is None:
             return
         refused = asked.access_check()
+        if isinstance(refused, ToolError):
+            # The same for every call: an action that exists is not named either.
+            raise ToolError(self.dispatcher.name, refused.message, refused.details)
         if refused is not None:
             raise refused
 
@@ -191,26 +196,38 @@ class Search:
             found.update(actions)
         return found
 
+    @property
+    def _owners(self) -> dict[str, dict[str, Tool]]:
+        """Every action, with the resources that have it."""
+        found: dict[str, dict[str, Tool]] = {}
+        for resource, actions in self.table.resources.items():
+            for action, tool in actions.items():
+                found.setdefault(action, {})[resource] = tool
+        return found
+
     # --- their values ---
 
     def _target(self, arguments: Json) -> Found:
         """The target, and the tool to run: the sub-tool, or the one that answers with its help."""
         arguments = self._as_question(arguments)
-        action, word = arguments.get("action"), self.table.help
+        word = self.table.help
         asks = arguments.get(word) is True
-        if (asks and action is None) or self._means_help(action):
+        if asks and any(key not in arguments for key in self.table.keys):
             return self._to_help(arguments)
         target, tool = self._chosen_tool(arguments)
         asks = asks or (arguments.get(PARAMS, {}).get(word) is True and word in tool.controls)
         if not asks:
             return target, tool
-        return {**target, word: True}, help_of_action(self.table, target, tool)
+        name = self.dispatcher.name
+        return {**target, word: True}, help_of_action(name, self.table, target, tool)
 
     def _as_question(self, arguments: Json) -> Json:
-        """The call with a question that is written as an action, `help create`, asked as it should
-        be.
+        """The call with a question that is written as an action, `help` or `help create`, asked by
+        the argument `help`.
         """
         action, word = arguments.get("action"), self.table.help
+        if self._means_help(action):
+            return self._asked_by_argument(arguments)
         if not isinstance(action, str) or action in (*self._actions, self.table.help_action):
             return arguments
         words = re.findall(r"[a-z0-9]+", action[:_LONGEST].lower())
@@ -219,8 +236,22 @@ class Search:
             return arguments
         self._slip("invalid", "action", messages.ask_by_help(action, word))
         if subject in self.table.resources:
-            return {**arguments, "action": self.table.help_action, "resource": subject}
+            others = {key: each for key, each in arguments.items() if key != "action"}
+            return {**others, "resource": subject, word: True}
         return {**arguments, "action": subject, word: True}
+
+    def _asked_by_argument(self, arguments: Json) -> Json:
+        """`{"action": "help"}` as `{"help": true}`; `params` may name the action that it is
+        about.
+        """
+        made = {key: each for key, each in arguments.items() if key != "action"}
+        made[self.table.help] = True
+        about = arguments.get(PARAMS, {}).get("action")
+        if isinstance(about, str):
+            self.asks_in_params = True
+            self.wrapped["action"] = (*self.wrapped.get(PARAMS, ()), PARAMS)
+            made["action"] = about
+        return made
 
     def _means_help(self, action: Any) -> bool:
         word = self.table.help_action
@@ -232,13 +263,21 @@ class Search:
         return True
 
     def _to_help(self, arguments: Json) -> Found:
-        target = {"action": self.table.help_action}
-        if "resource" in arguments and "" not in self.table.resources:
-            resource = self._chosen("resource", arguments, self.table.resources)
-            if resource is None:
+        """Help with all resources, with one, or with one action of all resources that have it."""
+        choices: dict[str, Mapping[str, Any]] = {
+            "resource": self.table.resources,
+            "action": self._owners,
+        }
+        subject: dict[str, str] = {}
+        for key in self.table.keys:
+            if key not in arguments:
+                continue
+            chosen = self._chosen(key, arguments, choices[key])
+            if chosen is None:
                 raise self._refusal()
-            target = {"resource": resource, **target}
-        return target, help_of_dispatcher(self.dispatcher.name, self.table, self.shows, target)
+            subject[key] = chosen
+        tool = help_of_dispatcher(self.dispatcher.name, self.table, self.shows, subject)
+        return {**subject, self.table.help: True}, tool
 
     def _chosen_tool(self, arguments: Json) -> Found:
         """The sub-tool that is named exactly, by its own name, or nearly. Raises ToolInputError."""
@@ -293,7 +332,7 @@ class Search:
                 action = arguments.get("action")
                 names = [name for name in names if action in choices[name]] or names
             near = chosen = names[0] if len(names) == 1 and len(choices) > 1 else None
-        message = messages.choose_one(key, given, of, near, names, self.table.help_action)
+        message = messages.choose_one(key, given, of, near, names, self.table.help)
         self._slip("missing" if given is None else "invalid", key, message)
         return chosen
 
@@ -317,6 +356,9 @@ class Search:
         if PARAMS in arguments:
             limits = self.dispatcher.contract.limits
             inner = _object_in((sent[0][PARAMS], *sent[1:]), limits) or NOTHING
+        if self.asks_in_params:
+            others = {key: each for key, each in inner[0].items() if key != "action"}
+            inner = (others, *inner[1:])
         flat = {key: value for key, value in sent[0].items() if key not in self.table.own}
         flat |= strays
         path = (*self.wrapped.get(PARAMS, ()), PARAMS)

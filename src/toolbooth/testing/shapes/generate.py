@@ -18,6 +18,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from toolbooth.examples import said_format
 from toolbooth.jsonvalue import Schema
 from toolbooth.references import References
 from toolbooth.testing.offline_schema import is_schema, offline_validator
@@ -256,12 +257,17 @@ def _string(schema: Schema) -> Values:
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if "pattern" in schema:
         made = _matching_text(schema["pattern"])
-    elif schema.get("format") in _FORMATS:
-        made = _FORMATS[schema["format"]]
+    elif (name := _format_of(schema)) in _FORMATS:
+        made = _FORMATS[name]
     else:
         bounded = least or most is not None
         made = st.text(min_size=least, max_size=most or least + 8) if bounded else _texts
     return made.filter(partial(_has_length, least, most))
+
+
+def _format_of(schema: Schema) -> Any:
+    """The format of a text, which the portable profile says in words."""
+    return schema.get("format") or said_format(str(schema.get("description", "")))
 
 
 def _has_length(least: int, most: int | None, text: str) -> bool:

@@ -113,14 +113,13 @@ class Command(PrintingCommand):
         header = "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         self._heading("Connect a client")
         self.stdout.write(
-            f"  MCP   {url}/mcp/   (REST: {url}/api/; user {USER}, password {PASSWORD})"
+            f"  MCP   {url}/mcp   (REST: {url}/api/; user {USER}, password {PASSWORD})"
         )
         self.stdout.write("  Into .mcp.json, for Claude Code:")
-        made = json.dumps(configuration_for("claude-code", "crm", f"{url}/mcp/", header), indent=2)
+        made = json.dumps(configuration_for("claude-code", "crm", f"{url}/mcp", header), indent=2)
         self.stdout.write("\n".join(f"  {line}" for line in made.splitlines()))
-        self.stdout.write(
-            "  Other clients: .venv/bin/python examples/crm/manage.py mcp_config --help"
-        )
+        command = ".venv/bin/python examples/crm/manage.py mcp_config --client NAME"
+        self.stdout.write(f"  Other clients: {command} --url {url} --token '{header}'")
 
 
 def _free(port: int) -> int:

@@ -25,30 +25,35 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
         call_command("flush", interactive=False, verbosity=0)
-        ann = User.objects.create_superuser(USER, "ann@example.org", PASSWORD)
-        tags = [Tag.objects.create(slug=slug, title=title) for slug, title in TAGS.items()]
-        companies = {
-            name: Company.objects.create(name=name, employees=people)
-            for name, people in COMPANIES.items()
-        }
-        for first, last, name in PEOPLE:
-            made = Contact.objects.create(
-                email=f"{first}.{last}@example.org".lower(),
-                first_name=first,
-                last_name=last,
-                company=companies[name],
-            )
-            made.tags.add(tags[len(first) % len(tags)])
-        for blank in BLANK:
-            Contact.objects.create(pk=blank)
-        deal = Deal.objects.create(
-            title="Tea for a year", company=companies["hq-1"], closes_on=datetime.date(2026, 12, 1)
-        )
-        Line.objects.create(deal=deal, product="Assam 1 kg", quantity=12, price="19.50")
-        Note.objects.create(owner=ann, title="Call back", body="After the holidays", pinned=True)
+        fill()
         self.stdout.write(
             f"{Contact.objects.count()} contacts, {len(BLANK)} of them blank; user {USER}"
         )
+
+
+def fill() -> None:
+    """The rows of the example, into an empty database."""
+    ann = User.objects.create_superuser(USER, "ann@example.org", PASSWORD)
+    tags = [Tag.objects.create(slug=slug, title=title) for slug, title in TAGS.items()]
+    companies = {
+        name: Company.objects.create(name=name, employees=people)
+        for name, people in COMPANIES.items()
+    }
+    for first, last, name in PEOPLE:
+        made = Contact.objects.create(
+            email=f"{first}.{last}@example.org".lower(),
+            first_name=first,
+            last_name=last,
+            company=companies[name],
+        )
+        made.tags.add(tags[len(first) % len(tags)])
+    for blank in BLANK:
+        Contact.objects.create(pk=blank)
+    deal = Deal.objects.create(
+        title="Tea for a year", company=companies["hq-1"], closes_on=datetime.date(2026, 12, 1)
+    )
+    Line.objects.create(deal=deal, product="Assam 1 kg", quantity=12, price="19.50")
+    Note.objects.create(owner=ann, title="Call back", body="After the holidays", pinned=True)
 
 
 TAGS = {"vip": "Important", "newsletter": "Wants the newsletter"}

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from rest_framework.authentication import TokenAuthentication
 
 from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management import messages as credential_messages
+from toolbooth.django.management.credentials import header_of, how_to_add, token_of
 from toolbooth.django.management.printing import PrintingCommand
+from toolbooth.django.management.users import user_of
 from toolbooth.django.testing import endpoint_path
 from toolbooth.jsonvalue import Json
 
@@ -99,17 +101,23 @@ class Command(PrintingCommand):
             help=messages.CONFIG_URL_HELP,
         )
         parser.add_argument("--token", help=messages.CONFIG_TOKEN_HELP)
+        parser.add_argument(
+            "--as", dest="username", metavar="USERNAME", help=messages.CONFIG_USER_HELP
+        )
         parser.add_argument("--name", help=messages.CONFIG_NAME_HELP)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        known = catalogue().configuration.name
+        url = _url(options["url"])
+        authorization, notes = _credentials(options["token"], options["username"])
         entry = configuration_for(
             options["client"],
-            options["name"] or known,
-            _url(options["url"]),
-            _authorization(options["token"]),
+            options["name"] or catalogue().configuration.name,
+            url,
+            authorization,
         )
         self.stderr.write(f"# for {CLIENTS[options['client']].file}", self.style.HTTP_INFO)
+        for note in notes:
+            self.stderr.write(f"# {note}", self.style.WARNING)
         self.stdout.write(json.dumps(entry, indent=2, ensure_ascii=False))
 
 
@@ -125,17 +133,18 @@ def _url(given: str) -> str:
         raise CommandError(str(error), returncode=2) from None
 
 
-def _authorization(token: str | None) -> str | None:
-    if not token or " " in token:
-        return token
-    return f"{_keyword()} {token}"
-
-
-def _keyword() -> str:
-    """The word before a token, as the project's views want it."""
-    for action in catalogue().authenticating_actions:
-        view = action.view()
-        for authenticator in view.get_authenticators():
-            if isinstance(authenticator, TokenAuthentication):
-                return authenticator.keyword
-    return "Bearer"
+def _credentials(token: str | None, username: str | None) -> tuple[str | None, list[str]]:
+    """The whole header, and what to know about it. Raises CommandError."""
+    if token and username:
+        raise CommandError(credential_messages.AS_OR_TOKEN, returncode=2)
+    if username:
+        user = user_of(username)
+        issued = token_of(user)
+        is_superuser = getattr(user, "is_superuser", False)
+        warning = [credential_messages.SUPERUSER] if is_superuser else []
+        return issued.authorization, [issued.note, *warning]
+    if token:
+        return (token if " " in token else header_of(token)), []
+    if catalogue().open:
+        return None, []
+    return None, [credential_messages.NO_CREDENTIALS, how_to_add()]

@@ -1,0 +1,246 @@
+"""The HTTP server of `toolbooth serve --http`: uvicorn, with the limits that it does not have.
+
+uvicorn waits for a request for as long as its client likes, and at the end for tools that hang.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import socket
+import sys
+from http import HTTPStatus
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import uvicorn
+
+from toolbooth.boundary.run import end_threads
+from toolbooth.server import messages
+from toolbooth.server.asgi import STOPPED, Application
+from toolbooth.server.deadline import Deadline
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as HttpProtocol
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+else:
+    # The one for httptools, or the one for h11. Both have what is used here, but for `pipeline`.
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol as HttpProtocol
+
+_LONGEST_HEAD = 64 * 1024
+"""Bytes of a request line and headers. h11 has a limit of its own, httptools has none."""
+
+_GRACE = 1.0
+"""Seconds that a connection has before another may take its place. Many clients that connect at
+once are not yet too many: their requests may have arrived, and just not been read.
+"""
+
+_SWITCH_INTERVAL = 0.001
+"""Seconds after which a thread gives way to another. Python's default is 0.005."""
+
+_COLLECT_AFTER = 10_000
+"""Objects after which the garbage collector looks at the youngest. Python's default is 700."""
+
+_PATIENCE = 1.0
+"""Seconds that the end of the process waits for the last answers to be sent."""
+
+
+class Incomplete:
+    """The connections that have not sent a whole request, the oldest first."""
+
+    def __init__(self, *, seconds: float, most: int) -> None:
+        self.seconds = seconds
+        self._most = most
+        self._timers: dict[_Connection, asyncio.TimerHandle] = {}
+
+    def add(self, connection: _Connection) -> None:
+        """Give a connection its time, which begins now unless it has begun before."""
+        if connection in self._timers:
+            return
+        loop = asyncio.get_running_loop()
+        words = messages.body_too_slow(self.seconds)
+        timer = loop.call_later(self.seconds, connection.refuse, 408, words)
+        self._timers[connection] = timer
+        if len(self._timers) > self._most:
+            loop.call_later(_GRACE, self._make_room)
+
+    def remove(self, connection: _Connection) -> None:
+        """The request is complete, or the connection is closed."""
+        timer = self._timers.pop(connection, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _make_room(self) -> None:
+        while len(self._timers) > self._most:
+            oldest = next(iter(self._timers))
+            oldest.refuse(503, messages.TOO_MANY_INCOMPLETE)
+
+    def __contains__(self, connection: _Connection) -> bool:
+        return connection in self._timers
+
+
+class _Connection(HttpProtocol):
+    """uvicorn's connection. It has a clock that runs while a request is missing or incomplete.
+
+    Between an answer and the next request, uvicorn's own time limit for idle connections counts.
+    """
+
+    incomplete: ClassVar[Incomplete]
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.has_begun = False
+        self.head_size = 0
+
+    @property
+    def latest(self) -> RequestResponseCycle | None:
+        """The latest request with complete headers, and its answer."""
+        return self.cycle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.incomplete.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.incomplete.remove(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self.has_begun = True
+        before = self.latest
+        is_head = before is None or not before.more_body
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._is_complete():
+            self.incomplete.remove(self)
+        else:
+            self.incomplete.add(self)
+        is_head_going_on = is_head and self.latest is before
+        self.head_size = self.head_size + len(data) if is_head_going_on else 0
+        if self.head_size > _LONGEST_HEAD:
+            self.refuse(431, messages.HEADERS_TOO_LONG)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        # A request that was sent before the last one was answered is taken up now.
+        is_next = self.latest is not None and not self.latest.response_complete
+        if is_next and not self._is_complete():
+            self.incomplete.add(self)
+
+    def shutdown(self) -> None:
+        if self in self.incomplete:
+            self.refuse(503, messages.SERVER_STOPPING)
+        else:
+            super().shutdown()
+
+    def _is_complete(self) -> bool:
+        """Whether the bytes so far end with a whole request, or with one that has to wait for the
+        answer to another.
+        """
+        latest = self.latest
+        if latest is None or latest.response_complete:
+            return False
+        return not latest.more_body or bool(getattr(self, "pipeline", None))
+
+    def refuse(self, status: int, words: str) -> None:
+        """Close the connection, with an answer if the next answer is for the request at fault."""
+        self.incomplete.remove(self)
+        if self.has_begun and self._may_answer():
+            self.transport.write(_response(status, words))
+        self.transport.close()
+
+    def _may_answer(self) -> bool:
+        latest = self.latest
+        if latest is None:
+            return True
+        return not latest.response_started if latest.more_body else latest.response_complete
+
+
+def _response(status: int, words: str) -> bytes:
+    body = words.encode()
+    phrase = HTTPStatus(status).phrase.encode()
+    lines = (
+        b"HTTP/1.1 %d %s" % (status, phrase),
+        b"content-type: text/plain; charset=utf-8",
+        b"content-length: %d" % len(body),
+        b"connection: close",
+        b"",
+        body,
+    )
+    return b"\r\n".join(lines)
+
+
+# --- the end of the process ---------------------------------------------------------------------
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server. It ends within a certain time after a signal, whatever its tools do."""
+
+    def __init__(self, config: uvicorn.Config, stop_seconds: float) -> None:
+        super().__init__(config)
+        self.stop_seconds = stop_seconds
+        self.stop_at: float | None = None
+        self.exit_code = 0
+        self.deadline = Deadline()
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            super().run(sockets)
+        finally:
+            # A thread that still runs a tool has what is left of the time.
+            self.deadline.set(self._rest(), exit_code=self.exit_code)
+            end_threads()
+            self.deadline.clear()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        # In the signal handler: a tool may hold the event loop.
+        if sig == signal.SIGINT:
+            self.exit_code = 128 + sig
+        self.deadline.set(self._rest() + _PATIENCE, exit_code=self.exit_code)
+        if sig == signal.SIGTERM:
+            signal.signal(sig, signal.SIG_DFL)  # a second one ends the process at once
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        timer = asyncio.get_running_loop().call_later(self._rest(), self._answer_calls)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            timer.cancel()
+
+    def _rest(self) -> float:
+        """Seconds that are left. They begin when first asked for."""
+        if self.stop_at is None:
+            self.stop_at = monotonic() + self.stop_seconds
+        return max(0.0, self.stop_at - monotonic())
+
+    def _answer_calls(self) -> None:
+        for task in self.server_state.tasks:
+            task.cancel(STOPPED)
+
+
+def serve(
+    application: Application,
+    listening: socket.socket,
+    *,
+    incomplete: Incomplete,
+    stop_seconds: float,
+) -> None:
+    """Serve until SIGTERM or Ctrl-C. Calls in progress then have `stop_seconds` to end."""
+    # Large bodies are read in threads. These let the event loop answer others meanwhile: fewer
+    # collections, which do not look at what is loaded for good, and threads that give way sooner.
+    # `make bench ARGS=hostile` measures it.
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+
+    class Connection(_Connection):
+        pass
+
+    Connection.incomplete = incomplete
+    config = uvicorn.Config(application, http=Connection, log_level="warning", ws="none")
+    _Server(config, stop_seconds).run([listening])

@@ -1,0 +1,231 @@
+"""One line in the log `toolbooth.audit` for each call that writes: who, with which credentials,
+which tool, row and fields, and the outcome. It holds names and keys, no other values.
+
+It is an observer, so that it runs once the outcome is known: after the transaction of the view, and
+after that of a call with many rows. It is attached only while the log takes such lines.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from toolbooth.boundary.read import text_as_json
+from toolbooth.django import messages
+from toolbooth.django.call.bulk import keys_in
+from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.receipts import serializer_of
+from toolbooth.django.describe.catalogue import Catalogue, catalogue
+from toolbooth.django.describe.discovery import Action
+from toolbooth.jsonvalue import Json, is_array, is_object
+from toolbooth.secret_names import is_secret_name
+from toolbooth.server.envelope import id_in
+from toolbooth.server.observe import CallRecord
+from toolbooth.server.registry import ToolRegistry
+
+audit_log = logging.getLogger("toolbooth.audit")
+
+MOST_KEYS = 10
+"""Keys of rows in one line."""
+
+HIDDEN = "[hidden]"
+
+_LONGEST = 100
+"""Characters of one key, or of the id of a request."""
+
+_OUTCOMES = {"PUT": "changed", "PATCH": "changed", "DELETE": "deleted"}
+
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+"""A key that a URL holds as text."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+
+_lock = threading.Lock()
+
+
+def observe_writes(registry: ToolRegistry) -> None:
+    """Have a line written for each write of these tools."""
+    with _lock:
+        if not any(each is _write_line for each, _ in registry.observers):
+            registry.observe(_write_line)
+
+
+def _write_line(record: CallRecord) -> None:
+    if not audit_log.isEnabledFor(logging.INFO):
+        return
+    who, found = caller(), catalogue()
+    action = found.actions.get(record.tool)
+    has_passed = record.outcome in ("passed", "repaired")
+    # Help, and further pages of a result, run nothing. A dispatcher may not know what is meant.
+    if action is None or _is_query(found, record.tool) or (has_passed and who.last_run is None):
+        return
+    line: Json = {
+        **_caller(who, action),
+        "tool": record.tool,
+        "outcome": _outcome(record, who, action),
+        "codes": _codes(record, who),
+        **_rows(who, action),
+        "fields": _fields(who, found, record.tool),
+        "request_id": _request_id(who),
+        "x_request_id": _cut(who.request.headers.get("X-Request-ID")),
+    }
+    audit_log.info("%s", messages.audit_line(**line), extra=line)
+
+
+def _is_query(found: Catalogue, tool: str) -> bool:
+    annotations = found.registry.find(tool).annotations
+    return bool((annotations or {}).get("readOnlyHint"))
+
+
+def _caller(who: Caller, action: Action) -> Json:
+    user, authenticator = who.known_as(action)
+    return {
+        "user": _key(getattr(user, "pk", None)),
+        "credential": None if authenticator is None else type(authenticator).__name__,
+    }
+
+
+# --- the outcome ---
+
+
+def _outcome(record: CallRecord, who: Caller, action: Action) -> str:
+    if record.outcome == "refused" or _refusal(record, who) is not None:
+        return "refused"
+    if not _is_written(record, who):
+        return "failed"
+    if action.name == "create" or _status(who) == 201:
+        return "created"
+    return _OUTCOMES.get(action.method, "done")
+
+
+def _codes(record: CallRecord, who: Caller) -> list[str]:
+    """Why a call was refused: the codes of its problems, or the status of the view."""
+    status = _refusal(record, who)
+    codes = record.problems if status is None else (str(status),)
+    return list(dict.fromkeys(codes))
+
+
+def _refusal(record: CallRecord, who: Caller) -> int | None:
+    """The status with which a view did not let the caller do this."""
+    if record.outcome != "failed":
+        return None
+    status = _status(who)
+    if status is None and who.login is not None:
+        return 401
+    if status is None:
+        return who.objected
+    return status if 400 <= status < 500 else None
+
+
+def _is_written(record: CallRecord, who: Caller) -> bool:
+    """Whether the view has done what was asked: also if its answer could not be sent."""
+    if who.bulk is not None:
+        return who.bulk[1] is not None
+    status = _status(who)
+    return record.outcome != "failed" or (status is not None and status < 400)
+
+
+def _status(who: Caller) -> int | None:
+    return None if who.last_run is None else who.last_run[1].status_code
+
+
+# --- rows ---
+
+
+def _rows(who: Caller, action: Action) -> Json:
+    """The key of the row; of many rows their number and the first keys."""
+    if who.bulk is None:
+        return {"row": _row(who, action), "count": None, "rows": None}
+    sent, made = who.bulk
+    keys = None if made is None else keys_in(made)
+    first = [_key(each) for each in (keys or [])[:MOST_KEYS]]
+    return {"row": None, "count": len(sent if keys is None else keys), "rows": first}
+
+
+def _row(who: Caller, action: Action) -> Any:
+    saved = None if who.last_run is None else serializer_of(_data(who.last_run[1]))
+    is_own = action.name in ("create", "update", "partial_update")
+    if saved is not None and is_own:
+        return _key(saved.instance.pk)
+    if action.name == "create":
+        return None  # the URL names another row, if any
+    kwargs = who.kwargs_of(action)
+    view: Any = action.view
+    name: str = getattr(view, "lookup_url_kwarg", None) or getattr(view, "lookup_field", "pk")
+    if name not in kwargs:
+        name = ["", *kwargs][-1]
+    key = HIDDEN if is_secret_name(name) else _key(kwargs.get(name))
+    has_run = 200 <= (_status(who) or 0) < 400
+    # In a call that was refused, any text may be where a key should be.
+    return key if has_run or isinstance(key, int) or _is_uuid(key) else None
+
+
+def _is_uuid(key: Any) -> bool:
+    return isinstance(key, str) and _UUID.fullmatch(key) is not None
+
+
+def _data(response: Any) -> Any:
+    return getattr(response, "data", None)
+
+
+def _key(value: Any) -> Any:
+    """A key as it is written: no e-mail address, which some projects have for one."""
+    if value is None or isinstance(value, int):
+        return value
+    text = str(value)
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    return HIDDEN if "@" in text else _cut(text)
+
+
+# --- fields ---
+
+
+def _fields(who: Caller, found: Catalogue, tool: str) -> list[str]:
+    """The names of the fields that were sent, as far as they are the tool's own."""
+    declared = found.body_names.get(tool)
+    if declared is None:
+        shape = found.registry.find(tool).contract.shape
+        declared = [name for form in shape.objects for name in form.fields]
+    sent = set(_names(who, declared))
+    return [name for name in declared if name in sent]
+
+
+def _names(who: Caller, declared: Iterable[str]) -> Iterator[str]:
+    if who.bulk is not None:
+        for row in who.bulk[0]:
+            yield from row
+    elif who.last_run is not None and who.last_run[2] is not None:
+        yield from who.last_run[2]
+    else:
+        yield from _names_sent(text_as_json(who.sent), set(declared))
+
+
+def _names_sent(sent: Any, declared: set[str]) -> Iterator[str]:
+    """The keys of a refused call, also those inside keys that the tool does not have: `params` of a
+    dispatcher, a wrapper, a list of rows.
+    """
+    if not is_object(sent):
+        return
+    for name, value in sent.items():
+        yield name
+        inner = text_as_json(value)
+        objects = inner if is_array(inner) else [inner]
+        for each in objects if name not in declared else ():
+            yield from each if is_object(each) else ()
+
+
+# --- the message ---
+
+
+def _request_id(who: Caller) -> Any:
+    """The id of the JSON-RPC message."""
+    found = None if who.message is None else id_in(who.message.body)
+    return found if isinstance(found, int) else _cut(found)
+
+
+def _cut(value: Any) -> str | None:
+    return None if value is None else str(value)[:_LONGEST]

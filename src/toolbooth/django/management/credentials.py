@@ -1,0 +1,145 @@
+"""Credentials for an agent: a token of a user, and which credentials the project's views take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import DatabaseError
+from rest_framework.authentication import BasicAuthentication, SessionAuthentication
+
+from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management import messages
+
+_DRF_TOKEN = "rest_framework.authentication.TokenAuthentication"
+_KNOX = "knox.auth.TokenAuthentication"
+_JWT = "rest_framework_simplejwt.authentication.JWTAuthentication"
+_OAUTH2 = "oauth2_provider.contrib.rest_framework.authentication.OAuth2Authentication"
+
+_JWT_START = "eyJ"
+"""The beginning of every JSON Web Token: `{"` in base64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A token of a user."""
+
+    authorization: str
+    """The whole header."""
+    note: str
+    """What the person who asked for it should know."""
+
+
+def token_of(user: Any) -> Issued:
+    """A token that the project's views take for this user. Raises CommandError."""
+    if not user.is_active:
+        raise CommandError(messages.inactive_user(user.get_username()), returncode=2)
+    for authenticator in _authenticators():
+        issue = _issuer(authenticator)
+        if issue is None:
+            continue
+        try:
+            return issue(authenticator, user)
+        except DatabaseError as error:
+            raise CommandError(messages.token_not_stored(error), returncode=2) from error
+    raise CommandError(_no_token(), returncode=2)
+
+
+def header_of(token: str) -> str:
+    """The whole header for a token, with the word before it that the project's views want."""
+    kinds = (_JWT,) if token.startswith(_JWT_START) else (_DRF_TOKEN, _KNOX, _JWT)
+    for authenticator in _authenticators():
+        if any(_is_a(authenticator, kind) for kind in kinds):
+            challenge: str = authenticator.authenticate_header(None)
+            return f"{challenge.split()[0]} {token}"
+    return f"Bearer {token}"
+
+
+def how_to_add() -> str:
+    """What to add to the command, so that its output has credentials."""
+    if any(_issuer(each) is not None for each in _authenticators()):
+        return messages.ADD_USER_OR_TOKEN
+    return f"{messages.ADD_TOKEN}: {messages.what_views_take(_kinds())}"
+
+
+# --- tokens ---
+
+_Issue = Callable[[Any, Any], Issued]
+"""An authenticator and a user -> a token."""
+
+
+def _issuer(authenticator: Any) -> _Issue | None:
+    """What makes the tokens of an authenticator; None if it is not known, or its app is not
+    installed.
+    """
+    if _is_a(authenticator, _KNOX) and apps.is_installed("knox"):
+        return _new_knox_token
+    has_app = apps.is_installed("rest_framework.authtoken")
+    if not has_app or not _is_a(authenticator, _DRF_TOKEN):
+        return None
+    # A project with tokens of its own has its own way to make them.
+    is_stock = authenticator.get_model() is apps.get_model("authtoken.Token")
+    return _drf_token if is_stock else None
+
+
+def _drf_token(authenticator: Any, user: Any) -> Issued:
+    model: Any = apps.get_model("authtoken.Token")
+    token, is_new = model.objects.get_or_create(user=user)
+    note = messages.drf_token(user.get_username(), is_new=is_new)
+    return Issued(f"{authenticator.keyword} {token.key}", note)
+
+
+def _new_knox_token(authenticator: Any, user: Any) -> Issued:
+    model: Any = apps.get_model(getattr(settings, "KNOX_TOKEN_MODEL", "knox.AuthToken"))
+    row, token = model.objects.create(user=user)
+    note = messages.knox_token(user.get_username(), row.expiry)
+    return Issued(f"{authenticator.authenticate_header(None)} {token}", note)
+
+
+def _no_token() -> str:
+    """Why no token can be made."""
+    takes = messages.what_views_take(_kinds())
+    authenticators = _authenticators()
+    for app, path in (("rest_framework.authtoken", _DRF_TOKEN), ("knox", _KNOX)):
+        is_taken = any(_is_a(each, path) for each in authenticators)
+        if is_taken and not apps.is_installed(app):
+            return messages.token_app_missing(app)
+        if apps.is_installed(app) and not is_taken:
+            return f"{messages.tokens_not_taken(app, path)}; {takes}"
+    return f"{messages.NO_TOKEN_APP}; {takes}"
+
+
+# --- what the views take ---
+
+
+def _authenticators() -> list[Any]:
+    """One of each kind, of all views."""
+    found: dict[type, Any] = {}
+    for action in catalogue().authenticating_actions:
+        for authenticator in action.view().get_authenticators():
+            found.setdefault(type(authenticator), authenticator)
+    return list(found.values())
+
+
+def _kinds() -> Iterator[str]:
+    for authenticator in _authenticators():
+        if isinstance(authenticator, BasicAuthentication):
+            yield messages.TAKES_PASSWORD
+        elif isinstance(authenticator, SessionAuthentication):
+            yield messages.TAKES_SESSION
+        elif _is_a(authenticator, _JWT):
+            yield messages.TAKES_JWT
+        elif _is_a(authenticator, _OAUTH2):
+            yield messages.TAKES_OAUTH
+        else:
+            yield type(authenticator).__name__
+
+
+def _is_a(authenticator: Any, path: str) -> bool:
+    """Whether an authenticator is of a class, by its import path, or of one derived from it."""
+    classes = type(authenticator).__mro__
+    return any(f"{each.__module__}.{each.__qualname__}" == path for each in classes)
