@@ -31,6 +31,8 @@ def text(value: Any) -> str:
     """A value as it is written in a URL or in form data."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():  # 2.0 is the JSON number 2
+        return str(int(value))
     return "" if value is None else str(value)
 
 
