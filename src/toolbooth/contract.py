@@ -98,7 +98,6 @@ class InvalidValues(Exception):
     def __init__(self, read: Callable[[], Iterable[Objection]], count: int = 0) -> None:
         self.read = read
         self.count = count
-        super().__init__(read)
 
     @property
     def more(self) -> int:

@@ -213,7 +213,6 @@ class ToolInputError(ValueError):
         self.repairs = tuple(repairs)
         self.is_empty = is_empty
         """No arguments were sent, and some are required."""
-        super().__init__(self.problems)
 
     def __str__(self) -> str:
         return "; ".join(f"{problem.where}: {problem.message}" for problem in self.problems)

@@ -113,7 +113,7 @@ class Examination:
             self.repairs.append(Repair(code=code, path=path))
 
     def refuse(self, code: ProblemCode, path: JsonPath, message: str) -> None:
-        if self.is_full:
+        if len(self.problems) >= MOST_PROBLEMS:
             self.more += 1
             return
         self.problems.append(Problem(code=code, path=path, message=message))

@@ -197,16 +197,15 @@ def _has_all(form: ObjectShape, made: Json) -> bool:
 
 
 def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -> Json:
-    made: Json = {}
+    made = value.copy()  # most values stay as they are
     sent: dict[int, str] = {}
     aliased = len(form.fields) > len(form.names)
     fields, plain = form.fields, plain_fields(form)
     for key, each in value.items():
+        if type(each) in plain.get(key, ()):
+            continue
         if exam.more >= MOST_COUNTED:
             break
-        if type(each) in plain.get(key, ()):
-            made[key] = each
-            continue
         declared = fields.get(key)
         if declared is None:
             kept = _undeclared_key(form, key, value, path, exam)
@@ -216,10 +215,12 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
             exam.refuse(
                 "conflicting-keys", (*path, key), messages.conflicting(key, sent[id(declared)])
             )
-            continue
+            kept = NOT_SENT
         else:
             kept = _field(declared, each, (*path, key), exam)
-        if kept is not NOT_SENT:
+        if kept is NOT_SENT:
+            del made[key]
+        elif kept is not each:
             made[key] = kept
     if form.exclusive_paths:
         _refuse_conflicts(form, made, path, exam)
@@ -242,7 +243,7 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
     shape = declared.shape
-    if is_object(value) and len(shape.objects) == 1 and not shape.opaque:
+    if len(shape.objects) == 1 and is_object(value) and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):
         if not shape.json_text:

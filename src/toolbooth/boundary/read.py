@@ -26,9 +26,12 @@ from toolbooth.jsonvalue import Json, is_array, is_object
 _BULK = 4096
 """Above this many bytes, caching every string costs more than it saves."""
 
-_TO_SIGNS = bytes.maketrans(b"0123456789.E", b"00000000000e")
+_TO_SIGNS = bytes.maketrans(b"0123456789.+-E", b"0000000000000e")
+_EXPONENT = b"0e0"
 _LONG = b"0" * 16
-"""The signs of a number that has more digits than a float always keeps, with or without a point."""
+"""The signs of a number with an exponent, and of one that has more digits than a float always
+keeps, with or without a point.
+"""
 
 _DELICATE = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]+(?:\.[0-9]+)?[eE]|(?=[0-9.]{17})[0-9]+\.[0-9])")
 """A number with an exponent, or with more digits and a point than a float keeps."""
@@ -98,7 +101,11 @@ def read_json(
         if len(body) > LARGE and gc.isenabled():
             with paused_collector():
                 return read_json(body, limits, exact=exact, from_floats=from_floats)
-    delicate = has_delicate_numbers(body, exact=exact)
+    # A cheap look, which is enough for almost every call.
+    signs = body.translate(_TO_SIGNS)
+    delicate = signs.find(_EXPONENT) >= 0 or signs.find(_LONG) >= 0
+    if delicate:
+        delicate = _is_delicate(body, signs, exact=exact)
     try:
         if delicate and not from_floats:
             value = from_json(
@@ -209,14 +216,13 @@ def _inside(values: list[Any]) -> list[Any]:
     return inner
 
 
-def has_delicate_numbers(body: bytes, *, exact: bool) -> bool:
-    """Whether some number may not survive as a float. The cheap look first: it settles almost every
-    call.
+def _is_delicate(body: bytes, signs: bytes, *, exact: bool) -> bool:
+    """Whether some number may not survive as a float. `signs` shows that one may have an exponent,
+    or many digits.
     """
-    signs = body.translate(_TO_SIGNS)
-    if signs.find(b"0e") >= 0 and _DELICATE.search(body) is not None:
+    if _EXPONENT in signs and _DELICATE.search(body) is not None:
         return True
-    if signs.find(_LONG) < 0:
+    if _LONG not in signs:
         return False
     return (_DELICATE if exact else _ROUNDED).search(body) is not None
 

@@ -372,13 +372,16 @@ def _needs_a_check(shape: Shape) -> bool:
 def objections(error: ValidationError) -> Iterable[Objection]:
     """What the author's validation objects to."""
     found = error.errors(include_url=False, include_input=False)
-    if any(each["type"] == CONFLICTING_KEYS for each in found):
-        found = error.errors(include_url=False)
+    for each in found:
+        if each["type"] == CONFLICTING_KEYS:
+            return map(_objection, error.errors(include_url=False))
     return map(_objection, found)
 
 
 def _objection(error: ErrorDetails) -> Objection:
-    path = tuple(step for step in error["loc"] if step not in OWN_LABELS)
+    path = error["loc"]
+    if not OWN_LABELS.isdisjoint(path):
+        path = tuple(step for step in path if step not in OWN_LABELS)
     message = error["msg"]
     if error["type"] == CONFLICTING_KEYS:
         same: list[str] = error.get("ctx", {})["find"](error["input"])
