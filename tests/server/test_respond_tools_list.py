@@ -57,8 +57,8 @@ def test_a_cursor_that_was_not_given_out_is_refused(cursor):
 
 def test_a_list_is_encoded_once_and_again_after_a_registration():
     registry = shop()
-    first = registry.encoded_listing(0)
-    assert registry.encoded_listing(0) is first
+    first = registry.page(0, None)
+    assert registry.page(0, None) is first
     registry.tool(name="late")(lambda: None)
     names = [tool["name"] for tool in result_of(registry, message("tools/list"))["tools"]]
     assert names == ["add", "echo", "late"]
