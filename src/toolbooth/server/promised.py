@@ -14,9 +14,12 @@ class PromisedTools:
         self._making: set[str] = set()
         self._ranks: dict[str, int] = {}
         self._lock = threading.RLock()
+        self.is_complete = True
+        """Whether all of them are made, and in their places in the list."""
 
     def add(self, name: str, make: Callable[[], object]) -> None:
         """`make` registers the tool of this name, or finds that there is none after all."""
+        self.is_complete = False
         self._makers[name] = make
         self._ranks.setdefault(name, len(self._ranks))
 

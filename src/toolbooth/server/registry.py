@@ -335,12 +335,13 @@ class ToolRegistry:
         """Make the tools that are still promised. The list does not depend on which were made
         first.
         """
-        if not self.promised:
+        if self.promised.is_complete:
             return
         for name in self.promised:
             self.promised.make(name)
         ranked = sorted(self.tools.items(), key=lambda each: self.promised.rank(each[0]))
         self.tools = dict(ranked)
+        self.promised.is_complete = True
 
     def shown(self, shows: Shows) -> list[Tool]:
         """The tools of the list as one caller is shown them."""
