@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 
 import orjson
 
@@ -14,6 +13,10 @@ MOST_BYTES = 1024 * 1024
 
 Page = tuple[bytes, int | None]
 """The tools of a page as JSON, and where the next page begins."""
+
+
+Narrowed = Callable[[Tool], Tool | None]
+"""A tool as one caller is shown it; None if it is not shown."""
 
 
 class EncodedTools:
@@ -27,25 +30,42 @@ class EncodedTools:
         self._made_at = 0
 
     def page(
-        self, start: int, listed: Mapping[str, Tool], shown: Sequence[Tool] | None, changes: int
+        self, start: int, listed: Mapping[str, Tool], narrowed: Narrowed | None, changes: int
     ) -> Page | None:
-        """The page that begins at this tool; None if none begins there. `shown` are the tools that
-        this caller is shown, if not all that are listed. `changes` counts registrations.
+        """The page that begins at this tool of the list; None if none begins there. Without
+        `narrowed`, every caller is shown the same. `changes` counts registrations.
         """
         if self._made_at != changes:
             self._tools.clear()
             self._pages.clear()
             self._made_at = changes
-        if shown is not None:
-            return self._paged(self._encoded(shown, listed)).get(start)
-        if not self._pages:
-            self._pages = self._paged(self._encoded(listed.values(), listed))
+        if narrowed is not None:
+            return self._page(start, listed, narrowed) if 0 <= start <= len(listed) else None
+        following: int | None = None if self._pages else 0
+        while following is not None:
+            found = self._pages[following] = self._page(following, listed, _unchanged)
+            following = found[1]
         return self._pages.get(start)
 
-    def _encoded(self, tools: Iterable[Tool], listed: Mapping[str, Tool]) -> list[bytes]:
-        return [self._encoded_tool(tool, listed) for tool in tools]
+    def _page(self, start: int, listed: Mapping[str, Tool], narrowed: Narrowed) -> Page:
+        """The tools from one on, as many as fit. A caller is asked for no more tools than that: to
+        ask takes longer than to write them.
+        """
+        tools = list(listed.values())
+        page: list[bytes] = []
+        room = MOST_BYTES
+        for index in range(start, len(tools)):
+            shown = narrowed(tools[index])
+            if shown is None:
+                continue
+            encoded = self._encoded(shown, listed)
+            room -= len(encoded) + 1
+            if page and (room < 0 or len(page) == self.most):
+                return _joined(page), index
+            page.append(encoded)
+        return _joined(page), None
 
-    def _encoded_tool(self, tool: Tool, listed: Mapping[str, Tool]) -> bytes:
+    def _encoded(self, tool: Tool, listed: Mapping[str, Tool]) -> bytes:
         # What a dispatcher shows to one caller alone is not the registered tool, and is not kept.
         if tool is not listed.get(tool.name):
             return orjson.dumps(tool.listing())
@@ -53,22 +73,10 @@ class EncodedTools:
             self._tools[tool.name] = orjson.dumps(tool.listing())
         return self._tools[tool.name]
 
-    def _paged(self, encoded: list[bytes]) -> dict[int, Page]:
-        starts = self._starts(encoded)
-        pages: dict[int, Page] = {}
-        for start, end in pairwise((*starts, len(encoded))):
-            following = end if end < len(encoded) else None
-            pages[start] = (b"[" + b",".join(encoded[start:end]) + b"]", following)
-        return pages
 
-    def _starts(self, encoded: list[bytes]) -> list[int]:
-        """Where each page begins."""
-        starts = [0]
-        size = 0
-        for index, each in enumerate(encoded):
-            size += len(each) + 1
-            is_full = size > MOST_BYTES or index - starts[-1] >= self.most
-            if is_full and index > starts[-1]:
-                starts.append(index)
-                size = len(each) + 1
-        return starts
+def _unchanged(tool: Tool) -> Tool:
+    return tool
+
+
+def _joined(encoded: list[bytes]) -> bytes:
+    return b"[" + b",".join(encoded) + b"]"

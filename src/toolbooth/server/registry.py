@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import EllipsisType
 from typing import Any, Literal, TypeVar, get_args, overload
 
@@ -343,18 +344,13 @@ class ToolRegistry:
         self.tools = dict(ranked)
         self.promised.is_complete = True
 
-    def shown(self, shows: Shows) -> list[Tool]:
-        """The tools of the list as one caller is shown them."""
-        self.complete()
-        return [each for tool in self.tools.values() if (each := narrowed(tool, shows)) is not None]
-
     def page(self, start: int, shows: Shows | None) -> Page | None:
         """The page of `tools/list` that begins at this tool, as JSON, and where the next one
         begins; None if no page begins there.
         """
         self.complete()
-        shown = None if shows is None else self.shown(shows)
-        return self._encoded.page(start, self.tools, shown, self.changes)
+        narrows = None if shows is None else partial(narrowed, shows=shows)
+        return self._encoded.page(start, self.tools, narrows, self.changes)
 
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...
