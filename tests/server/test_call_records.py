@@ -20,8 +20,8 @@ from toolbooth import (
     handle_arguments,
 )
 from toolbooth.content import Audio, Image, Text
+from toolbooth.server.credentials import without_credentials
 from toolbooth.server.observe import CallRecord, log_calls
-from toolbooth.server.redact import without_credentials
 
 # --- observers ----------------------------------------------------------------------------------------------------
 
