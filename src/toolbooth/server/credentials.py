@@ -25,7 +25,7 @@ class Effort:
         """Values of JSON inside text: as many as a call has at most."""
         self.names_in_text = 50_000
         """Names with a value inside text."""
-        self.letters = 400_000
+        self.letters = 200_000
         """Letters of different names that are read as words. A name counts as ten more."""
         self._known: dict[str, bool] = {}
 
