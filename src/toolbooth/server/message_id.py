@@ -24,6 +24,9 @@ _STRINGS = re.compile(rb"(?s)(" + _ID + rb")|" + _OTHERS + rb"|" + _UNENDED)
 """The key `id` with its value, or other strings with what is between them."""
 
 _MARK = b"\0"
+_MARKS = (_MARK, b"")
+"""For an id, and for other strings."""
+
 _NOT_COUNTED = bytes(each for each in range(256) if each not in b"\0[]{}")
 _STEPS = [0] * 256
 _STEPS[ord("[")] = _STEPS[ord("{")] = 1
@@ -56,7 +59,7 @@ def top_level_ids(body: bytes) -> list[bytes]:
     ids = list(filter(None, strings))
     if not ids:
         return []
-    pieces[1::2] = [_MARK if each else b"" for each in strings]
+    pieces[1::2] = [_MARKS[each is None] for each in strings]
     at_top = islice(_at_top(b"".join(pieces)), 2)
     return [ids[index].partition(b":")[2].strip() for index in at_top]
 
