@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from copy import deepcopy
-from functools import lru_cache
+from functools import cache, lru_cache
 from inspect import getattr_static
 from typing import Any
 
@@ -83,18 +83,36 @@ def _without_queries(connection: Any) -> Generator[None]:
     """Refuse queries, and refuse to connect: what a project does with a new connection needs
     queries, and a connection without it would stay open.
     """
+    operations = connection.ops
     with connection.execute_wrapper(_refuse_query):
-        if connection.connection is not None:
-            yield
-            return
-        connection.connect = _refuse_query
+        # A query is refused before its SQL is written: a large project tries ten for each action.
+        operations.compiler = _refusing_compilers(operations.compiler)
+        is_closed = connection.connection is None
+        if is_closed:
+            connection.connect = _refuse_query
         try:
             yield
         finally:
-            del connection.connect
+            del operations.compiler
+            if is_closed:
+                del connection.connect
 
 
-def _refuse_query(*_: Any) -> Any:
+def _refusing_compilers(compiler_of: Any) -> Any:
+    """Gives the compiler of a kind of query, which runs none."""
+
+    def refusing(kind: str) -> Any:
+        return _refusing(compiler_of(kind))
+
+    return refusing
+
+
+@cache
+def _refusing(compiler: Any) -> Any:
+    return type(compiler.__name__, (compiler,), {"execute_sql": _refuse_query})
+
+
+def _refuse_query(*_: Any, **__: Any) -> Any:
     raise RuntimeError(messages.NO_QUERY)
 
 
