@@ -68,7 +68,9 @@ class _Tries:
         least = 1 if len(forms) > 1 else 0
         count = 0
         for form in forms:
-            count += self._inside(form, value) or least
+            known = self._known.get((id(form), id(value)))
+            inside = self._inside(form, value) if known is None else known[1]
+            count += inside or least
         if count > MOST_TRIES:
             raise _TooMany
         return count
@@ -81,20 +83,19 @@ class _Tries:
     def _inside(self, form: ObjectShape | ArrayShape, value: Any) -> int:
         if not value:
             return 0
-        place = (id(form), id(value))
-        known = self._known.get(place)
-        if known is None:
-            is_object_form = isinstance(form, ObjectShape)
-            count = self._in_object(form, value) if is_object_form else self._in_array(form, value)
-            # The value is kept, so that no other one gets its id.
-            known = self._known[place] = (value, count)
-        return known[1]
+        is_object_form = isinstance(form, ObjectShape)
+        count = self._in_object(form, value) if is_object_form else self._in_array(form, value)
+        # The value is kept, so that no other one gets its id.
+        self._known[id(form), id(value)] = (value, count)
+        return count
 
     def _in_object(self, form: ObjectShape, value: Json) -> int:
         count = 0
         for key, each in value.items():
             if type(each) in _MAY_HAVE_FORMS:
-                count += self.of(_shape_under(form, key), each)
+                shape = _shape_under(form, key)
+                if shape is not None and (shape.json_text or not isinstance(each, str)):
+                    count += self.of(shape, each)
         return count
 
     def _in_array(self, form: ArrayShape, value: list[Any]) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolbooth.boundary import messages
+from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.mend import Slip
 from toolbooth.boundary.repairs import Repair, RepairCode
 from toolbooth.contract import Limits
 from toolbooth.errors import Declared, Problem, ProblemCode
-from toolbooth.jsonvalue import JsonPath
+from toolbooth.jsonvalue import Json, JsonPath
 from toolbooth.shape import ObjectShape, Shape
 
 MOST_REPAIRS = 1_000
@@ -31,6 +31,10 @@ Trial = tuple[int, int, bool, bool]
 """The ids of a form and of a value, and how numbers are looked at."""
 
 
+Forms = tuple[ObjectShape, ...]
+"""The forms of a union."""
+
+
 class Examination:
     """The result of one descent.
 
@@ -42,8 +46,8 @@ class Examination:
     `thorough`: numbers must be looked at one by one, so the compiled check decides nothing.
     `as_sent`: the branch of a union is not known, so neither is the type of a number.
     `compared` counts the names that were compared with undeclared keys.
-    `known` has every form of a union that was tried on a value: all trials share it, so that unions
-    in unions do not multiply.
+    `known` has every form of a union that was tried on a value, and `likely` the forms that it may
+    have: all trials share them, so that unions in unions do not multiply.
     """
 
     __slots__ = (
@@ -52,6 +56,7 @@ class Examination:
         "declared",
         "has_names",
         "known",
+        "likely",
         "limits",
         "more",
         "problem_paths",
@@ -76,6 +81,7 @@ class Examination:
         self.has_names = False
         self.compared = 0
         self.known: dict[Trial, tuple[Any, Any, Examination]] = {}
+        self.likely: dict[tuple[Forms, int], tuple[Any, Forms]] = {}
 
     @property
     def only_slips(self) -> bool:
@@ -95,6 +101,7 @@ class Examination:
         as_sent = self.as_sent or (shape is not None and shape.ambiguous)
         made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
         made.known = self.known
+        made.likely = self.likely
         return made
 
     def take(self, other: Examination) -> None:
@@ -107,6 +114,15 @@ class Examination:
         self.declared.update(other.declared)
         self.wrapped_names |= other.wrapped_names
         self.has_names = self.has_names or other.has_names
+
+    def possible_forms(self, forms: Forms, value: Json) -> Forms:
+        """The forms of a union that an object may be, found once for each object."""
+        place = (forms, id(value))
+        found = self.likely.get(place)
+        if found is None:
+            # The value is kept, so that no other one gets its id.
+            found = self.likely[place] = (value, refusals.possible_forms(forms, value))
+        return found[1]
 
     def repair(self, code: RepairCode, path: JsonPath) -> None:
         if len(self.repairs) < MOST_REPAIRS:

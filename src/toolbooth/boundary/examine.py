@@ -110,7 +110,7 @@ def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> An
         return value
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
-    possible = refusals.possible_forms(shape.objects, value)
+    possible = exam.possible_forms(shape.objects, value)
     # What is examined is wrong in any case, and further problems are only counted.
     if exam.is_full:
         return _object(possible[0], value, path, exam)

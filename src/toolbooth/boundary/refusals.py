@@ -148,7 +148,7 @@ def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
 # --- unions -------------------------------------------------------------------------------------
 
 
-def possible_forms(forms: Sequence[ObjectShape], value: Json) -> Sequence[ObjectShape]:
+def possible_forms(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
     """The forms of a union that an object may be, the most likely first. A tag that all have
     decides.
     """
