@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from prepare import CONFIG, NOWHERE
 from twin_calls import RestCall
+
+from prepare import CONFIG, NOWHERE
 
 
 def _result(choice: str) -> list[Any]:
