@@ -91,7 +91,7 @@ def served(
 
 def prepare(config: Config) -> None:
     """The tables, and the users ann and bob."""
-    command = [sys.executable, str(PROJECT / "prepare.py")]
+    command = [sys.executable, str(PROJECT / "create_tables.py")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     done = subprocess.run(command, env=_environment(config), text=True, **pipes)
     if done.returncode:

@@ -5,10 +5,9 @@ from typing import Any
 
 from data_import.models import FileUpload
 from django.contrib.auth import get_user_model
+from prepare import TOKENS
 from rest_framework_simplejwt.tokens import AccessToken
 from writes import WRITES
-
-from prepare import TOKENS
 
 __all__ = ["WRITES"]
 

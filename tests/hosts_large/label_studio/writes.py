@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from twin_calls import RestCall
-
 from prepare import CONFIG, NOWHERE
+from twin_calls import RestCall
 
 
 def _result(choice: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Creates the tables and the users of the project: `python prepare.py`."""
+"""Creates the tables and the users of the project: `python create_tables.py`."""
 
 import django
 from django.core.management import call_command
