@@ -34,4 +34,6 @@ def reached(point: str) -> None:
 
 
 def install() -> None:
-    pass  # TEMP
+    from toolbooth.django.call import used_keys
+
+    used_keys._at_point = reached

@@ -1,0 +1,116 @@
+"""Calls with one key that run at the same time, in two processes."""
+
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from service_rows import count, query, wait_for_lock
+from service_server import Answer, Served, all_at_once, call, in_background, served, uvicorn
+
+AT_ONCE = {"postgresql": 200, "mysql": 200, "sqlite3": 50}
+
+
+def create(server: Served, tool: str, label: str) -> Answer:
+    return call(server.port, tool, {"label": label, "idempotency_key": label})
+
+
+def check_one_row(server: Served, label: str, answers: list[Answer]) -> None:
+    """One row, and each answer is its receipt or `in-flight`."""
+    assert Counter(each.status for each in answers) == {200: len(answers)}
+    refused = [each for each in answers if each.failed]
+    assert [each.codes for each in refused] == [["in-flight"]] * len(refused)
+    receipts = [dict(each.content) for each in answers if not each.failed]
+    repeated = [each.pop("repeated", False) for each in receipts]
+    assert repeated.count(False) == 1
+    assert receipts == [receipts[0]] * len(receipts)
+    rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
+    assert rows == [(receipts[0]["id"],)]
+    assert server.hooks.read_text().split().count(label) == 1
+
+
+def test_many_creates_with_one_key_at_once_make_one_row(server: Served):
+    label = uuid4().hex
+    answers = all_at_once(AT_ONCE[server.engine], partial(create, server, "entries__create", label))
+    check_one_row(server, label, answers)
+
+
+def test_many_creates_with_keys_of_their_own_are_all_made(server: Served):
+    label = uuid4().hex
+    number = 40 if server.engine == "sqlite3" else 100
+    keys = iter(range(number))
+
+    def one() -> Answer:
+        key = f"{label} {next(keys)}"
+        return call(server.port, "entries__create", {"label": label, "idempotency_key": key})
+
+    answers = all_at_once(number, one)
+    made = {each.content["id"] for each in answers if not each.failed}
+    refused = [each.codes for each in answers if each.failed]
+    assert refused == [["in-flight"]] * len(refused)
+    # Only SQLite has one lock for all writes.
+    assert refused == [] or server.engine == "sqlite3"
+    rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
+    assert {row for (row,) in rows} == made
+
+
+@pytest.mark.parametrize("name", ["PostgreSQL", "MariaDB", "SQLite"])
+def test_many_creates_with_one_key_at_once_make_one_row_under_asgi(
+    databases: dict, name: str, tmp_path: Path
+):
+    label = uuid4().hex
+    with served(databases[name], tmp_path, uvicorn) as server:
+        answers = all_at_once(50, partial(create, server, "entries__create", label))
+        check_one_row(server, label, answers)
+
+
+def test_a_call_that_waits_too_long_is_told_to_come_again(server: Served):
+    label = uuid4().hex
+    one = partial(create, server, "gated__create", label)
+    with in_background(one) as answer, server.gate.holding() as let:
+        started = time.monotonic()
+        second = one()
+        waited = time.monotonic() - started
+        let("pass")
+        first = answer()
+    assert (second.status, second.failed, second.codes) == (200, True, ["in-flight"])
+    assert second.result["_meta"]["toolbooth"]["problems"][0]["retry_after"] > 0
+    assert 4.5 < waited < 15
+    again = one()
+    assert again.content == {**first.content, "repeated": True}
+    assert count(server.config, "ledger_entry", f"label = '{label}'") == 1
+
+
+@pytest.mark.parametrize("word", ["refuse", "crash"])
+def test_the_waiting_call_becomes_the_first_if_the_first_is_rolled_back(server: Served, word: str):
+    label = uuid4().hex
+    one = partial(create, server, "gated__create", label)
+    with (
+        in_background(one) as first_answer,
+        server.gate.holding() as let,
+        in_background(one) as second_answer,
+    ):
+        wait_for_lock(server.config)
+        let(word)
+        with server.gate.holding() as let_second:
+            let_second("pass")
+        first, second = first_answer(), second_answer()
+    assert (first.failed, second.failed) == (True, False)
+    assert "repeated" not in second.content
+    rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
+    assert rows == [(second.content["id"],)]
+
+
+def test_a_call_with_another_key_does_not_wait(servers: dict[str, Served]):
+    for server in (servers["PostgreSQL"], servers["MariaDB"]):
+        label = uuid4().hex
+        with (
+            in_background(partial(create, server, "gated__create", label)) as answer,
+            server.gate.holding() as let,
+        ):
+            other = create(server, "entries__create", uuid4().hex)
+            let("pass")
+            assert (answer().failed, other.failed) == (False, False)

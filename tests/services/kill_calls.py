@@ -1,0 +1,145 @@
+"""Writes whose worker is killed, repeated with the same key until there is a receipt.
+
+`python tests/services/kill_calls.py POINT NUMBER` runs them on PostgreSQL and prints the figures as
+JSON; progress goes to stderr. It is a step of the part `kills` of `make long`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
+
+from kills import POINTS
+from service_databases import Config, NotThere, PostgreSQL, database
+
+from service_rows import query
+from service_server import Answer, Served, call, gunicorn_sync, prepare, served
+
+CLIENTS = 4
+MOST_CALLS = 50
+"""Of one write, before it counts as failed."""
+
+Tell = Callable[[str], None]
+
+
+class KillFailed(Exception):
+    """A write without a receipt, or another number of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one write: the row of its receipt, and how it was reached."""
+
+    row: int
+    broken: int
+    """Calls that got no answer."""
+    in_flight: int
+    repeated: bool
+    """Whether the receipt is that of an earlier call."""
+
+
+def run(server: Served, point: str, number: int, tell: Tell) -> dict[str, int]:
+    """The figures of `number` writes, each killed once. Raises KillFailed unless there are as many
+    rows and different receipts as writes.
+    """
+    done: list[Outcome] = []
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        labels = [f"{point} {each}" for each in range(number)]
+        for outcome in clients.map(lambda label: write(server.port, point, label), labels):
+            done.append(outcome)
+            if len(done) % 50 == 0:
+                tell(f"{point}: {len(done)} of {number} writes have a receipt")
+    figures = {
+        "writes": number,
+        "killed": sum(each.broken for each in done),
+        "receipts": len({each.row for each in done}),
+        "rows": len(rows(server.config, point)),
+        "first receipts": sum(not each.repeated for each in done),
+        "repeated receipts": sum(each.repeated for each in done),
+        "in-flight": sum(each.in_flight for each in done),
+    }
+    check(figures, done, rows(server.config, point))
+    return figures
+
+
+def check(figures: dict[str, int], done: list[Outcome], found: list[tuple[int, str]]) -> None:
+    as_many = figures["writes"] == figures["receipts"] == figures["rows"]
+    same_rows = {each.row for each in done} == {row for row, _ in found}
+    every_write = len({label for _, label in found}) == figures["writes"]
+    if not (as_many and same_rows and every_write and figures["killed"] >= figures["writes"]):
+        raise KillFailed(f"the rows are not those of the receipts: {figures}")
+
+
+def rows(config: Config, point: str) -> list[tuple[int, str]]:
+    """The keys and labels of the rows that were meant for a point."""
+    return query(config, f"SELECT id, label FROM ledger_entry WHERE label LIKE '{point} %'")
+
+
+def write(port: int, point: str, label: str) -> Outcome:
+    """One write: its first call ends its worker, the others do not."""
+    arguments = {"label": label, "idempotency_key": label}
+    broken = in_flight = 0
+    for number in range(MOST_CALLS):
+        headers = {"X-Kill-At": point} if number == 0 else {}
+        try:
+            answer = call(port, "entries__create", arguments, headers=headers)
+        except (http.client.HTTPException, OSError):
+            broken += 1
+            continue
+        if answer.failed and answer.codes == ["in-flight"]:
+            in_flight += 1
+            continue
+        return _outcome(answer, broken, in_flight)
+    raise KillFailed(f"{label}: no receipt after {MOST_CALLS} calls")
+
+
+def _outcome(answer: Answer, broken: int, in_flight: int) -> Outcome:
+    receipt: Any = answer.content
+    return Outcome(receipt["id"], broken, in_flight, receipt.get("repeated", False))
+
+
+# --- a step of make long ------------------------------------------------------------------------
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("point", choices=POINTS)
+    parser.add_argument("number", type=int)
+    chosen = parser.parse_args(words)
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        version = PostgreSQL().version()
+        figures = _on_postgresql(chosen.point, chosen.number)
+    except (KillFailed, NotThere) as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, NotThere) else 1
+    print(json.dumps({**figures, "PostgreSQL": version.split()[0]}))
+    return 0
+
+
+def _on_postgresql(point: str, number: int) -> dict[str, int]:
+    with tempfile.TemporaryDirectory() as folder, database(PostgreSQL()) as config:
+        prepare(config)
+        with served(config, Path(folder), gunicorn_sync) as server:
+            return run(server, point, number, lambda text: print(text, file=sys.stderr, flush=True))
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    """So that the database is dropped."""
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
