@@ -231,8 +231,18 @@ CONTINUATION_TOKEN_MEANS = (
     "Continues a previous result. Call the same tool again with this token and no other fields."
 )
 VERIFY_MEANS = "true returns the whole row after a write, instead of a receipt."
+PREVIEW_MEANS = "true returns the receipt that the write would give, and writes nothing."
+IDEMPOTENCY_KEY_MEANS = (
+    "Text of your own for one write. If its answer is lost, send the same call with the same key: "
+    "it is not made twice."
+)
 OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
 MANY_TOOLS_TAKE = "Arguments that many tools take:"
+
+
+def text_of_length(least: int, most: int, length: int) -> str:
+    """A control argument whose text is too short or too long."""
+    return f"must be text of {least} to {most} characters, not {length}"
 
 
 def controls_not_a_map(given: Any) -> str:

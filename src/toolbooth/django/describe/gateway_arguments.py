@@ -92,6 +92,8 @@ def _controls_of_view(
         "mode": not is_receipted(action) and action.method != "DELETE",
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
+        "preview": False,
+        "idempotency_key": False,
     }
     made = {
         name: (CONTROL_ARGUMENTS[name].schema, CONTROL_ARGUMENTS[name].schema)
