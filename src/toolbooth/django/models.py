@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import models
+from django.db import models as untyped_models
+from django.db.models import Model
+
+models: Any = untyped_models
+"""The fields have generic types that say nothing here."""
 
 
-class UsedKey(models.Model):
+class UsedKey(Model):
     """One idempotency key, used by one caller for one tool, and the receipt of that write.
 
     The row is inserted in the transaction of the write, before it. So no other transaction sees it
     without its receipt, and a write that is rolled back takes the row along.
     """
 
-    id: Any = models.BigAutoField(primary_key=True)
+    id = models.BigAutoField(primary_key=True)
     # A hash, because some databases compare text without regard to case or to spaces at its end.
-    claim: Any = models.CharField(max_length=64, unique=True)
+    claim = models.CharField(max_length=64, unique=True)
     """The hash of the caller, the tool and the key."""
-    tool: Any = models.CharField(max_length=128)
-    arguments: Any = models.CharField(max_length=64)
+    tool = models.CharField(max_length=128)
+    arguments = models.CharField(max_length=64)
     """The hash of the arguments, made with `SECRET_KEY`."""
-    receipt: Any = models.BinaryField(default=b"")
+    receipt = models.BinaryField(default=b"")
     """JSON in UTF-8. Bytes, because not every text column takes every character."""
-    created: Any = models.DateTimeField()
-    expires: Any = models.DateTimeField(db_index=True)
+    created = models.DateTimeField()
+    expires = models.DateTimeField(db_index=True)
 
     class Meta:
         # Also if the project serves the endpoint, and has not installed the app.

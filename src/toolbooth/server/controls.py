@@ -95,7 +95,7 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
 }
 """By their own names, in the order in which they are published."""
 
-NOT_YET_OFFERED = frozenset(("preview", "idempotency_key"))
+NOT_YET_OFFERED = frozenset(("preview",))
 """Those that no tool takes so far."""
 
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
