@@ -41,7 +41,7 @@ def companies(db):
 
 def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
     theirs = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
-    assert set(CONTROL_ARGUMENTS) == {*theirs, "verify"}
+    assert set(CONTROL_ARGUMENTS) == {*theirs, "verify", "preview", "idempotency_key"}
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from toolbooth.django.describe.arguments import Arguments, Slot
 from toolbooth.django.describe.messages import placeholder
 from toolbooth.django.describe.paging import LARGEST, Bound, Role
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
+from toolbooth.server.controls import wrong_length
 
 _SAME: Mapping[str, tuple[Role, ...]] = {
     "page": ("page", "offset", "cursor"),
@@ -177,6 +178,7 @@ class Validation:
             wanted = f"one of {', '.join(schema['enum'])}"
         if wanted:
             yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
+        yield from wrong_length(name, schema, value)
 
 
 def _is_empty(value: Any, ignored: str) -> bool:

@@ -148,7 +148,7 @@ def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[...,
 def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
     """A function's contract with control arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.controls}
-    accepted = accepting(contract, offers)
+    accepted = accepting(contract, offers, arguments.controls)
 
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():
