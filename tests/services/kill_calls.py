@@ -28,6 +28,9 @@ from service_rows import query
 from service_server import Answer, Served, call, gunicorn_sync, prepare, served
 
 CLIENTS = 4
+"""At once, to a server whose processes make one call at a time: with a worker no other call is
+killed.
+"""
 MOST_CALLS = 50
 """Of one write, before it counts as failed."""
 
@@ -50,14 +53,14 @@ class Outcome:
     """Whether the receipt is that of an earlier call."""
 
 
-def run(server: Served, point: str, number: int, tell: Tell) -> dict[str, int]:
+def run(server: Served, point: str, number: int, tell: Tell, clients: int = 1) -> dict[str, int]:
     """The figures of `number` writes, each killed once. Raises KillFailed unless there are as many
     rows and different receipts as writes.
     """
     done: list[Outcome] = []
-    with ThreadPoolExecutor(CLIENTS) as clients:
+    with ThreadPoolExecutor(clients) as pool:
         labels = [f"{point} {each}" for each in range(number)]
-        for outcome in clients.map(lambda label: write(server.port, point, label), labels):
+        for outcome in pool.map(lambda label: write(server.port, point, label), labels):
             done.append(outcome)
             if len(done) % 50 == 0:
                 tell(f"{point}: {len(done)} of {number} writes have a receipt")
@@ -78,7 +81,7 @@ def check(figures: dict[str, int], done: list[Outcome], found: list[tuple[int, s
     as_many = figures["writes"] == figures["receipts"] == figures["rows"]
     same_rows = {each.row for each in done} == {row for row, _ in found}
     every_write = len({label for _, label in found}) == figures["writes"]
-    if not (as_many and same_rows and every_write and figures["killed"] >= figures["writes"]):
+    if not (as_many and same_rows and every_write and figures["killed"] == figures["writes"]):
         raise KillFailed(f"the rows are not those of the receipts: {figures}")
 
 
@@ -133,7 +136,12 @@ def _on_postgresql(point: str, number: int) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder, database(PostgreSQL()) as config:
         prepare(config)
         with served(config, Path(folder), gunicorn_sync) as server:
-            return run(server, point, number, lambda text: print(text, file=sys.stderr, flush=True))
+            return run(server, point, number, tell, CLIENTS)
+
+
+def tell(text: str) -> None:
+    """Progress, beside the figures on stdout."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

@@ -24,6 +24,9 @@ LOCK_WAITS = {
     ),
 }
 
+POLL_SECONDS = 0.15
+"""InnoDB renews `innodb_trx` only if nobody has read it for 0.1 seconds."""
+
 
 def query(config: Config, statement: str) -> list[tuple[Any, ...]]:
     """The rows that a statement returns; [] if it returns none."""
@@ -46,7 +49,7 @@ def wait_for_lock(config: Config, seconds: float = 30) -> None:
     pause = threading.Event()
     while statement is not None and query(config, statement) == [(0,)]:
         assert time.monotonic() < deadline, "no call waits for a lock"
-        pause.wait(0.02)
+        pause.wait(POLL_SECONDS)
 
 
 def _engine(config: Config) -> str:

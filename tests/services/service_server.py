@@ -157,8 +157,13 @@ class Answer:
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the problems of a call that was refused."""
-        return [each["code"] for each in self.result["_meta"]["toolbooth"]["problems"]]
+        """The codes of the problems of a call that was refused, or the code of its failure."""
+        return [each["code"] for each in self.told.get("problems", (self.told,))]
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What the gateway says about a call that was not made."""
+        return self.result["_meta"]["toolbooth"]
 
 
 def call(
