@@ -224,7 +224,7 @@ _RULES: Mapping[str, Rule] = {
     "MAX_PAGE_SIZE": _POSITIVE,
     "TOKEN_AGE": _POSITIVE,
     "KEY_AGE": _POSITIVE,
-    "KEY_WAIT": (_is_duration, _always("a positive number of seconds")),
+    "KEY_WAIT": (_is_duration, _always(messages.DURATION_VALUES)),
 }
 """For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
 rule here.

@@ -52,9 +52,9 @@ class LockWait:
                 self._execute(f"PRAGMA busy_timeout = {int(self._seconds * 1000)}")
                 self._before = before
             case "mysql":
-                before = self._value("SELECT @@SESSION.innodb_lock_wait_timeout")
+                before = self._value("SELECT @@innodb_lock_wait_timeout")
                 seconds = max(1, ceil(self._seconds))
-                self._execute(f"SET SESSION innodb_lock_wait_timeout = {seconds}")
+                self._execute(f"SET innodb_lock_wait_timeout={seconds}")
                 self._before = before
             case _:
                 pass
@@ -77,7 +77,7 @@ class LockWait:
             case "sqlite":
                 self._execute(f"PRAGMA busy_timeout = {before}")
             case "mysql":
-                self._execute(f"SET SESSION innodb_lock_wait_timeout = {before}")
+                self._execute(f"SET innodb_lock_wait_timeout={before}")
             case _:
                 self._set_postgresql(before)
 

@@ -114,8 +114,9 @@ class DatabaseStore:
                 row.pk = None  # the other call was rolled back, or its key has expired
         except DatabaseError as error:
             if not is_contention(error, connections[alias].vendor):
-                _must_have_table(use.tool, alias)
-                raise
+                if has_table():
+                    raise
+                raise ToolError(use.tool, messages.NOT_MIGRATED) from error
             raise InFlight(self.wait_seconds) from error
         raise InFlight(self.wait_seconds)
 
@@ -153,10 +154,10 @@ def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
     return Claim(retry_until=found.expires, first=bytes(found.receipt))
 
 
-def _must_have_table(tool: str, alias: str) -> None:
-    """Raises ToolError if the table is missing."""
-    if used_key_model()._meta.db_table not in connections[alias].introspection.table_names():
-        raise ToolError(tool, messages.NOT_MIGRATED)
+def has_table() -> bool:
+    """Whether the project has been migrated."""
+    names = connections[alias_of_keys()].introspection.table_names()
+    return used_key_model()._meta.db_table in names
 
 
 def _rows(alias: str) -> Any:

@@ -16,6 +16,9 @@ from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.call.inner_middleware import chain_of, inner_middleware
+from toolbooth.django.call.key_limits import reason_without_key
+from toolbooth.django.call.messages import ANONYMOUS
+from toolbooth.django.call.used_keys import alias_of_keys, has_table
 from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
@@ -224,6 +227,27 @@ def _databases() -> Iterator[Finding]:
         yield Finding("ok", messages.ATOMIC)
 
 
+def _keys() -> Iterator[Finding]:
+    """Writes that cannot take an idempotency key."""
+    if not has_table():
+        yield Finding("warning", messages.NO_TABLE_OF_KEYS, messages.MIGRATE)
+        return
+    alias = alias_of_keys()
+    by_reason: dict[str, list[str]] = {}
+    for name, action in catalogue().actions.items():
+        if action.method == "GET":
+            continue
+        reason = reason_without_key(action, alias)
+        if reason is None and not action.view().get_authenticators():
+            reason = ANONYMOUS
+        if reason is not None:
+            by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        yield Finding("note", messages.keys_not_taken(_listed(names), reason))
+    if not by_reason:
+        yield Finding("ok", messages.KEYS_TAKEN)
+
+
 def _results() -> Iterator[Finding]:
     """Where results are kept that are too large for one answer, and cannot be asked for again."""
     alias = configuration().cache
@@ -247,6 +271,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Who may call": _callers,
     "Middleware": _middleware,
     "Databases": _databases,
+    "Idempotency keys": _keys,
     "Results": _results,
 }
 
