@@ -1,35 +1,17 @@
 """Calls with one key that run at the same time, in two processes."""
 
 import time
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from keyed_calls import check_one_row, create
 from service_rows import count, query, wait_for_lock
 from service_server import Answer, Served, all_at_once, call, in_background, served, uvicorn
 
 AT_ONCE = {"postgresql": 200, "mysql": 200, "sqlite3": 50}
-
-
-def create(server: Served, tool: str, label: str) -> Answer:
-    return call(server.port, tool, {"label": label, "idempotency_key": label})
-
-
-def check_one_row(server: Served, label: str, answers: list[Answer]) -> None:
-    """One row, and each answer is its receipt or `in-flight`."""
-    assert Counter(each.status for each in answers) == {200: len(answers)}
-    refused = [each for each in answers if each.failed]
-    assert [each.codes for each in refused] == [["in-flight"]] * len(refused)
-    receipts = [dict(each.content) for each in answers if not each.failed]
-    repeated = [each.pop("repeated", False) for each in receipts]
-    assert repeated.count(False) == 1
-    assert receipts == [receipts[0]] * len(receipts)
-    rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
-    assert rows == [(receipts[0]["id"],)]
-    assert server.hooks.read_text().split().count(label) == 1
 
 
 def test_many_creates_with_one_key_at_once_make_one_row(server: Served):
