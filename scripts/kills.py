@@ -19,7 +19,10 @@ POINTS = (
     "between-write-and-commit",
     "between-commit-and-answer",
 )
-NUMBER = 250
+ANY = "at-any-moment"
+"""After a random time, which ends in the middle of the call or soon after its answer."""
+NUMBER = {**dict.fromkeys(POINTS, 250), ANY: 1000}
+"""Of writes. Not every one of the last kind is killed."""
 COLUMNS = (
     "writes",
     "killed",
@@ -33,10 +36,10 @@ COLUMNS = (
 
 
 def steps() -> dict[str, Step]:
-    return {point: partial(measure, point) for point in POINTS}
+    return {point: partial(measure, point, number) for point, number in NUMBER.items()}
 
 
-def measure(point: str, number: int = NUMBER) -> Figures:
+def measure(point: str, number: int) -> Figures:
     """What the program prints. Its progress goes to the terminal at once."""
     command = [sys.executable, PROGRAM, point, str(number)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -59,11 +62,12 @@ PART = Part(
     title="Writes whose worker is killed",
     about="""Creates with an `idempotency_key` on PostgreSQL, served by `gunicorn --preload` with
 two processes, from four clients at once. The first call of each write ends its worker with
-`os._exit` at a named point, without a rollback and without an answer. The client then repeats the
-call with the same key until it has a receipt. "Killed" counts the calls that got no answer. A first
-receipt is that of the call which got it; a repeated receipt is that of an earlier call, whose
-answer was lost. "In-flight" counts the answers that asked the client to try again. The run fails
-unless there are as many rows and different receipts as writes.""",
+`os._exit` at a named point, without a rollback and without an answer. In the last row, a signal
+ends it after a random time of up to 120 ms. The client repeats the call with the same key until it
+has a receipt. "Killed" counts the calls that got no answer. A first receipt is that of the call
+which got it; a repeated receipt is that of an earlier call, whose answer was lost. "In-flight"
+counts the answers that asked the client to try again. The run fails unless there are as many rows
+and different receipts as writes.""",
     covers=(
         "scripts/kills.py",
         "scripts/service_databases.py",

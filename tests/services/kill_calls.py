@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import random
 import signal
 import sys
 import tempfile
@@ -21,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "scripts"))
 
-from kills import POINTS
+from kills import ANY, NUMBER
 from service_databases import Config, NotThere, PostgreSQL, database
 
 from service_rows import query
@@ -33,6 +34,8 @@ killed.
 """
 MOST_CALLS = 50
 """Of one write, before it counts as failed."""
+LONGEST = 0.12
+"""Seconds before a worker is ended at any moment: about twice what the first call of a worker takes."""
 
 Tell = Callable[[str], None]
 
@@ -54,8 +57,8 @@ class Outcome:
 
 
 def run(server: Served, point: str, number: int, tell: Tell, clients: int = 1) -> dict[str, int]:
-    """The figures of `number` writes, each killed once. Raises KillFailed unless there are as many
-    rows and different receipts as writes.
+    """The figures of writes, each of which is killed once; at any moment, most of them are. Raises
+    KillFailed unless there are as many rows and different receipts as writes.
     """
     done: list[Outcome] = []
     with ThreadPoolExecutor(clients) as pool:
@@ -64,25 +67,23 @@ def run(server: Served, point: str, number: int, tell: Tell, clients: int = 1) -
             done.append(outcome)
             if len(done) % 50 == 0:
                 tell(f"{point}: {len(done)} of {number} writes have a receipt")
+    found = rows(server.config, point)
     figures = {
         "writes": number,
         "killed": sum(each.broken for each in done),
+        "rows": len(found),
         "receipts": len({each.row for each in done}),
-        "rows": len(rows(server.config, point)),
         "first receipts": sum(not each.repeated for each in done),
         "repeated receipts": sum(each.repeated for each in done),
         "in-flight": sum(each.in_flight for each in done),
     }
-    check(figures, done, rows(server.config, point))
-    return figures
-
-
-def check(figures: dict[str, int], done: list[Outcome], found: list[tuple[int, str]]) -> None:
-    as_many = figures["writes"] == figures["receipts"] == figures["rows"]
     same_rows = {each.row for each in done} == {row for row, _ in found}
-    every_write = len({label for _, label in found}) == figures["writes"]
-    if not (as_many and same_rows and every_write and figures["killed"] == figures["writes"]):
-        raise KillFailed(f"the rows are not those of the receipts: {figures}")
+    every_write = {label for _, label in found} == set(labels)
+    as_many = figures["rows"] == figures["receipts"] == number
+    killed = figures["killed"] > 0 if point == ANY else figures["killed"] == number
+    if not (same_rows and every_write and as_many and killed):
+        raise KillFailed(f"{point}: the rows are not those of the receipts: {figures}")
+    return figures
 
 
 def rows(config: Config, point: str) -> list[tuple[int, str]]:
@@ -91,11 +92,11 @@ def rows(config: Config, point: str) -> list[tuple[int, str]]:
 
 
 def write(port: int, point: str, label: str) -> Outcome:
-    """One write: its first call ends its worker, the others do not."""
+    """One write. Its first call ends its worker, the others do not."""
     arguments = {"label": label, "idempotency_key": label}
     broken = in_flight = 0
     for number in range(MOST_CALLS):
-        headers = {"X-Kill-At": point} if number == 0 else {}
+        headers = kill_header(point, label) if number == 0 else {}
         try:
             answer = call(port, "entries__create", arguments, headers=headers)
         except (http.client.HTTPException, OSError):
@@ -108,6 +109,12 @@ def write(port: int, point: str, label: str) -> Outcome:
     raise KillFailed(f"{label}: no receipt after {MOST_CALLS} calls")
 
 
+def kill_header(point: str, label: str) -> dict[str, str]:
+    if point != ANY:
+        return {"X-Kill-At": point}
+    return {"X-Kill-After": f"{random.Random(label).uniform(0.0005, LONGEST):.4f}"}
+
+
 def _outcome(answer: Answer, broken: int, in_flight: int) -> Outcome:
     receipt: Any = answer.content
     return Outcome(receipt["id"], broken, in_flight, receipt.get("repeated", False))
@@ -118,7 +125,7 @@ def _outcome(answer: Answer, broken: int, in_flight: int) -> Outcome:
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("point", choices=POINTS)
+    parser.add_argument("point", choices=NUMBER)
     parser.add_argument("number", type=int)
     chosen = parser.parse_args(words)
     signal.signal(signal.SIGTERM, _end)

@@ -1,12 +1,13 @@
-"""Ends the worker at a point in a call that the client names in a header."""
+"""Ends the worker at a point in a call, or after a time, that the client names in a header."""
 
 import os
+import signal
 from collections.abc import Callable
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponseBase
 
-HEADER = "X-Kill-At"
+AT, AFTER = "X-Kill-At", "X-Kill-After"
 KILLED = 9
 """Gunicorn ends altogether when a worker ends with 3 or 4, so not these."""
 
@@ -20,7 +21,10 @@ class KillPoints:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        token = wanted.set(request.headers.get(HEADER, ""))
+        # Nobody handles SIGALRM, so it ends the process wherever it is, also after this call.
+        if AFTER in request.headers:
+            signal.setitimer(signal.ITIMER_REAL, float(request.headers[AFTER]))
+        token = wanted.set(request.headers.get(AT, ""))
         try:
             return self.get_response(request)
         finally:
