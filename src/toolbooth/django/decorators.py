@@ -1,5 +1,6 @@
 """What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
-lists, `@mcp_tool` on tools of their own making.
+lists, `@mcp_idempotent` on views that may be called twice, `@mcp_tool` on tools of their own
+making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -28,7 +29,7 @@ from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.discovery import BULK, IGNORED, Action
+from toolbooth.django.describe.discovery import BULK, IDEMPOTENT, IGNORED, Action
 from toolbooth.errors import ContractError, ToolError
 from toolbooth.server.dispatch import build as dispatchers
 
@@ -58,6 +59,14 @@ def mcp_bulk(view: Any = None, /) -> Any:
     if view is None:
         return mcp_bulk
     setattr(view, BULK, True)
+    return view
+
+
+def mcp_idempotent(view: V) -> V:
+    """Say that a view, or one action of a view set, has the same effect if it is called twice.
+    Clients that repeat calls by themselves read it as `idempotentHint`.
+    """
+    setattr(view, IDEMPOTENT, True)
     return view
 
 

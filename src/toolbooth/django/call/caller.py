@@ -76,6 +76,8 @@ class Caller:
         """
         self.bulk: tuple[list[Json], Json | None] | None = None
         """The rows that a call has sent, and what was made of them; None: nothing yet."""
+        self.has_key = False
+        """The call has an idempotency key."""
         self.objected: int | None = None
         """The status with which a view refused the caller before it ran."""
         self.loans: Loans = {}

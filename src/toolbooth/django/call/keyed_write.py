@@ -72,6 +72,7 @@ class KeyedWrite:
         reason = reason_without_key(self.action, alias)
         if reason is not None:
             raise self._refusal(reason)
+        who.has_key = True
         use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
         try:
             receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))

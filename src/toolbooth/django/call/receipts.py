@@ -21,6 +21,7 @@ from rest_framework import serializers
 from toolbooth.django import messages
 from toolbooth.django.call.caller import REFUSALS, Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.recent_creates import RecentCreates
 from toolbooth.django.call.replies import as_json, json_fragment
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
 from toolbooth.django.describe.discovery import Action
@@ -54,6 +55,7 @@ class ReceiptedWrite:
     """A create or an update, answered with a receipt where what it wrote is a row of a model."""
 
     call: SyncInvocation
+    recent: RecentCreates
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and say what became of the row."""
@@ -64,7 +66,9 @@ class ReceiptedWrite:
 
     def _written(self, who: Caller, sent: Json, *, verify: bool) -> Any:
         if verify:
-            return json_fragment(self.call.result(who, sent), self.call.tool)
+            value = self.call.result(who, sent)
+            self._earlier(who, sent, value)
+            return json_fragment(value, self.call.tool)
         before = None if self.call.action.method == "POST" else _Before.of(self.call, who, sent)
         body = self.call.keyed_body(who, sent)
         with watching_saves() as saves:
@@ -83,13 +87,29 @@ class ReceiptedWrite:
             reader=reader.serializer,
             sent={name: fields[name] for name in names},
         )
+        earlier = self._earlier(who, sent, value)
         try:
-            return self._receipt(row, saves, before)
+            return self._receipt(row, saves, before, earlier)
         except Exception:  # a field that cannot show the row: the call has been made all the same
             logger.exception("no receipt can be written for %r", self.call.tool)
             return json_fragment(value, self.call.tool)
 
-    def _receipt(self, row: StoredRow, saves: Saves, before: _Before | None) -> Json:
+    def _earlier(self, who: Caller, sent: Json, value: Any) -> Json | None:
+        """A row that this create may repeat; None if there is none, or if a key says that it is
+        another one.
+        """
+        saved = serializer_of(value) if self.call.action.method == "POST" else None
+        if saved is None:
+            return None
+        name, key = key_of(value, saved, saved.instance)
+        found = self.recent.earlier(
+            who, self.call.action, self.call.tool, sent, saved.instance, as_json({name: key})
+        )
+        return None if who.has_key else found
+
+    def _receipt(
+        self, row: StoredRow, saves: Saves, before: _Before | None, earlier: Json | None
+    ) -> Json:
         same, changed = before.comparison(row) if before is not None else ([], {})
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
         if read_back is not row:
@@ -113,6 +133,7 @@ class ReceiptedWrite:
             name: self._as_taken(name, shown[name]) for name in _of(fates, "stored_as")
         }
         about["assigned"] = {name: each for name, each in others.items() if _is_short(each)}
+        about["possible_duplicate_of"] = earlier
         order = [key for key in _ORDER if about.get(key) or (key in about and key in _ALWAYS)]
         return {**identified, **{key: about[key] for key in order}}
 
@@ -149,6 +170,7 @@ _ORDER = (
     "stored_as",
     "not_stored",
     "assigned",
+    "possible_duplicate_of",
 )
 """The parts of a receipt, in their order."""
 

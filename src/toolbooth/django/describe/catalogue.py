@@ -325,7 +325,7 @@ class _Building:
         self.registry.add(
             with_verbatim(compiles(arguments), self.chosen.verbatim),
             query_of(call, function_of(call, bulk.results)),
-            annotations=hints(action),
+            annotations=hints(action, call.body_serializer),
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=takes_rows),
             extra_help=partial(extra_help_of_view, arguments, most_rows),
@@ -348,7 +348,7 @@ class _Building:
             tool.contract,
             tool.function,
             title=words,
-            annotations=hints(call.action),
+            annotations=hints(call.action, call.body_serializer),
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=True),
             extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
