@@ -20,8 +20,13 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.keyed_write import with_key
-from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
-from toolbooth.django.call.recent_creates import RecentCreates
+from toolbooth.django.call.receipts import (
+    ReceiptedWrite,
+    RecentCreates,
+    is_receipted,
+    key_of,
+    serializer_of,
+)
 from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
@@ -68,7 +73,7 @@ def _write_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], A
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    recent = RecentCreates(results.chosen.cache)
+    recent = RecentCreates(tool=call.tool, cache=results.chosen.cache)
     return ReceiptedWrite(call=call, recent=recent) if is_receipted(call.action) else results
 
 
