@@ -1,5 +1,6 @@
 """What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
-lists, `@mcp_tool` on tools of their own making.
+lists, `@mcp_preview` on views that write to the database alone, `@mcp_tool` on tools of their own
+making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -28,7 +29,7 @@ from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.discovery import BULK, IGNORED, Action
+from toolbooth.django.describe.discovery import BULK, IGNORED, PREVIEW, Action
 from toolbooth.errors import ContractError, ToolError
 from toolbooth.server.dispatch import build as dispatchers
 
@@ -58,6 +59,22 @@ def mcp_bulk(view: Any = None, /) -> Any:
     if view is None:
         return mcp_bulk
     setattr(view, BULK, True)
+    return view
+
+
+@overload
+def mcp_preview(view: V, /) -> V: ...
+@overload
+def mcp_preview() -> Callable[[V], V]: ...
+def mcp_preview(view: Any = None, /) -> Any:
+    """Promise that a view, or one action of it, does nothing outside the database, so that
+    `preview: true` may run it in a transaction that is rolled back.
+
+    Not needed where view, serializer and model use the methods of REST framework and Django.
+    """
+    if view is None:
+        return mcp_preview
+    setattr(view, PREVIEW, True)
     return view
 
 

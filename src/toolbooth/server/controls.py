@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from toolbooth.boundary import repairs
+from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection
@@ -95,7 +96,7 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
 }
 """By their own names, in the order in which they are published."""
 
-NOT_YET_OFFERED = frozenset(("preview", "idempotency_key"))
+NOT_YET_OFFERED = frozenset(("idempotency_key",))
 """Those that no tool takes so far."""
 
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
@@ -149,6 +150,17 @@ def is_true(value: Any) -> bool:
     return not isinstance(found, repairs.Unrepairable) and found[0] is True
 
 
+def asks_for_preview(contract: Contract, sent: Any) -> bool:
+    """Whether a call of a tool that can be previewed asks for that. It takes no repair, so nothing
+    but true does.
+    """
+    name = next((each for each, own in contract.controls.items() if own == "preview"), None)
+    if name is None:
+        return False
+    found = text_as_object(sent, contract.limits)
+    return found is not None and found.get(name) is True
+
+
 def is_free(contract: Contract, name: str) -> bool:
     """Whether a name means nothing to a tool."""
     return all(
@@ -187,7 +199,13 @@ def accepting(
     form = contract.shape.objects[0]
     more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
     shape = with_controls(replace(contract.shape, objects=(more,)), known)
-    return replace(contract, shape=shape, validate=validate, validation_proves_shape=False)
+    return replace(
+        contract,
+        shape=shape,
+        validate=validate,
+        validation_proves_shape=False,
+        controls={**contract.controls, **known},
+    )
 
 
 def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:

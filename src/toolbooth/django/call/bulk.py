@@ -19,6 +19,7 @@ from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.previews import previewable
 from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
 from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
@@ -55,7 +56,13 @@ def takes_many(call: SyncInvocation) -> bool:
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
-    """What runs a call: with a receipt where it writes rows."""
+    """What runs a call: with a receipt where it writes rows, and as a preview if that is asked
+    for.
+    """
+    return previewable(call, _write_or_query(call, results))
+
+
+def _write_or_query(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     if call.action.method == "DELETE":
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
@@ -101,9 +108,10 @@ class Bulk:
             # A view that takes only lists decides itself how long they may be.
             if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
+            create = BulkCreate(call=self.call, key=key, results=self.results)
             self._tools[key] = Tool(
                 contract=contract,
-                function=BulkCreate(call=self.call, key=key, results=self.results),
+                function=previewable(self.call, create),
                 access_check=self.access_check,
             )
         return self._tools[key]
