@@ -20,6 +20,7 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.keyed_write import with_key
+from toolbooth.django.call.previews import previewable
 from toolbooth.django.call.receipts import (
     ReceiptedWrite,
     RecentCreates,
@@ -62,13 +63,13 @@ def takes_many(call: SyncInvocation) -> bool:
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
-    """What runs a call: with a receipt where it writes rows, and once for each key."""
-    if call.action.method == "GET":
-        return results
-    return with_key(call, _write_of(call, results), results.chosen)
+    """What runs a call: with a receipt where it writes rows, and as a preview if that is asked
+    for.
+    """
+    return previewable(call, _write_or_query(call, results))
 
 
-def _write_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
+def _write_or_query(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     if call.action.method == "DELETE":
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
@@ -115,7 +116,8 @@ class Bulk:
             # A view that takes only lists decides itself how long they may be.
             if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
-            write = BulkCreate(call=self.call, key=key, results=self.results)
+            create = BulkCreate(call=self.call, key=key, results=self.results)
+            write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
                 function=with_key(self.call, write, self.results.chosen),

@@ -297,7 +297,7 @@ class RecentCreates:
         key = dict([next(iter(shown.items()))])
         entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
         try:
-            found = caches[self.cache].get(name)
+            found: Any = caches[self.cache].get(name)
             # A row that is rolled back is not kept.
             keep = partial(self._keep, name, entry)
             transaction.on_commit(keep, using=row._state.db, robust=True)
@@ -327,7 +327,7 @@ def _user_of_run(who: Caller) -> Any:
 
 def _is_other(key: Any, row: Any) -> bool:
     """Whether a key is that of another row that is still there."""
-    model: type[Any] = type(row)
+    model: Any = row.__class__
     return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
 
 
