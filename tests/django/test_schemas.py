@@ -45,7 +45,9 @@ def test_every_kind_of_field_is_told(tools):
     made = tools["things__create"]["inputSchema"]
     assert made["required"] == ["title"]
     assert {
-        name: each for name, each in made["properties"].items() if name not in ("help", "verify")
+        name: each
+        for name, each in made["properties"].items()
+        if name not in ("help", "verify", "preview")
     } == {
         "title": {"type": "string", "maxLength": 40},
         "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
@@ -152,6 +154,7 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
             "name": {"type": "string", "maxLength": 40},
             "help": {"type": "boolean"},
             "verify": {"type": "boolean"},
+            "preview": {"type": "boolean"},
         },
         "required": ["slug_in_path", "slug", "name"],
     }

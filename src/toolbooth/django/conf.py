@@ -69,6 +69,8 @@ class Configuration:
     """The import path of a function that finds the errors by field in an answer of the API."""
     inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
     """The host's middleware that runs around each call: by our list, none, or these classes."""
+    preview_middleware: tuple[str, ...] = ()
+    """Those of them that do nothing outside the database, so that a write may be previewed."""
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
     bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -213,6 +215,7 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value in ("auto", "none") or _is_texts(value),
         _always(messages.MIDDLEWARE_VALUES),
     ),
+    "PREVIEW_MIDDLEWARE": _TEXTS,
     "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,

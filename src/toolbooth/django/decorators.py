@@ -1,5 +1,6 @@
 """What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
-lists, `@mcp_idempotent` on views that may be called twice, `@mcp_tool` on tools of their own
+lists, `@mcp_preview` on views that write to the database alone, `@mcp_idempotent` on views that may
+be called twice, `@mcp_tool` on tools of their own
 making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
@@ -29,7 +30,7 @@ from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.discovery import BULK, IDEMPOTENT, IGNORED, Action
+from toolbooth.django.describe.discovery import BULK, IDEMPOTENT, IGNORED, PREVIEW, Action
 from toolbooth.errors import ContractError, ToolError
 from toolbooth.server.dispatch import build as dispatchers
 
@@ -62,10 +63,32 @@ def mcp_bulk(view: Any = None, /) -> Any:
     return view
 
 
-def mcp_idempotent(view: V) -> V:
-    """Say that a view, or one action of a view set, has the same effect if it is called twice.
-    Clients that repeat calls by themselves read it as `idempotentHint`.
+@overload
+def mcp_preview(view: V, /) -> V: ...
+@overload
+def mcp_preview() -> Callable[[V], V]: ...
+def mcp_preview(view: Any = None, /) -> Any:
+    """Promise that a view, or one action of it, does nothing outside the database, so that
+    `preview: true` may run it in a transaction that is rolled back.
+
+    Not needed where view, serializer and model use the methods of REST framework and Django.
     """
+    if view is None:
+        return mcp_preview
+    setattr(view, PREVIEW, True)
+    return view
+
+
+@overload
+def mcp_idempotent(view: V, /) -> V: ...
+@overload
+def mcp_idempotent() -> Callable[[V], V]: ...
+def mcp_idempotent(view: Any = None, /) -> Any:
+    """Say that a view, or one action of it, has the same effect if it is called twice. Clients that
+    repeat calls by themselves read it as `idempotentHint`.
+    """
+    if view is None:
+        return mcp_idempotent
     setattr(view, IDEMPOTENT, True)
     return view
 

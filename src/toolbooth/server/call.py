@@ -30,6 +30,7 @@ from toolbooth.context import Context
 from toolbooth.contract import LARGE
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
+from toolbooth.server.controls import asks_for_preview
 from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.idempotency import InFlight
@@ -200,6 +201,7 @@ class _Watch:
         "arguments",
         "called",
         "context",
+        "is_preview",
         "plain",
         "registry",
         "remarks",
@@ -218,6 +220,7 @@ class _Watch:
         self.routed: RoutedCall | None = None
         self.remarks: list[Remark] = []
         self.start = 0.0
+        self.is_preview = False
         self.arguments: dict[Arguments, str] = {}
         if registry.observers:
             self.start = perf_counter()
@@ -234,6 +237,8 @@ class _Watch:
                 self._keep(reading)
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
+        if self.registry.observers:
+            self.is_preview = asks_for_preview(self.tool.contract, reading[0])
         values, remarks = accept_reading(self.tool.contract, reading)
         if self.routed is None:
             self.remarks = remarks
@@ -340,6 +345,7 @@ class _Watch:
             seconds=perf_counter() - self.start,
             client=self.context.client,
             dispatcher=dispatcher,
+            preview=self.is_preview,
         )
         for observer, arguments in self.registry.observers:
             try:

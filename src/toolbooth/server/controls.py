@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from toolbooth.boundary import repairs
+from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.compile.json_schema import shape_of_schema
 from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection
@@ -95,9 +96,6 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
 }
 """By their own names, in the order in which they are published."""
 
-NOT_YET_OFFERED = frozenset(("preview",))
-"""Those that no tool takes so far."""
-
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
 """Keys under which many rows may be sent at once; the first is the documented one."""
 
@@ -149,6 +147,17 @@ def is_true(value: Any) -> bool:
     return not isinstance(found, repairs.Unrepairable) and found[0] is True
 
 
+def asks_for_preview(contract: Contract, sent: Any) -> bool:
+    """Whether a call of a tool that can be previewed asks for that. It takes no repair, so nothing
+    but true does.
+    """
+    name = next((each for each, own in contract.controls.items() if own == "preview"), None)
+    if name is None:
+        return False
+    found = text_as_object(sent, contract.limits)
+    return found is not None and found.get(name) is True
+
+
 def is_free(contract: Contract, name: str) -> bool:
     """Whether a name means nothing to a tool."""
     return all(
@@ -187,7 +196,13 @@ def accepting(
     form = contract.shape.objects[0]
     more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
     shape = with_controls(replace(contract.shape, objects=(more,)), known)
-    return replace(contract, shape=shape, validate=validate, validation_proves_shape=False)
+    return replace(
+        contract,
+        shape=shape,
+        validate=validate,
+        validation_proves_shape=False,
+        controls={**contract.controls, **known},
+    )
 
 
 def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
@@ -240,11 +255,7 @@ def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
 def instructions(renamed: Mapping[str, str | None]) -> str:
     """What a server says of them once, so that no tool has to."""
     names = control_names(renamed)
-    meanings = [
-        f"{name}: {CONTROL_ARGUMENTS[own].meaning}"
-        for own, name in names.items()
-        if own not in NOT_YET_OFFERED
-    ]
+    meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
     rows = f"{ROW_KEYS[0]}: {messages.OBJECTS_MEANS}"
     return " ".join([messages.MANY_TOOLS_TAKE, *meanings, rows])
 

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
+from toolbooth.boundary.render import META_KEY
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import INVALID_PARAMS, Problem
 from toolbooth.jsonvalue import Json, is_object
@@ -56,6 +57,14 @@ class Message:
             message = self.reading[0]
             found = message.get("method") if message.__class__ is dict else None
         return found if isinstance(found, str) else None
+
+    @property
+    def own_meta(self) -> Any:
+        """What `_meta` has for this server; None: nothing."""
+        message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
+        for key in ("params", "_meta", META_KEY):
+            message = message.get(key) if message.__class__ is dict else None
+        return message
 
 
 def read_message(body: bytes) -> Message:

@@ -20,13 +20,10 @@ IN_META: JsonPath = ("_meta", META_KEY, KEY)
 _NOT_SENT = object()
 
 
-def key_of_call(tool: str, name: str | None, argument: str | None, meta: Any) -> str | None:
-    """The key of a call; None: it has none. `name` is what the argument is called. Raises
-    ToolInputError.
+def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> str | None:
+    """The key of a call; None: it has none. `name` is what the argument is called, `own` what
+    `_meta` has for this server. Raises ToolInputError.
     """
-    if meta is None:
-        return argument
-    own = meta.get(META_KEY) if is_object(meta) else None
     found = own.get(KEY, _NOT_SENT) if is_object(own) else _NOT_SENT
     if found is _NOT_SENT:
         return argument

@@ -20,8 +20,14 @@ from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.keyed_write import with_key
-from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
-from toolbooth.django.call.recent_creates import RecentCreates
+from toolbooth.django.call.previews import previewable
+from toolbooth.django.call.receipts import (
+    ReceiptedWrite,
+    RecentCreates,
+    is_receipted,
+    key_of,
+    serializer_of,
+)
 from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
@@ -57,18 +63,18 @@ def takes_many(call: SyncInvocation) -> bool:
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
-    """What runs a call: with a receipt where it writes rows, and once for each key."""
-    if call.action.method == "GET":
-        return results
-    return with_key(call, _write_of(call, results), results.chosen)
+    """What runs a call: with a receipt where it writes rows, and as a preview if that is asked
+    for.
+    """
+    return previewable(call, _write_or_query(call, results))
 
 
-def _write_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
+def _write_or_query(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
     if call.action.method == "DELETE":
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    recent = RecentCreates(results.chosen.cache)
+    recent = RecentCreates(tool=call.tool, cache=results.chosen.cache)
     return ReceiptedWrite(call=call, recent=recent) if is_receipted(call.action) else results
 
 
@@ -110,7 +116,8 @@ class Bulk:
             # A view that takes only lists decides itself how long they may be.
             if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
-            write = BulkCreate(call=self.call, key=key, results=self.results)
+            create = BulkCreate(call=self.call, key=key, results=self.results)
+            write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
                 function=with_key(self.call, write, self.results.chosen),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from toolbooth.boundary.read import Unreadable
 from toolbooth.boundary.render import json_of
 from toolbooth.django.call import messages
 from toolbooth.django.call.caller import Caller, caller
@@ -26,7 +25,7 @@ from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem, ProblemCode, ToolInputError
-from toolbooth.jsonvalue import Json, is_object
+from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import control_names, split_controls
 from toolbooth.server.idempotency import KeyReused, KeyUse, canonical, run_once
 from toolbooth.server.key_argument import IN_META, KEY, key_of_call, value_of_receipt
@@ -53,7 +52,7 @@ class KeyedWrite:
         """Make the write, unless its key says that it has been made."""
         sent, asked = split_controls(arguments, self.controls)
         who = caller()
-        key = key_of_call(self.tool, self._name, asked.idempotency_key, _meta(who))
+        key = key_of_call(self.tool, self._name, asked.idempotency_key, who.own_meta)
         if key is None or asked.preview:
             return self.write(arguments)
         return self._once(who, key, sent, arguments)
@@ -136,15 +135,6 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
     }
     request = call.view(who, of_request).request
     return request.user, request.auth, request.successful_authenticator
-
-
-def _meta(who: Caller) -> Any:
-    """`_meta` of the message; None if it has none."""
-    reading = None if who.message is None else who.message.reading
-    if reading is None or isinstance(reading, Unreadable) or not is_object(reading[0]):
-        return None
-    params: Any = reading[0].get("params")
-    return params.get("_meta") if is_object(params) else None
 
 
 def _forget_run(who: Caller) -> None:

@@ -115,10 +115,12 @@ class Validation:
         return messages.empty_filter(self._without_value(name.partition("__")[0]))
 
     def about_unknown(self, path: JsonPath) -> str | None:
-        """What to do instead of sending a lookup that the view does not have, if it was to find
-        rows without a value.
+        """Why a control argument is not taken. What to do instead of sending a lookup that the view
+        does not have, if it was to find rows without a value.
         """
         *above, name = path
+        if not above and name in self.arguments.withheld:
+            return self.arguments.withheld[str(name)]
         field, _, lookup = str(name).rpartition("__")
         is_filter = all(self.arguments.controls.get(str(each)) == "filters" for each in above)
         if lookup not in _BLANK or not is_filter or field not in self._filtered():

@@ -371,7 +371,7 @@ class _Building:
             results=bulk.results, access_check=bulk.access_check, compile=bulk.compile
         )
         helping = help_variant_of_view(bulk.call, self.registry.find, bulk.access_check)
-        return variants_of(helping, continuation, bulk if takes_rows else None)
+        return variants_of(helping, continuation, bulk, self.registry.find, takes_rows=takes_rows)
 
     def add_dispatchers(self) -> None:
         """One tool for many, once all of them are there: those of each class, and those that the

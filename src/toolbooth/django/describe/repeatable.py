@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolbooth.django.describe.discovery import IDEMPOTENT, Action, is_marked
+from toolbooth.django.describe.discovery import Action, is_called_idempotent
 from toolbooth.django.describe.operations import BodySerializer
 
 _OF_VIEW = ("update", "partial_update", "perform_update", "get_object")
@@ -16,7 +16,7 @@ def is_idempotent(action: Action, body: BodySerializer) -> bool:
     """Whether an action can be made twice: a delete can, an update only if it is REST framework's
     own, and others if their author says so.
     """
-    if is_marked(action, IDEMPOTENT):
+    if is_called_idempotent(action):
         return True
     if action.name == "destroy":
         return action.method == "DELETE"
