@@ -63,7 +63,7 @@ PART = Part(
     about="""Creates with an `idempotency_key` on PostgreSQL, served by `gunicorn --preload` with
 two processes, from four clients at once. The first call of each write ends its worker with
 `os._exit` at a named point, without a rollback and without an answer. In the last row, a signal
-ends it after a random time of up to 120 ms. The client repeats the call with the same key until it
+ends it after a random time of up to 60 ms. The client repeats the call with the same key until it
 has a receipt. "Killed" counts the calls that got no answer. A first receipt is that of the call
 which got it; a repeated receipt is that of an earlier call, whose answer was lost. "In-flight"
 counts the answers that asked the client to try again. The run fails unless there are as many rows

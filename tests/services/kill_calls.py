@@ -34,8 +34,8 @@ killed.
 """
 MOST_CALLS = 50
 """Of one write, before it counts as failed."""
-LONGEST = 0.12
-"""Seconds before a worker is ended at any moment: about twice what the first call of a worker takes."""
+LONGEST = 0.06
+"""Seconds before a worker is ended at any moment: about what the first call of a worker takes."""
 
 Tell = Callable[[str], None]
 

@@ -67,14 +67,9 @@ def _command(*words: str) -> list[str]:
 
 @contextlib.contextmanager
 def served(
-    config: Config,
-    folder: Path,
-    command: Callable[[int], list[str]] = gunicorn,
-    settings: Mapping[str, Any] | None = None,
+    config: Config, folder: Path, command: Callable[[int], list[str]] = gunicorn
 ) -> Iterator[Served]:
-    """The project on this database, which `prepare` has filled. `settings` are those of the
-    gateway.
-    """
+    """The project on this database, which `prepare` has filled."""
     log, hooks = folder / "server.log", folder / "hooks"
     hooks.touch()
     with contextlib.closing(Gate()) as gate:
@@ -82,7 +77,6 @@ def served(
             **_environment(config),
             "SERVICES_GATE": str(gate.port),
             "SERVICES_HOOKS": str(hooks),
-            "SERVICES_TOOLBOOTH": json.dumps(settings or {}),
         }
         with serving(command, log, environment) as address:
             port = int(address.rpartition(":")[2].partition("/")[0])

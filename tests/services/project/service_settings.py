@@ -31,4 +31,4 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.BasicAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
 }
-TOOLBOOTH = json.loads(os.environ.get("SERVICES_TOOLBOOTH", "{}"))
+TOOLBOOTH = {"PREVIEW_MIDDLEWARE": MIDDLEWARE}

@@ -8,6 +8,7 @@ from rest_framework import mixins, serializers, viewsets
 
 from gate import pass_gate
 from ledger.models import Account, Entry, Ticket
+from toolbooth.django.decorators import mcp_preview
 
 LOCK_WAIT = {
     "postgresql": "SHOW lock_timeout",
@@ -43,6 +44,7 @@ class AccountViewSet(viewsets.ModelViewSet):
     serializer_class = AccountSerializer
 
 
+@mcp_preview
 class EntryViewSet(viewsets.ModelViewSet):
     """Entries. Each creation runs a hook when it is committed."""
 
