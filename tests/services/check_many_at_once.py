@@ -1,13 +1,17 @@
 """Calls with one key that run at the same time, in two processes."""
 
+import itertools
 import time
+from collections import Counter
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from keyed_calls import check_one_row, create
+from keyed_calls import check_one_receipt, check_one_row, create
 from service_rows import count, query, wait_for_lock
 from service_server import Answer, Served, all_at_once, call, in_background, served, uvicorn
 
@@ -49,6 +53,45 @@ def test_many_creates_with_one_key_at_once_make_one_row_under_asgi(
         check_one_row(server, label, answers)
 
 
+KINDS = {
+    "update": lambda row, name: ("accounts__update", {"id": row, "name": name, "limit": 3}),
+    "partial update": lambda row, _: ("accounts__partial_update", {"id": row, "limit": 3}),
+    "delete": lambda row, _: ("accounts__destroy", {"id": row}),
+    "create of many": lambda _, name: (
+        "entries__create",
+        {"objects": [{"label": name}, {"label": name}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_writes_of_every_kind_with_one_key_at_once_are_made_once(server: Served, kind: Any):
+    name = uuid4().hex
+    row = call(server.port, "accounts__create", {"name": name}).content["id"]
+    tool, arguments = kind(row, name)
+    keyed = {**arguments, "idempotency_key": name}
+    answers = all_at_once(30, partial(call, server.port, tool, keyed))
+    check_one_receipt(answers)
+    if tool == "entries__create":
+        assert count(server.config, "ledger_entry", f"label = '{name}'") == 2
+
+
+def test_two_different_calls_with_one_key_at_once_are_not_both_made(server: Served):
+    label = uuid4().hex
+    amounts = itertools.cycle((1, 2))
+
+    def one() -> Answer:
+        arguments = {"label": label, "amount": next(amounts), "idempotency_key": label}
+        return call(server.port, "entries__create", arguments)
+
+    answers = all_at_once(40, one)
+    codes = Counter(each.codes[0] for each in answers if each.failed)
+    assert codes.keys() <= {"key-reused", "in-flight"}
+    assert codes["key-reused"] <= 20
+    check_one_receipt([each for each in answers if not each.failed])
+    assert count(server.config, "ledger_entry", f"label = '{label}'") == 1
+
+
 def test_a_call_that_waits_too_long_is_told_to_come_again(server: Served):
     label = uuid4().hex
     one = partial(create, server, "gated__create", label)
@@ -84,6 +127,23 @@ def test_the_waiting_call_becomes_the_first_if_the_first_is_rolled_back(server: 
     assert "repeated" not in second.content
     rows = query(server.config, f"SELECT id FROM ledger_entry WHERE label = '{label}'")
     assert rows == [(second.content["id"],)]
+
+
+def test_one_of_many_waiting_calls_becomes_the_first(server: Served):
+    label = uuid4().hex
+    one = partial(create, server, "gated__create", label)
+    with ExitStack() as stack:
+        first_answer = stack.enter_context(in_background(one))
+        let = stack.enter_context(server.gate.holding())
+        waiting = [stack.enter_context(in_background(one)) for _ in range(10)]
+        wait_for_lock(server.config)
+        let("refuse")
+        let_next = stack.enter_context(server.gate.holding())
+        let_next("pass")
+        assert first_answer().failed
+        answers = [answer() for answer in waiting]
+    check_one_receipt(answers)
+    assert count(server.config, "ledger_entry", f"label = '{label}'") == 1
 
 
 def test_a_call_with_another_key_does_not_wait(servers: dict[str, Served]):
