@@ -73,12 +73,12 @@ def served(
     log, hooks = folder / "server.log", folder / "hooks"
     hooks.touch()
     with contextlib.closing(Gate()) as gate:
-        environment = {
-            **_environment(config),
+        variables = {
+            **environment(config),
             "SERVICES_GATE": str(gate.port),
             "SERVICES_HOOKS": str(hooks),
         }
-        with serving(command, log, environment) as address:
+        with serving(command, log, variables) as address:
             port = int(address.rpartition(":")[2].partition("/")[0])
             yield Served(port=port, config=config, gate=gate, hooks=hooks, log=log)
 
@@ -87,12 +87,13 @@ def prepare(config: Config) -> None:
     """The tables, and the users ann and bob."""
     command = [sys.executable, str(PROJECT / "create_tables.py")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, env=_environment(config), text=True, **pipes)
+    done = subprocess.run(command, env=environment(config), text=True, **pipes)
     if done.returncode:
         raise RuntimeError(f"the tables could not be created:\n{done.stdout}")
 
 
-def _environment(config: Config) -> dict[str, str]:
+def environment(config: Config) -> dict[str, str]:
+    """That of a process which runs the project."""
     folders = [str(PROJECT), str(ROOT / "src")]
     return {
         **os.environ,
