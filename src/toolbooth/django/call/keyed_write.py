@@ -26,6 +26,7 @@ from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
 from toolbooth.errors import Problem, ProblemCode, ToolInputError
 from toolbooth.jsonvalue import Json
+from toolbooth.server import messages as server_messages
 from toolbooth.server.controls import control_names, split_controls
 from toolbooth.server.idempotency import KeyReused, KeyUse, canonical, run_once
 from toolbooth.server.key_argument import IN_META, KEY, key_of_call, value_of_receipt
@@ -90,7 +91,7 @@ class KeyedWrite:
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
         """What the agent is told about a key that cannot be used; None for another error."""
         if isinstance(error, KeyReused):
-            return self._refusal(messages.OTHER_ARGUMENTS, "key-reused")
+            return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
             return self._refusal(messages.other_database(error.alias, alias))
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
