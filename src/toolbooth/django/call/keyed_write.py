@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from toolbooth.boundary.render import json_of
+from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.django.call import messages
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.caller_identity import identity_parts
@@ -24,7 +24,7 @@ from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
-from toolbooth.errors import Problem, ProblemCode, ToolInputError
+from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server import messages as server_messages
 from toolbooth.server.controls import control_names, split_controls
@@ -86,7 +86,10 @@ class KeyedWrite:
 
     def _receipt(self, arguments: Json, alias: str) -> bytes:
         with only_writing_to(alias):
-            return json_of(self.write(arguments))
+            value = self.write(arguments)
+        if pieces_of(value) is not None:
+            raise ToolError(self.tool, messages.CONTENT_NOT_KEPT)
+        return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
         """What the agent is told about a key that cannot be used; None for another error."""
@@ -114,6 +117,25 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
     )
 
 
+def with_key_of_function(
+    tool: str, action: Action, controls: Mapping[str, str], chosen: Configuration
+) -> KeyedWrite:
+    """A function that takes a key. What it writes is still to be set."""
+    return KeyedWrite(
+        tool=tool,
+        action=action,
+        controls=controls,
+        write=_nothing,
+        identify=partial(_identified_for_function, tool, action),
+        store=store_of(chosen),
+        is_off=is_off(chosen),
+    )
+
+
+def _nothing(_: Json) -> None:
+    """What runs until there is something to run."""
+
+
 def store_of(chosen: Configuration) -> DatabaseStore:
     """Where the keys of a project are kept."""
     return DatabaseStore(kept_seconds=chosen.key_age, wait_seconds=chosen.key_wait)
@@ -135,6 +157,14 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
         name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
     }
     request = call.view(who, of_request).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) -> Identity:
+    answer = who.objection(action)
+    if answer is not None:
+        raise refusal(answer, tool)
+    request = who.admitted_view(action, {}).request
     return request.user, request.auth, request.successful_authenticator
 
 
