@@ -76,6 +76,9 @@ class KeyedWrite:
         use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
         try:
             receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
+        except ToolInputError as error:
+            _forget_run(who)
+            raise error.replaced(untouched=True) from error.__cause__
         except Exception as error:
             _forget_run(who)
             told = self._told(error, alias)
