@@ -202,7 +202,8 @@ def test_preview_false_makes_the_write(call: Any) -> None:
 
 def test_a_preview_leaves_the_connection_as_it_was(call: Any) -> None:
     call("companies__create", name="New", preview=True)
-    assert connection.get_autocommit() and not connection.in_atomic_block
+    assert connection.get_autocommit()
+    assert not connection.in_atomic_block
     assert connection.run_on_commit == []
 
 

@@ -61,7 +61,8 @@ def test_code_of_the_projects_own_has_no_preview(
     message = f'there is no field "preview"; {BECAUSE}{reason}'
     assert problems(result) == [("unknown-key", "$.preview", message)]
     assert not takes_preview(tool)
-    assert not Company.objects.exists() and not Vendor.objects.exists()
+    assert not Company.objects.exists()
+    assert not Vendor.objects.exists()
     assert not Thing.objects.exists()
     assert HOOKS == []
 
@@ -133,7 +134,8 @@ def test_a_receiver_of_the_projects_own_has_no_preview_also_if_it_is_connected_l
     assert problems(result) == [("invalid", "$.preview", message)]
     assert HOOKS == []
     assert Company.objects.count() == 1
-    assert not Vendor.objects.exists() and not Contact.objects.exists()
+    assert not Vendor.objects.exists()
+    assert not Contact.objects.exists()
     assert not call(tool, **sent, preview=True).is_error
 
 
@@ -188,7 +190,8 @@ def test_an_author_can_promise_that_a_view_writes_to_the_database_alone(call: An
     Company.objects.create(pk=1, name="Acme")
     sent = {"title": "Deal", "company": 1, "lines": [{"product": "p", "price": 1}]}
     value = call("promised__create", **sent, preview=True).value
-    assert value["preview"] is True and value["set"] == ["title", "company", "lines"]
+    assert value["preview"] is True
+    assert value["set"] == ["title", "company", "lines"]
     assert (Deal.objects.count(), Line.objects.count(), HOOKS) == (0, 0, [])
     call("promised__create", **sent)
     assert (Deal.objects.count(), Line.objects.count()) == (1, 1)

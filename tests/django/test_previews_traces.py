@@ -125,7 +125,8 @@ def test_a_preview_counts_for_throttles(call: Any) -> None:
     for _ in range(3):
         assert not call("throttled__create", **COMPANY, preview=True).is_error
     refused = call("throttled__create", **COMPANY, preview=True)
-    assert refused.is_error and "throttled" in refused.text
+    assert refused.is_error
+    assert "throttled" in refused.text
     assert call("throttled__create", **COMPANY).text == refused.text
     assert Company.objects.count() == 0
 
@@ -232,7 +233,8 @@ def test_the_audit_log_marks_previews(call: Any, lines: Lines) -> None:
     ]
     texts = [each.getMessage() for each in lines.records]
     assert texts[0].startswith("companies__create previewed; user")
-    assert "as a preview" in texts[3] and "preview" not in texts[4]
+    assert "as a preview" in texts[3]
+    assert "preview" not in texts[4]
 
 
 def test_observers_are_told_of_previews(

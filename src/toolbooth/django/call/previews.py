@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -208,8 +208,8 @@ def _state_of_session(session: Any) -> dict[str, Any]:
 def _state_of_messages(storage: Any) -> dict[str, Any]:
     """The messages that wait for the user."""
     names = ("_queued_messages", "_loaded_data", "used", "added_new")
-    found = {name: each for name, each in _attributes(storage).items() if name in names}
-    return {name: [*each] if isinstance(each, list) else each for name, each in found.items()}
+    # The lists are changed in place, the messages in them are not.
+    return {name: copy(each) for name, each in _attributes(storage).items() if name in names}
 
 
 # --- the receipt ---

@@ -179,9 +179,10 @@ def _receivers_of_save(model: Any) -> Iterator[bool]:
     for each in {model, model._meta.concrete_model}:
         yield _has_foreign(each, signals.pre_save, signals.post_save)
     for field in model._meta.get_fields(include_hidden=True):
-        if field.many_to_many:
-            link: Any = getattr(field, "remote_field", None) if field.concrete else field
-            yield _has_foreign(getattr(link, "through", None), signals.m2m_changed)
+        link: Any = getattr(field, "remote_field", None) if field.concrete else field
+        through: Any = getattr(link, "through", None) if field.many_to_many else None
+        if through is not None:
+            yield _has_foreign(through, signals.m2m_changed)
 
 
 def _has_foreign(sender: Any, *of: Any) -> bool:
