@@ -130,7 +130,7 @@ def test_a_preview_changes_no_row_and_has_the_receipt_of_the_write(
 def receipt_in(value: dict[str, Any]) -> Any:
     """What a preview would have answered, without keys, times and generated values."""
     assert value.pop("preview") is True
-    assert value.pop("nothing_was_written") is True
+    assert value.pop("written") == "nothing"
     return without_generated(value.get("receipt", value))
 
 
@@ -223,10 +223,10 @@ def test_the_result_of_a_preview_is_marked_first(call: Any) -> None:
     text = call("tags__create", slug="a", title="A", preview=True).text
     assert json.loads(text) == {
         "preview": True,
-        "nothing_was_written": True,
+        "written": "nothing",
         "slug": "a",
         "title": "A",
         "set": ["slug", "title"],
         "defaulted": [],
     }
-    assert text.startswith('{"preview":true,"nothing_was_written":true,')
+    assert text.startswith('{"preview":true,"written":"nothing",')

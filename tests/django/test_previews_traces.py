@@ -78,7 +78,7 @@ def test_what_a_view_puts_into_the_session_is_forgotten(
     reply = posted(client, "touching__post", line="line", preview=True)
     assert json.loads(text_of(reply)) == {
         "preview": True,
-        "nothing_was_written": True,
+        "written": "nothing",
         "receipt": {"preview": "own", "seen": ["before", "line"]},
     }
     assert "messages" not in reply.cookies

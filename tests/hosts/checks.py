@@ -314,7 +314,7 @@ def test_a_preview_has_the_receipt_of_the_write_or_is_refused_and_changes_no_row
         return
     made = twins.over_mcp("root", tool, arguments)
     assert found.kind == made.kind == 2, found.answer
-    marks = {"preview": True, "nothing_was_written": True}
+    marks = {"preview": True, "written": "nothing"}
     receipt = {name: each for name, each in found.answer.items() if name not in marks}
     assert {**receipt, **marks} == found.answer
     # Keys that are numbers are the same: the database is restored before each call.

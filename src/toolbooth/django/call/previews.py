@@ -33,7 +33,7 @@ from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import split_controls
 
-_MARK: Json = {"preview": True, "nothing_was_written": True}
+_MARK: Json = {"preview": True, "written": "nothing"}
 """What the receipt of a preview begins with."""
 
 _NOT_FOR_THE_WRITE = ("preview", "idempotency_key")

@@ -145,7 +145,8 @@ def _of_delete(model: Any) -> str:
     return ""
 
 
-def _first_own(cls: Any, names: Iterable[str]) -> str:
+@functools.lru_cache(maxsize=1024)  # many models have the same managers
+def _first_own(cls: Any, names: tuple[str, ...]) -> str:
     """The first of these methods that is not Django's or REST framework's; empty if all are."""
     for name in names:
         owner = next((each for each in cls.__mro__ if name in vars(each)), None)
