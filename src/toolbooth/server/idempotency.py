@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import secrets
+import os
 import threading
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -174,7 +174,7 @@ class MemoryStore:
         default_factory=dict[tuple[str, str, str], _Entry], init=False
     )
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False)
-    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), init=False)
+    _secret: bytes = field(default_factory=lambda: os.urandom(32), init=False)
 
     @contextmanager
     def claim(self, use: KeyUse) -> Generator[Claim]:

@@ -248,7 +248,14 @@ OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
 MANY_TOOLS_TAKE = "Arguments that many tools take:"
 
 
+KEY_REUSED = "was used for a call of this tool with other arguments; send these with a new key"
+CONTENT_NOT_KEPT = "The first call has returned content that is not kept."
 TWO_KEYS = "is not the same as the key in _meta; send one of them"
+
+
+def key_is_taken(name: str) -> str:
+    """A tool that is to take keys, and has an argument of its own by that name."""
+    return f"{quoted(name)} is one of its own arguments; rename that, or take no keys"
 
 
 def not_a_key(least: int, most: int) -> str:

@@ -22,8 +22,13 @@ _READS = re.compile(
     r"\s*(SELECT|SHOW|EXPLAIN|PRAGMA|SET|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT)\b", re.I
 )
 
-_METHODS = ("perform_create", "perform_update", "perform_destroy")
-"""Methods of REST framework's views that authors replace."""
+_METHODS = {
+    "create": "perform_create",
+    "update": "perform_update",
+    "partial_update": "perform_update",
+    "destroy": "perform_destroy",
+}
+"""Methods of REST framework's views that authors replace, by action."""
 
 
 def reason_without_key(action: Action, alias: str) -> str | None:
@@ -43,7 +48,8 @@ def _methods(action: Action) -> Iterator[Any]:
     callback: Any = action.callback
     handlers: dict[str, str] = getattr(callback, "actions", None) or {}
     method = action.method.lower()
-    for name in ("dispatch", method, handlers.get(method, action.name), *_METHODS):
+    names = ["dispatch", method, handlers.get(method, action.name), _METHODS.get(action.name, "")]
+    for name in names:
         found: Any = getattr(action.view, name, None)
         if found is not None:
             yield found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from toolbooth.boundary.render import json_of
+from toolbooth.boundary.render import json_of, pieces_of
 from toolbooth.django.call import messages
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.caller_identity import identity_parts
@@ -24,8 +24,9 @@ from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
-from toolbooth.errors import Problem, ProblemCode, ToolInputError
+from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
+from toolbooth.server import messages as server_messages
 from toolbooth.server.controls import control_names, split_controls
 from toolbooth.server.idempotency import KeyReused, KeyUse, canonical, run_once
 from toolbooth.server.key_argument import IN_META, KEY, key_of_call, value_of_receipt
@@ -75,6 +76,9 @@ class KeyedWrite:
         use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
         try:
             receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
+        except ToolInputError as error:
+            _forget_run(who)
+            raise error.replaced(untouched=True) from error.__cause__
         except Exception as error:
             _forget_run(who)
             told = self._told(error, alias)
@@ -85,12 +89,15 @@ class KeyedWrite:
 
     def _receipt(self, arguments: Json, alias: str) -> bytes:
         with only_writing_to(alias):
-            return json_of(self.write(arguments))
+            value = self.write(arguments)
+        if pieces_of(value) is not None:
+            raise ToolError(self.tool, messages.CONTENT_NOT_KEPT)
+        return json_of(value)
 
     def _told(self, error: Exception, alias: str) -> ToolInputError | None:
         """What the agent is told about a key that cannot be used; None for another error."""
         if isinstance(error, KeyReused):
-            return self._refusal(messages.OTHER_ARGUMENTS, "key-reused")
+            return self._refusal(server_messages.KEY_REUSED, "key-reused")
         if isinstance(error, WrittenElsewhere):
             return self._refusal(messages.other_database(error.alias, alias))
         return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
@@ -111,6 +118,25 @@ def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write
         store=store_of(chosen),
         is_off=is_off(chosen),
     )
+
+
+def with_key_of_function(
+    tool: str, action: Action, controls: Mapping[str, str], chosen: Configuration
+) -> KeyedWrite:
+    """A function that takes a key. What it writes is still to be set."""
+    return KeyedWrite(
+        tool=tool,
+        action=action,
+        controls=controls,
+        write=_nothing,
+        identify=partial(_identified_for_function, tool, action),
+        store=store_of(chosen),
+        is_off=is_off(chosen),
+    )
+
+
+def _nothing(_: Json) -> None:
+    """What runs until there is something to run."""
 
 
 def store_of(chosen: Configuration) -> DatabaseStore:
@@ -134,6 +160,14 @@ def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
         name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
     }
     request = call.view(who, of_request).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) -> Identity:
+    answer = who.objection(action)
+    if answer is not None:
+        raise refusal(answer, tool)
+    request = who.admitted_view(action, {}).request
     return request.user, request.auth, request.successful_authenticator
 
 

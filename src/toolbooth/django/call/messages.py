@@ -9,8 +9,11 @@ NOTHING_DONE = "Nothing was done."
 ANONYMOUS = "cannot be used without credentials: a key belongs to one caller"
 NON_ATOMIC = "cannot be used here: the view runs outside of transactions (non_atomic_requests)"
 DURABLE = "cannot be used here: the view commits by itself (transaction.atomic(durable=True))"
+CONTENT_NOT_KEPT = (
+    "it returns images or other content, which is not kept for a key. What it wrote is undone"
+)
+KEY_NOT_TAKEN = "is not taken by this tool"
 SWITCHED_OFF = "is switched off on this server"
-OTHER_ARGUMENTS = "was used for a call of this tool with other arguments; send these with a new key"
 NOT_MIGRATED = (
     "this server cannot keep idempotency keys yet: its table is missing (manage.py migrate). "
     f"{NOTHING_DONE} Send the call without the key, or try again later"

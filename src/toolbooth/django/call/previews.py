@@ -1,12 +1,12 @@
-"""`preview: true`: a write that is run whole, and rolled back. The answer is the receipt that it would
-have given.
+"""`preview: true`: a write that is run whole, and rolled back. The answer is the receipt that it
+would have given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,12 @@ from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import refusal
 from toolbooth.django.call.transactions import Transaction
 from toolbooth.django.describe.discovery import is_promised
-from toolbooth.django.describe.previews import has_transactions, is_dummy, obstacle, of_model
+from toolbooth.django.describe.previews import (
+    has_transactions,
+    is_dummy,
+    obstacle,
+    obstacle_of_model,
+)
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import split_controls
@@ -120,7 +125,7 @@ class Previewable:
         except REFUSALS:
             return  # the view says so itself
         found = obstacle(action, serializer)
-        found = found or (of_model(model, action.name) if model is not None else "")
+        found = found or (obstacle_of_model(model, action.name) if model is not None else "")
         if found:
             raise self._refusal(found)
 
@@ -182,15 +187,19 @@ def _kept_request(request: HttpRequest) -> Generator[None]:
         yield
     finally:
         if of_session is not None:
-            vars(session).clear()
-            vars(session).update(of_session)
+            _attributes(session).clear()
+            _attributes(session).update(of_session)
         if of_storage is not None:
-            vars(storage).update(of_storage)
+            _attributes(storage).update(of_storage)
+
+
+def _attributes(of: Any) -> dict[str, Any]:
+    return of.__dict__
 
 
 def _state_of_session(session: Any) -> dict[str, Any]:
     """The key of a session, whether it was changed, and its contents if they have been read."""
-    found = dict(vars(session))
+    found = dict(_attributes(session))
     if "_session_cache" in found:
         found["_session_cache"] = deepcopy(found["_session_cache"])
     return found
@@ -199,8 +208,8 @@ def _state_of_session(session: Any) -> dict[str, Any]:
 def _state_of_messages(storage: Any) -> dict[str, Any]:
     """The messages that wait for the user."""
     names = ("_queued_messages", "_loaded_data", "used", "added_new")
-    found = {name: each for name, each in vars(storage).items() if name in names}
-    return {name: [*each] if isinstance(each, list) else each for name, each in found.items()}
+    # The lists are changed in place, the messages in them are not.
+    return {name: copy(each) for name, each in _attributes(storage).items() if name in names}
 
 
 # --- the receipt ---

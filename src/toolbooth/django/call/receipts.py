@@ -301,11 +301,12 @@ class RecentCreates:
             # A row that is rolled back is not kept.
             keep = partial(self._keep, name, entry)
             transaction.on_commit(keep, using=row._state.db, robust=True)
-            is_duplicate = found is not None and not who.has_key and _is_other(found[0], row)
+            if found is None or who.has_key or not _is_other(found[0], row):
+                return None
+            return found[1]
         except Exception:
             self._pause()
             return None
-        return found[1] if is_duplicate else None
 
     def _keep(self, name: str, entry: list[Any]) -> None:
         try:

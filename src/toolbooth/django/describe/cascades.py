@@ -1,5 +1,5 @@
-"""What deleting a row does to others: from the `on_delete` of the models that refer to its model. In
-words, only models that the API shows are named.
+"""What deleting a row does to others: from the `on_delete` of the models that refer to its model.
+In words, only models that the API shows are named.
 """
 
 from __future__ import annotations
@@ -90,9 +90,10 @@ def _is_own_code(handler: Any) -> bool:
     if handler in usual:
         return False
     # `SET(value)`, which may be a function.
-    deconstruct: Any = getattr(handler, "deconstruct", None)
-    is_set = deconstruct is not None and deconstruct()[0] == "django.db.models.SET"
-    return not is_set or callable(deconstruct()[1][0])
+    if not hasattr(handler, "deconstruct"):
+        return True
+    name, values, _ = handler.deconstruct()
+    return name != "django.db.models.SET" or callable(values[0])
 
 
 def _plurals(found: Iterable[Any], published: PublishedModels) -> tuple[str, ...]:

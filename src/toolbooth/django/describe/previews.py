@@ -30,7 +30,7 @@ _OF_VIEWS = {
     "partial_update": ("patch", "partial_update", "update", "perform_update", "get_object"),
     "destroy": ("delete", "destroy", "perform_destroy", "get_object"),
 }
-"""The methods of a view that run in a write, by action. Its `get_queryset` and the like only read."""
+"""The methods of a view that run in a write, by action. `get_queryset` and the like only read."""
 
 _METHODS = {"create": "POST", "update": "PUT", "partial_update": "PATCH", "destroy": "DELETE"}
 
@@ -52,8 +52,16 @@ def obstacle(action: Action, serializer: Any, middleware: Iterable[str] = ()) ->
     if action.method == "GET":
         return messages.ONLY_WRITES_ARE_PREVIEWED
     reasons = [_of_databases()] if is_promised(action) else _reasons(action, serializer, middleware)
-    found = next(filter(None, reasons), "")
-    return messages.cannot_be_previewed(found) if found else ""
+    return _in_words(next(filter(None, reasons), ""))
+
+
+def obstacle_of_model(model: Any, action: str) -> str:
+    """The same for the model of the rows that an action writes."""
+    return _in_words(_of_model(model, action))
+
+
+def _in_words(reason: str) -> str:
+    return messages.cannot_be_previewed(reason) if reason else ""
 
 
 def _reasons(action: Action, serializer: Any, middleware: Iterable[str]) -> Iterator[str]:
@@ -86,20 +94,21 @@ def _wrappers(callback: Any) -> Iterator[Any]:
 
 def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
     """What is wrong with the serializer and the model of a write."""
+    cls: Any = serializer.__class__
     if action.name == "destroy":
         model: Any = model_of(action)
+    elif not issubclass(cls, serializers.ModelSerializer):
+        yield messages.OWN_SERIALIZER
+        return
     else:
-        if not isinstance(serializer, serializers.ModelSerializer):
-            yield messages.OWN_SERIALIZER
-            return
-        own = _first_own(type(serializer), _OF_SERIALIZERS)
+        own = _first_own(cls, _OF_SERIALIZERS)
         yield messages.own_method("serializer", own) if own else ""
         model = serializer.Meta.model
         yield messages.WRITES_FILES if any(_writes_files(serializer, model)) else ""
-    yield messages.MODEL_NOT_KNOWN if model is None else of_model(model, action.name)
+    yield messages.MODEL_NOT_KNOWN if model is None else _of_model(model, action.name)
 
 
-def of_model(model: Any, action: str) -> str:
+def _of_model(model: Any, action: str) -> str:
     """What is wrong with the model of a write: methods, managers or receivers of signals that are
     not Django's.
     """
@@ -116,14 +125,14 @@ def of_model(model: Any, action: str) -> str:
 
 
 def _own_in_manager(manager: Any) -> str:
-    own = _first_own(type(manager), _OF_MANAGERS)
+    own = _first_own(manager.__class__, _OF_MANAGERS)
     if own:
         return own
     try:
-        queryset = type(manager.get_queryset())  # which asks no database
+        queryset = manager.get_queryset()  # which asks no database
     except Exception:  # it looks at the request, perhaps
         return "get_queryset"
-    return _first_own(queryset, _OF_MANAGERS)
+    return _first_own(queryset.__class__, _OF_MANAGERS)
 
 
 def _of_delete(model: Any) -> str:
@@ -136,7 +145,8 @@ def _of_delete(model: Any) -> str:
     return ""
 
 
-def _first_own(cls: type, names: Iterable[str]) -> str:
+@functools.lru_cache(maxsize=1024)  # many models have the same managers
+def _first_own(cls: Any, names: tuple[str, ...]) -> str:
     """The first of these methods that is not Django's or REST framework's; empty if all are."""
     for name in names:
         owner = next((each for each in cls.__mro__ if name in vars(each)), None)
@@ -170,9 +180,10 @@ def _receivers_of_save(model: Any) -> Iterator[bool]:
     for each in {model, model._meta.concrete_model}:
         yield _has_foreign(each, signals.pre_save, signals.post_save)
     for field in model._meta.get_fields(include_hidden=True):
-        if field.many_to_many:
-            link: Any = getattr(field, "remote_field", None) if field.concrete else field
-            yield _has_foreign(getattr(link, "through", None), signals.m2m_changed)
+        link: Any = getattr(field, "remote_field", None) if field.concrete else field
+        through: Any = getattr(link, "through", None) if field.many_to_many else None
+        if through is not None:
+            yield _has_foreign(through, signals.m2m_changed)
 
 
 def _has_foreign(sender: Any, *of: Any) -> bool:
@@ -208,8 +219,8 @@ def has_transactions(connection: Any) -> bool:
     """
     if is_dummy(connection):
         return True  # there is none
-    kind = type(connection.features)
-    owner = next(each for each in kind.__mro__ if "supports_transactions" in vars(each))
+    kinds: tuple[type, ...] = connection.features.__class__.__mro__
+    owner = next(each for each in kinds if "supports_transactions" in vars(each))
     if owner is BaseDatabaseFeatures:
         return False  # Django would create a table to find out
     try:
