@@ -13,7 +13,16 @@ import pytest
 
 from keyed_calls import check_one_receipt, check_one_row, create
 from service_rows import count, query, wait_for_lock
-from service_server import Answer, Served, all_at_once, call, in_background, served, uvicorn
+from service_server import (
+    PROCESSES,
+    Answer,
+    Served,
+    all_at_once,
+    call,
+    in_background,
+    served,
+    uvicorn,
+)
 
 AT_ONCE = {"postgresql": 200, "mysql": 200, "sqlite3": 50}
 
@@ -22,6 +31,7 @@ def test_many_creates_with_one_key_at_once_make_one_row(server: Served):
     label = uuid4().hex
     answers = all_at_once(AT_ONCE[server.engine], partial(create, server, "entries__create", label))
     check_one_row(server, label, answers)
+    assert len({each.worker for each in answers}) == PROCESSES
 
 
 def test_many_creates_with_keys_of_their_own_are_all_made(server: Served):

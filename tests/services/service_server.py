@@ -47,8 +47,10 @@ class Served:
 
 
 def gunicorn(port: int, threads: int = THREADS) -> list[str]:
-    words = ("--preload", f"--workers={PROCESSES}", f"--threads={threads}", "--timeout=120")
-    return _command("gunicorn", *words, "--bind", f"127.0.0.1:{port}", "service_wsgi:application")
+    # So few connections that one process cannot take all calls of a test.
+    limits = (f"--threads={threads}", f"--worker-connections={2 * threads}", "--timeout=120")
+    words = ("--preload", f"--workers={PROCESSES}", *limits, "--bind", f"127.0.0.1:{port}")
+    return _command("gunicorn", *words, "service_wsgi:application")
 
 
 def gunicorn_sync(port: int) -> list[str]:
@@ -131,10 +133,12 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The HTTP status, and the tool result or, as `error`, the JSON-RPC error."""
+    """The HTTP status, the JSON-RPC message, and the process that has answered."""
 
     status: int
     body: Mapping[str, Any]
+    """If the answer is not JSON, its text as an error."""
+    worker: str | None
 
     @property
     def result(self) -> Mapping[str, Any]:
@@ -182,7 +186,14 @@ def call(
     with contextlib.closing(connection):
         connection.request("POST", "/mcp", json.dumps(message), sent)
         reply = connection.getresponse()
-        return Answer(reply.status, json.loads(reply.read() or b"null"))
+        return Answer(reply.status, _message(reply.read()), reply.headers["X-Worker"])
+
+
+def _message(body: bytes) -> Mapping[str, Any]:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return {"error": body.decode(errors="replace")}
 
 
 def all_at_once(number: int, one: Callable[[], Answer]) -> list[Answer]:

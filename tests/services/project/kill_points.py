@@ -1,4 +1,6 @@
-"""Ends the worker at a point in a call, or after a time, that the client names in a header."""
+"""Ends the worker at a point in a call, or after a time, that the client names in a header. Each
+answer names its worker.
+"""
 
 import os
 import signal
@@ -26,9 +28,11 @@ class KillPoints:
             signal.setitimer(signal.ITIMER_REAL, float(request.headers[AFTER]))
         token = wanted.set(request.headers.get(AT, ""))
         try:
-            return self.get_response(request)
+            response = self.get_response(request)
         finally:
             wanted.reset(token)
+        response["X-Worker"] = str(os.getpid())
+        return response
 
 
 def reached(point: str) -> None:
