@@ -289,14 +289,13 @@ class RecentCreates:
         """
         user = _user_of_run(who)
         # Callers without a key of their own cannot be told apart.
-        if getattr(user, "pk", None) is None or monotonic() < self._paused_until:
+        is_known = getattr(user, "pk", None) is not None
+        if not is_known or row is None or monotonic() < self._paused_until:
             return None
-        of_caller = [type(user).__qualname__, str(user.pk), self.tool]
-        text = json.dumps([of_caller, sent], sort_keys=True, default=str)
-        name = f"toolbooth:{salted_hmac(__name__, text, algorithm='sha256').hexdigest()}"
-        key = dict([next(iter(shown.items()))])
-        entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
         try:
+            name = self._name(user, sent)
+            key = dict([next(iter(shown.items()))])
+            entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
             found: Any = caches[self.cache].get(name)
             # A row that is rolled back is not kept.
             keep = partial(self._keep, name, entry)
@@ -304,9 +303,15 @@ class RecentCreates:
             if found is None or who.has_key or not _is_other(found[0], row):
                 return None
             return found[1]
-        except Exception:
+        except Exception:  # the row is made, whatever the cache says
             self._pause()
             return None
+
+    def _name(self, user: Any, sent: Json) -> str:
+        """The name of an entry: a hash of who creates what."""
+        of_caller = [type(user).__qualname__, str(user.pk), self.tool]
+        text = json.dumps([of_caller, sent], sort_keys=True, default=str)
+        return f"toolbooth:{salted_hmac(__name__, text, algorithm='sha256').hexdigest()}"
 
     def _keep(self, name: str, entry: list[Any]) -> None:
         try:
