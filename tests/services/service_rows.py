@@ -30,7 +30,7 @@ POLL_SECONDS = 0.15
 
 def query(config: Config, statement: str) -> list[tuple[Any, ...]]:
     """The rows that a statement returns; [] if it returns none."""
-    with contextlib.closing(_connect(config)) as connection:
+    with contextlib.closing(connect(config)) as connection:
         cursor = connection.cursor()
         cursor.execute(statement)
         rows = cursor.fetchall() if cursor.description else []
@@ -56,7 +56,8 @@ def _engine(config: Config) -> str:
     return config["ENGINE"].rpartition(".")[2]
 
 
-def _connect(config: Config) -> Any:
+def connect(config: Config) -> Any:
+    """A connection of the driver, in a transaction."""
     engine = _engine(config)
     if engine == "sqlite3":
         return sqlite3.connect(config["NAME"], timeout=30)

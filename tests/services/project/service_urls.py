@@ -9,6 +9,7 @@ router = DefaultRouter()
 router.register("accounts", views.AccountViewSet, "accounts")
 router.register("entries", views.EntryViewSet, "entries")
 router.register("gated", views.GatedEntryViewSet, "gated")
+router.register("stubborn", views.StubbornEntryViewSet, "stubborn")
 router.register("tickets", views.TicketViewSet, "tickets")
 
 urlpatterns = [

@@ -90,8 +90,10 @@ class DatabaseStore:
                 yield claim
                 if claim.receipt is None:
                     transaction.set_rollback(True, using=alias)
-                else:
-                    _rows(alias).filter(claim=row.claim).update(receipt=claim.receipt)
+                elif not _rows(alias).filter(claim=row.claim).update(receipt=claim.receipt):
+                    # The view has ignored a deadlock, for which MariaDB rolls back everything that
+                    # came before, the key included.
+                    raise InFlight(self.wait_seconds)
                 reached("between-write-and-commit")
         except DatabaseError as error:
             # The view is done; another transaction prevents the commit. All is rolled back.
