@@ -15,7 +15,7 @@ from keyed_api import Urls
 from odd.models import Log
 from toolbooth.content import Image
 from toolbooth.django import decorators
-from toolbooth.django.call import messages
+from toolbooth.django.call import key_limits, messages
 from toolbooth.django.decorators import mcp_tool
 from toolbooth.django.describe.catalogue import forget
 from toolbooth.django.models import UsedKey
@@ -83,6 +83,24 @@ def test_the_doctor_lists_the_tools_that_take_no_key(settings_of, ann):
         ("durable__create, durableinside__create", messages.DURABLE),
     ):
         assert f"note  an idempotency key {reason}: {tools}" in told
+
+
+@pytest.mark.parametrize(
+    ("sql", "reads"),
+    [
+        ("SELECT 1", True),
+        (" (SELECT 1) UNION (SELECT 2)", True),
+        ("/* traced */ select 1", True),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", True),
+        ("WITH a AS (DELETE FROM b RETURNING *) SELECT * FROM a", False),
+        ("SAVEPOINT x", True),
+        ("INSERT INTO a VALUES (1)", False),
+        ("CREATE TABLE a (b int)", False),
+        ("CALL change()", False),
+    ],
+)
+def test_statements_that_write_are_told_from_those_that_read(sql, reads):
+    assert bool(key_limits._READS.match(sql)) is reads
 
 
 def test_the_doctor_says_that_all_take_keys(settings_of, ann):

@@ -16,11 +16,16 @@ from django.db.transaction import Atomic
 
 from toolbooth.django.call import messages
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.previews import has_transactions
 from toolbooth.django.describe.published_models import model_of
 
 _READS = re.compile(
-    r"\s*(SELECT|SHOW|EXPLAIN|PRAGMA|SET|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT)\b", re.I
+    r"(?:\s|\(|/\*.*?\*/)*"
+    r"(?:(?:SELECT|SHOW|EXPLAIN|PRAGMA|SET|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT)\b"
+    r"|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE)\b))",
+    re.I | re.S,
 )
+"""Statements that write nothing."""
 
 _METHODS = {
     "create": "perform_create",
@@ -35,6 +40,8 @@ def reason_without_key(action: Action, alias: str) -> str | None:
     """Why an action takes no key, as far as its code tells; None if it does. `alias` is the
     database with the keys.
     """
+    if not has_transactions(connections[alias]):
+        return messages.NO_TRANSACTIONS
     if getattr(action.callback, "_non_atomic_requests", None):
         return messages.NON_ATOMIC
     if any(map(_is_durable, _methods(action))):

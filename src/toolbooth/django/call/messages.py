@@ -7,6 +7,7 @@ from toolbooth.jsonvalue import quoted
 NOTHING_DONE = "Nothing was done."
 
 ANONYMOUS = "cannot be used without credentials: a key belongs to one caller"
+NO_TRANSACTIONS = "cannot be used here: the database has no transactions"
 NON_ATOMIC = "cannot be used here: the view runs outside of transactions (non_atomic_requests)"
 DURABLE = "cannot be used here: the view commits by itself (transaction.atomic(durable=True))"
 CONTENT_NOT_KEPT = (

@@ -22,6 +22,7 @@ from toolbooth.django.call.used_keys import alias_of_keys, has_table
 from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.former_guesses import (
     Difference,
     differences,
@@ -239,7 +240,7 @@ def _keys() -> Iterator[Finding]:
         if action.method == "GET" or not action.path:
             continue
         reason = reason_without_key(action, alias)
-        if reason is None and not action.view().get_authenticators():
+        if reason is None and not _authenticates(action):
             reason = ANONYMOUS
         if reason is not None:
             by_reason.setdefault(reason, []).append(name)
@@ -247,6 +248,14 @@ def _keys() -> Iterator[Finding]:
         yield Finding("note", messages.keys_not_taken(_listed(names), reason))
     if not by_reason:
         yield Finding("ok", messages.KEYS_TAKEN)
+
+
+def _authenticates(action: Action) -> bool:
+    """Whether callers of an action can have credentials."""
+    try:
+        return bool(action.view().get_authenticators())
+    except Exception:  # its authenticators depend on the request
+        return True
 
 
 def _results() -> Iterator[Finding]:
