@@ -1,5 +1,7 @@
 """Which writes can be previewed. Where one cannot, `preview: true` is refused and nothing is done."""
 
+import json
+from base64 import b64encode
 from functools import wraps
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
+from django.test import Client
 from django.urls import include, path
 
 from odd.models import Part, Thing, Vendor
@@ -235,6 +238,19 @@ def test_it_is_not_a_field_of_a_row(call: Any) -> None:
 def test_it_is_not_removed_with_a_key_of_the_client(call: Any, tool: str) -> None:
     for key in ("preview", "dry_run"):
         assert call(tool, **COMPANY, _meta={key: True}).is_error
+    assert Company.objects.count() == 0
+
+
+def test_in_the_meta_of_the_message_it_is_refused(call: Any) -> None:
+    client = Client(headers={"Authorization": "Basic " + b64encode(b"ann:pw").decode()})
+    for own in ({"preview": True}, {"dryRun": True}, {"idempotencyKey": "k"}):
+        params = {"name": "companies__create", "arguments": COMPANY, "_meta": {"toolbooth": own}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+        [content] = reply.json()["result"]["content"]
+        [name] = own
+        assert content["text"].startswith("Refused: 1 problem")
+        assert f'"{name}"' in content["text"]
     assert Company.objects.count() == 0
 
 

@@ -6,6 +6,7 @@ import base64
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from django.contrib.auth.signals import user_login_failed
 from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 
 from odd.models import Log
@@ -115,6 +116,44 @@ def test_links_that_were_broken_before_do_not_matter(call: Any) -> None:
         assert call("dangling__post", line="x", preview=True).is_error
     finally:
         Deal.objects.all().delete()
+    assert Company.objects.count() == 0
+
+
+# --- several databases ---
+
+
+@pytest.fixture
+def second(tmp_path: Path, _database: None) -> Iterator[dict[str, Any]]:
+    """The settings of a second database."""
+    name = str(tmp_path / "second.sqlite3")
+    own = {"ENGINE": "django.db.backends.sqlite3", "NAME": name, "ATOMIC_REQUESTS": False}
+    connections.settings["second"] = {**connections.settings["default"], **own}
+    yield connections.settings["second"]
+    connections["second"].close()
+    del connections["second"]
+    del connections.settings["second"]
+
+
+def test_a_preview_is_rolled_back_in_every_database(second: dict[str, Any], call: Any) -> None:
+    with connections["second"].schema_editor() as editor:
+        editor.create_model(Log)
+    value = call("elsewhere__post", line="x", preview=True).value
+    assert value == {"preview": True, "written": "nothing", "rows": 1}
+    assert [Log.objects.using(alias).count() for alias in ("default", "second")] == [0, 0]
+    assert HOOKS == []
+    assert call("elsewhere__post", line="x").value == {"rows": 1}
+    assert [Log.objects.using(alias).count() for alias in ("default", "second")] == [1, 1]
+    assert HOOKS == ["hook", "hook"]
+
+
+def test_a_database_that_cannot_be_reached_has_no_preview(
+    second: dict[str, Any], call: Any, tmp_path: Path
+) -> None:
+    second["NAME"] = str(tmp_path / "nowhere" / "second.sqlite3")
+    [problem] = call("companies__create", **COMPANY, preview=True).problems
+    assert problem.message == (
+        "this call cannot be previewed: the database 'second' has no transaction"
+    )
     assert Company.objects.count() == 0
 
 

@@ -96,6 +96,16 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
 }
 """By their own names, in the order in which they are published."""
 
+GUARDED = frozenset(
+    recased(name)
+    for own, argument in CONTROL_ARGUMENTS.items()
+    if argument.exact
+    for name in (own, *argument.other_names)
+)
+"""The names of those that take no repair, and what they are called elsewhere, without case and
+separators.
+"""
+
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
 """Keys under which many rows may be sent at once; the first is the documented one."""
 
@@ -228,7 +238,7 @@ def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
         form,
         fields={**form.fields, **exact},
         controls=form.controls.union(known),
-        guarded=_GUARDED.union(map(recased, exact)),
+        guarded=GUARDED.union(map(recased, exact)),
     )
     return replace(shape, objects=(marked,))
 
@@ -236,14 +246,6 @@ def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
 def _exact(field: Field, argument: ControlArgument) -> Field:
     names = frozenset(map(recased, argument.other_names))
     return replace(field, shape=replace(field.shape, strict=True), exact=True, other_names=names)
-
-
-_GUARDED = frozenset(
-    recased(name)
-    for own, argument in CONTROL_ARGUMENTS.items()
-    if argument.exact
-    for name in (own, *argument.other_names)
-)
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:

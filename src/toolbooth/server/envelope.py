@@ -17,8 +17,9 @@ from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, rea
 from toolbooth.boundary.render import META_KEY
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import INVALID_PARAMS, Problem
-from toolbooth.jsonvalue import Json, is_object
+from toolbooth.jsonvalue import Json, is_object, recased
 from toolbooth.server import messages
+from toolbooth.server.controls import GUARDED
 from toolbooth.server.message_id import top_level_ids
 from toolbooth.server.revisions import (
     INVALID_REQUEST,
@@ -129,12 +130,22 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
 def beside(message: Json, params: Json) -> list[Problem]:
     """Return one problem for each key that is sent outside of `arguments`: no tool would see it."""
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
+    strangers += _misplaced_in_meta(params.get("_meta"))
     if "arguments" in message:
         strangers.append("arguments")
     return [
         Problem(code="unknown-key", path=(), message=messages.beside_arguments(key))
         for key in strangers
     ]
+
+
+def _misplaced_in_meta(meta: Any) -> list[str]:
+    """Control arguments that are sent in `_meta.toolbooth`, and are not read there: a preview must
+    not become a write.
+    """
+    own: Any = meta.get(META_KEY) if is_object(meta) else None
+    names = own if is_object(own) else {}
+    return [key for key in names if recased(key) in GUARDED and key != "idempotency_key"]
 
 
 def unreadable_call(body: bytes, error: Unreadable) -> Request:

@@ -239,7 +239,10 @@ CONTINUATION_TOKEN_MEANS = (
     "Continues a previous result. Call the same tool again with this token and no other fields."
 )
 VERIFY_MEANS = "true returns the whole row after a write, instead of a receipt."
-PREVIEW_MEANS = "true returns the receipt that the write would give, and writes nothing."
+PREVIEW_MEANS = (
+    "true returns the receipt that the write would give, and writes nothing. New keys in it are "
+    "not final."
+)
 IDEMPOTENCY_KEY_MEANS = (
     "Text of your own for one write. If its answer is lost, send the same call with the same key: "
     "it is not made twice."

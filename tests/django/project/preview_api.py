@@ -220,6 +220,19 @@ class Dangling(generics.GenericAPIView):
         return Response({})
 
 
+@mcp_preview
+class Elsewhere(generics.GenericAPIView):
+    """Writes to two databases."""
+
+    serializer_class = LineSerializer
+
+    def post(self, request: Any) -> Response:
+        for alias in ("default", "second"):
+            Log.objects.using(alias).create(line=request.data["line"])
+            transaction.on_commit(lambda: HOOKS.append("hook"), using=alias)
+        return Response({"rows": Log.objects.using("second").count()})
+
+
 class FewADay(throttling.UserRateThrottle):
     rate = "3/day"
 
@@ -269,6 +282,7 @@ class Others:
     urlpatterns = [
         path("api/", include(router.urls)),
         path("api/touching/", Touching.as_view(), name="touching"),
+        path("api/elsewhere/", Elsewhere.as_view(), name="elsewhere"),
         path("api/dangling/", Dangling.as_view(), name="dangling"),
         path("mcp/", include("toolbooth.django.urls")),
     ]

@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any
 
 import orjson
+from django.core.cache import caches
+from django.core.cache.backends.db import BaseDatabaseCache
 from django.db import DatabaseError, connections
 from django.http import HttpRequest
 
@@ -70,10 +72,11 @@ class Previewable:
         }
         beside = {key: value for key, value in sent.items() if key in self.call.arguments.slots}
         self._must_be_let_in(who, beside)
-        with _kept_request(who.request):
-            receipt = self._rolled_back(who, beside, others)
-        self._count_throttles(who, beside)
-        return _marked(receipt)
+        try:
+            with _kept_request(who.request):
+                return _marked(self._rolled_back(who, beside, others))
+        finally:
+            self._count_throttles(who, beside)
 
     def _must_be_let_in(self, who: Caller, sent: Json) -> None:
         """Raise what a caller is told whom the view does not let in. It is asked outside of the
@@ -137,9 +140,12 @@ class Previewable:
         """Have a preview count for throttles whose cache is in a database: there, what the view has
         counted was rolled back.
         """
+        if not any(isinstance(each, BaseDatabaseCache) for each in caches.all()):
+            return
         with suppress(*REFUSALS):
             view = self.call.view(who, sent)
             for throttle in view.get_throttles():
+                # The cache may be a proxy, which has the attributes of the cache but not its class.
                 if hasattr(getattr(throttle, "cache", None), "_table"):
                     throttle.allow_request(view.request, view)
 

@@ -79,7 +79,7 @@ def _of_view(action: Action) -> str:
     is_standard = _METHODS.get(action.name) == action.method
     if not is_standard or not issubclass(view, GenericAPIView):
         return messages.OWN_ACTION
-    own = _first_own(view, (*_OF_EVERY_VIEW, *_OF_VIEWS[action.name]))
+    own = _first_own(action.view, (*_OF_EVERY_VIEW, *_OF_VIEWS[action.name]))
     if own:
         return messages.own_method("view", own)
     return "" if all(map(_is_known, _wrappers(action.callback))) else messages.DECORATED_VIEW
@@ -101,7 +101,7 @@ def _of_serializer(action: Action, serializer: Any) -> Iterator[str]:
         yield messages.OWN_SERIALIZER
         return
     else:
-        own = _first_own(cls, _OF_SERIALIZERS)
+        own = _first_own(serializer.__class__, _OF_SERIALIZERS)
         yield messages.own_method("serializer", own) if own else ""
         model = serializer.Meta.model
         yield messages.WRITES_FILES if any(_writes_files(serializer, model)) else ""
