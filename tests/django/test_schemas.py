@@ -213,13 +213,13 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
     assert told == snapshot(
         {
             "contacts__list": ("List contacts. People to write to.", {"readOnlyHint": True}),
-            "contacts__destroy": ("Delete a contact.", None),
+            "contacts__destroy": ("Delete a contact.", {"idempotentHint": True}),
             "deals__close": ("Close a deal, as won or lost.", {"destructiveHint": False}),
             "described__post": ("Described by hand.", {"destructiveHint": False}),
             "tags__update": (
                 "Replace a tag. All required fields must be sent;"
                 " optional fields left out keep their value.",
-                None,
+                {"idempotentHint": True},
             ),
         }
     )

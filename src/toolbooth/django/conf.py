@@ -14,6 +14,7 @@ from toolbooth.django import messages
 from toolbooth.jsonvalue import is_array, is_object, near_name
 from toolbooth.publish import PROFILES, ProfileChoice, choose_profile
 from toolbooth.server.controls import naming_mistakes
+from toolbooth.server.idempotency import KEPT_SECONDS, WAIT_SECONDS
 from toolbooth.server.registry import TOOL_NAME
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
@@ -52,6 +53,10 @@ class Configuration:
     """Rows in a page that is asked for, unless the paginator of the view has a parameter for it."""
     token_age: int = 900
     """Seconds for which a result can be continued."""
+    key_age: int = KEPT_SECONDS
+    """Seconds for which an idempotency key is known."""
+    key_wait: float = WAIT_SECONDS
+    """Seconds for which a call waits for another one with the same key."""
     cache: str = "default"
     """Where results are kept that cannot be asked for again: a cache that all workers share."""
     dispatch: Dispatch = None
@@ -162,6 +167,10 @@ def _is_positive(value: Any) -> bool:
     return _is_number(value) and value > 0
 
 
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -217,6 +226,8 @@ _RULES: Mapping[str, Rule] = {
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,
     "TOKEN_AGE": _POSITIVE,
+    "KEY_AGE": _POSITIVE,
+    "KEY_WAIT": (_is_duration, _always(messages.DURATION_VALUES)),
 }
 """For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
 rule here.

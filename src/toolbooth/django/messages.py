@@ -257,6 +257,7 @@ DISPATCH_VALUES = (
 )
 MIDDLEWARE_VALUES = '"auto", "none" or a list of import paths'
 DESCRIBED_WITHOUT = "The tools are published as if the function had returned nothing for them."
+DURATION_VALUES = "a positive number of seconds"
 FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."

@@ -33,6 +33,7 @@ from toolbooth.server import messages
 from toolbooth.server.controls import asks_for_preview
 from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
+from toolbooth.server.idempotency import InFlight
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import HIDDEN, as_text, without_secrets
 from toolbooth.server.running import Busy
@@ -316,7 +317,11 @@ class _Watch:
         name = self.tool.name if self.routed is None else self.called.name
         target = () if self.routed is None else self.routed.named
         if isinstance(error, Busy):
-            return render.busy_result(messages.busy(name, target, error.seconds), error.seconds)
+            words = messages.busy(name, target, error.seconds)
+            return render.later_result("busy", words, error.seconds)
+        if isinstance(error, InFlight):
+            words = messages.in_flight(name, target, error.seconds)
+            return render.later_result("in-flight", words, error.seconds)
         if isinstance(error, ToolError):
             if self.routed is not None:
                 error = self.routed.error_of_call(error, name)

@@ -106,9 +106,6 @@ GUARDED = frozenset(
 separators.
 """
 
-NOT_YET_OFFERED = frozenset(("idempotency_key",))
-"""Those that no tool takes so far."""
-
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
 """Keys under which many rows may be sent at once; the first is the documented one."""
 
@@ -260,11 +257,7 @@ def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:
 def instructions(renamed: Mapping[str, str | None]) -> str:
     """What a server says of them once, so that no tool has to."""
     names = control_names(renamed)
-    meanings = [
-        f"{name}: {CONTROL_ARGUMENTS[own].meaning}"
-        for own, name in names.items()
-        if own not in NOT_YET_OFFERED
-    ]
+    meanings = [f"{name}: {CONTROL_ARGUMENTS[own].meaning}" for own, name in names.items()]
     rows = f"{ROW_KEYS[0]}: {messages.OBJECTS_MEANS}"
     return " ".join([messages.MANY_TOOLS_TAKE, *meanings, rows])
 

@@ -59,6 +59,14 @@ class Message:
             found = message.get("method") if message.__class__ is dict else None
         return found if isinstance(found, str) else None
 
+    @property
+    def own_meta(self) -> Any:
+        """What `_meta` has for this server; None: nothing."""
+        message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
+        for key in ("params", "_meta", META_KEY):
+            message = message.get(key) if message.__class__ is dict else None
+        return message
+
 
 def read_message(body: bytes) -> Message:
     """Parse a message."""

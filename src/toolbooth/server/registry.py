@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import EllipsisType
 from typing import Any, Literal, TypeVar, get_args, overload
 
-import orjson
 from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import Unreadable, read_json
@@ -21,9 +20,12 @@ from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
-from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
+from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of
 from toolbooth.server.dispatch.names import nearest
 from toolbooth.server.dispatch.variants import with_help
+from toolbooth.server.idempotency import KeyStore, MemoryStore
+from toolbooth.server.keyed_tool import CallerOf, with_key
+from toolbooth.server.listed_tools import ListedTools
 from toolbooth.server.observe import Arguments, Observer
 from toolbooth.server.running import MOST_RUNNING
 from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
@@ -42,7 +44,7 @@ class UnknownTool(LookupError):
     """No tool of this name; says which one may be meant."""
 
 
-class ToolRegistry:
+class ToolRegistry(ListedTools):
     """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
     JSON-RPC -32602.
 
@@ -51,7 +53,8 @@ class ToolRegistry:
 
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
     calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
-    your own.
+    your own. `keys` remembers idempotency keys, in memory by default; `caller` says who calls, if
+    the server has several users.
     """
 
     def __init__(
@@ -66,26 +69,25 @@ class ToolRegistry:
         page_size: int = 1000,
         help: str | None = None,
         profile: ProfileChoice = "portable",
+        keys: KeyStore | None = None,
+        caller: CallerOf | None = None,
     ) -> None:
         if errors not in get_args(Errors):
             raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
+        super().__init__(page_size)
         self.name = name
         self.version = version
         self.instructions = instructions
         self.errors: Errors = errors
         self.timeout = timeout
         self.max_running = max_running
-        self.page_size = page_size
         self.help = help
         self.profile = choose_profile(profile)
-        self.tools: dict[str, Tool] = {}
+        self.keys: KeyStore = keys or MemoryStore()
+        self.caller = caller
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
         self.observers: list[tuple[Observer, Arguments]] = []
-        self._pages: dict[int, bytes] = {}
-        self._listed: dict[str, bytes] = {}
-        self._listed_at = 0
-        self.changes = 0  # counts registrations: what was made from an older list is made anew
 
     @overload
     def tool(
@@ -99,6 +101,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> F: ...
     @overload
     def tool(
@@ -112,6 +116,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -124,12 +130,17 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> Any:
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
         `registry.tool(provider.method)`.
 
         The function gets values of the types that it declares, as docs/wire-contract.md promises. A
         direct call does not check that; `toolbooth.testing.call_over_wire` does.
+
+        `idempotent`: a second call with the same arguments changes nothing more, and clients may
+        know it. `idempotency_key`: callers may send a key, for which the tool runs once.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.
@@ -143,6 +154,8 @@ class ToolRegistry:
                 annotations=annotations,
                 timeout=timeout,
                 max_running=max_running,
+                idempotent=idempotent,
+                idempotency_key=idempotency_key,
             )
             return found
 
@@ -157,6 +170,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
         access_check: AccessCheck | None = None,
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
@@ -172,11 +187,12 @@ class ToolRegistry:
         chosen = function or contract.function
         if chosen is None:
             raise ContractError(contract.name, [messages.NO_FUNCTION])
+        hint = {"idempotentHint": True} if idempotent else {}
         made = Tool(
             contract=contract,
             function=chosen,
             title=title,
-            annotations=annotations,
+            annotations={**(annotations or {}), **hint} or None,
             timeout=self.timeout if timeout is ... else timeout,
             max_running=max_running or self.max_running,
             profile=self.profile,
@@ -186,6 +202,8 @@ class ToolRegistry:
             help_schema=help_schema,
             placeholders=placeholders,
         )
+        if idempotency_key:
+            made = with_key(made, self.keys, self.caller)
         return self._register(made if self.help is None else with_help(made, self.help, self.find))
 
     @overload
@@ -325,37 +343,6 @@ class ToolRegistry:
             near = nearest(name, self.tools, self.hidden, shows)
             raise UnknownTool(messages.unknown_tool(name, near))
         return found
-
-    def shown(self, shows: Shows) -> list[Tool]:
-        """The tools of the list as one caller is shown them."""
-        return [each for tool in self.tools.values() if (each := narrowed(tool, shows)) is not None]
-
-    def encoded_listing(self, start: int) -> bytes:
-        """One page of `tools/list` as JSON, made once."""
-        self._forget_older()
-        if start not in self._pages:
-            page = list(self.tools.values())[start : start + self.page_size]
-            self._pages[start] = self.encoded(page)
-        return self._pages[start]
-
-    def encoded(self, tools: Sequence[Tool]) -> bytes:
-        """These tools as `tools/list` shows them, as JSON; each is written once."""
-        self._forget_older()
-        return b"[" + b",".join(map(self._encoded, tools)) + b"]"
-
-    def _encoded(self, tool: Tool) -> bytes:
-        # What a dispatcher shows to one caller alone is not the registered tool, and is not kept.
-        if tool is not self.tools.get(tool.name):
-            return orjson.dumps(tool.listing())
-        if tool.name not in self._listed:
-            self._listed[tool.name] = orjson.dumps(tool.listing())
-        return self._listed[tool.name]
-
-    def _forget_older(self) -> None:
-        if self._listed_at != self.changes:
-            self._pages.clear()
-            self._listed.clear()
-            self._listed_at = self.changes
 
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...

@@ -17,7 +17,7 @@ from toolbooth.django.describe.relations import in_brief
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
-_SELDOM = ("filter_keys", "mode", "continuation_token")
+_SELDOM = ("filter_keys", "mode", "continuation_token", "idempotency_key")
 """Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and
 told by help.
 """
@@ -106,7 +106,7 @@ def _controls_of_view(
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
         "preview": has_preview,
-        "idempotency_key": False,
+        "idempotency_key": action.method != "GET",
     }
     made = {
         name: (CONTROL_ARGUMENTS[name].schema, CONTROL_ARGUMENTS[name].schema)
