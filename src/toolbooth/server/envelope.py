@@ -143,8 +143,10 @@ def _misplaced_in_meta(meta: Any) -> list[str]:
     """Control arguments that are sent in `_meta.toolbooth`, and are not read there: a preview must
     not become a write.
     """
-    own: Any = meta.get(META_KEY) if is_object(meta) else None
-    names = own if is_object(own) else {}
+    own: Any = meta.get(META_KEY) if type(meta) is dict else None
+    if type(own) is not dict:
+        return []
+    names: Json = own
     return [key for key in names if recased(key) in GUARDED and key != "idempotency_key"]
 
 
