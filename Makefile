@@ -31,7 +31,7 @@ CORE := __init__.py jsonvalue.py references.py alternatives.py examples.py sampl
 CORE_FILES := $(subst $(space),$(comma),$(addprefix src/toolbooth/,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large schemas peers lowest newest wild rooms trace stale long bench words clean
+.PHONY: help demo tour test check lint types layers coverage docs clients conformance oracle hosts hosts-large services check-services schemas peers lowest newest wild rooms trace stale long bench words clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -45,7 +45,7 @@ tour: $(READY_DEMO) ## a tour in the terminal: one tool, right and wrong calls, 
 test: $(READY_DEV) ## run the tests but the long ones, with few Hypothesis examples
 	$(BIN)/python $(MEASURE) -m pytest $(PARALLEL) $(SELECTION) $(ARGS)
 
-check: lint types layers coverage docs clients conformance oracle hosts rooms trace stale ## everything CI runs
+check: lint types layers coverage docs clients conformance oracle hosts check-services rooms trace stale ## everything CI runs
 	@echo "All checks passed."
 
 lint: $(READY_DEV) ## ruff: format and rules
@@ -80,6 +80,13 @@ oracle: $(READY_DEV) ## the provider SDKs' own converters over what is published
 
 hosts: $(READY_DEV) ## real projects of others behind the gateway: found whole, called whole
 	@$(BIN)/python scripts/hosts.py $(ARGS)
+
+services: $(READY_DEV) ## repeated and previewed writes on PostgreSQL, MariaDB and SQLite
+	@$(BIN)/python scripts/services.py $(ARGS)
+
+# In make check: nothing but one line where PostgreSQL does not answer, unless CI is set.
+check-services: $(READY_DEV)
+	@$(BIN)/python scripts/services.py --if-there
 
 hosts-large: $(READY_DEV) ## pretix, label-studio and nautobot compared with their REST APIs; part of make long
 	@$(BIN)/python scripts/long.py hosts $(ARGS)

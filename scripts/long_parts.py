@@ -13,6 +13,7 @@ from pathlib import Path
 
 import hosts_large
 import joint_install
+import kills
 import memory
 import peers
 import version_ends
@@ -416,5 +417,6 @@ PARTS = {
         JOINT,
         HOSTS,
         memory.PART,
+        kills.PART,
     )
 }

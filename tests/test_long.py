@@ -260,3 +260,12 @@ def test_the_memory_of_a_server_is_measured_while_it_answers(transport: str):
     assert 10 < size < 500
     page = memory.PART.table({transport: {**figures, "seconds": 1}})
     assert page.endswith(f"| {transport} | 300 |{f' {size} MB |' * 4} 1 |\n")
+
+
+def test_the_page_of_the_kills_has_every_point_and_the_version_of_the_database():
+    kills = importlib.import_module("kills")
+    figures = dict.fromkeys(kills.COLUMNS, 7) | {"PostgreSQL": "15.20"}
+    page = kills.PART.table(dict.fromkeys(kills.NUMBER, figures))
+    assert "\n| between commit and answer | 7 |" in page
+    assert "\n| at any moment | 7 |" in page
+    assert page.endswith("\n\nThe database: PostgreSQL 15.20.\n")

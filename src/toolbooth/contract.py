@@ -137,6 +137,8 @@ class Contract:
     """A schema to list instead of the exact one, if that says some things twice."""
     about_unknown: Callable[[JsonPath], str | None] | None = None
     """What to do instead of sending an undeclared key, by its path; None: nothing is known."""
+    controls: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Arguments for the server: what each is called here, and in its own table."""
 
     cached_schema: Mapping[str, Any] | None = field(init=False, default=None, repr=False)
     """The cache of `schema`: a server that is only called never writes it."""

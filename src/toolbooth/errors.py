@@ -32,6 +32,7 @@ ProblemCode = Literal[
     "missing",
     "wrong-type",
     "invalid",
+    "key-reused",
 ]
 
 Moved = Callable[[JsonPath], JsonPath]

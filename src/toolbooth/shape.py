@@ -99,6 +99,14 @@ class Field:
     """
     model_path: tuple[str, ...] = ()
     """Where the author's model has it, if flattening moved it; empty: under its own key."""
+    exact: bool = False
+    """The value is taken as it was sent, or the call is refused: it is neither repaired nor
+    corrected, and null and empty text do not mean 'not sent'.
+    """
+    other_names: frozenset[str] = frozenset()
+    """What callers of other servers call it, without case and separators. A refusal of such a name
+    mentions this field.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +142,10 @@ class ObjectShape:
     """The published names, in order."""
     controls: frozenset[str] = frozenset()
     """Those of the names that are arguments for the server, not for the tool."""
+    guarded: frozenset[str] = frozenset()
+    """Names, without case and separators, that are never removed with a key of the client's, even
+    if this form does not declare them.
+    """
     exclusive_paths: tuple[tuple[JsonPath, ...], ...] = ()
     """For each field that several paths lead to: those paths, of which only one may be sent."""
     plain: dict[str, frozenset[type]] | None = field(init=False, default=None, repr=False)

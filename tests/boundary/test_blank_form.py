@@ -85,7 +85,7 @@ def test_a_tool_whose_fields_are_all_optional_has_no_form():
 
 
 def test_arguments_for_the_server_are_not_in_the_form_and_do_not_count():
-    contract = accepting(ORDER, {"help": BOOLEAN})
+    contract = accepting(ORDER, {"help": BOOLEAN}, {"help": "help"})
     assert told(contract, {"help": False}).splitlines()[-1] == FORM
 
 

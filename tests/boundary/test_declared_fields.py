@@ -118,7 +118,11 @@ def test_the_servers_own_arguments_are_on_a_line_of_their_own():
     def tool(email: str) -> str:
         raise AssertionError("called")
 
-    contract = accepting(compile_function(tool), {"help": BOOLEAN, "verify": BOOLEAN})
+    contract = accepting(
+        compile_function(tool),
+        {"help": BOOLEAN, "verify": BOOLEAN},
+        {"help": "help", "verify": "verify"},
+    )
     result = handle_bytes(contract, b'{"data": {"email": "a"}}')
     assert result["_meta"]["toolbooth"]["declared"] == {"$": {"email": "text, required"}}
     assert result["content"][0]["text"].splitlines()[2:] == [
@@ -132,7 +136,7 @@ def test_a_tool_with_only_the_servers_arguments_has_no_fields():
     def tool() -> str:
         raise AssertionError("called")
 
-    contract = accepting(compile_function(tool), {"help": BOOLEAN})
+    contract = accepting(compile_function(tool), {"help": BOOLEAN}, {"help": "help"})
     result = handle_bytes(contract, b'{"data": {"a": 1}}')
     assert result["_meta"]["toolbooth"]["declared"] == {"$": {}}
     assert result["content"][0]["text"].splitlines()[2:] == [

@@ -188,7 +188,7 @@ def test_what_is_declared_for_a_whole_view_set_is_not_declared_for_its_actions(s
     agent = serve(rows=DeclaredForAll)
     assert fields_of(agent, "rows__cancel") == (["id", "help"], ["id"])
     assert fields_of(agent, "rows__own") == (["id", "line", "help"], ["id", "line"])
-    assert fields_of(agent, "rows__create") == (["line", "help", "verify"], ["line"])
+    assert fields_of(agent, "rows__create") == (["line", "help", "verify", "preview"], ["line"])
 
 
 def test_a_schema_class_may_declare_the_body_of_one_action(serve):

@@ -26,7 +26,7 @@ def test_a_wrapped_create_lists_the_fields_and_the_servers_arguments_apart(mcp):
         "Refused: 1 problem in the arguments of 'companies__create'. Nothing was done.",
         f"- $.data: {told}",
         'Declared fields: "name" (text, required), "website" (text), "employees" (integer or null).',
-        'The server also takes: "help", "verify".',
+        'The server also takes: "help", "verify", "preview", "idempotency_key".',
     ]
     assert declared(result) == {
         "$": {"name": "text, required", "website": "text", "employees": "integer or null"}

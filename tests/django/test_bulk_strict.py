@@ -60,11 +60,11 @@ def anthropic_strict(schema, arguments):
 
 def openai_strict(schema, arguments):
     """Objects are closed, and the model writes every key. The API refuses alternatives at the
-    root.
+    root. Null for `preview` would be refused, and the model told to write true or false.
     """
     if "anyOf" in schema:
         return None, arguments
-    return closed(all_required(schema)), fill_keys(arguments, schema)
+    return closed(all_required(schema)), {**fill_keys(arguments, schema), "preview": False}
 
 
 CLIENTS = {

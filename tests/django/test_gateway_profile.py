@@ -51,6 +51,7 @@ def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
             "subscribed": {"type": "boolean"},
             "help": {"type": "boolean"},
             "verify": {"type": "boolean"},
+            "preview": {"type": "boolean"},
         },
     }
 
@@ -59,7 +60,11 @@ def test_a_profile_is_chosen_by_name(settings_of, rest: Client):
     settings_of(TOOLBOOTH={"PROFILE": "exact"})
     assert listed(rest, "contacts__destroy") == {
         "type": "object",
-        "properties": {"id": {"type": "string", "format": "uuid"}, "help": {"type": "boolean"}},
+        "properties": {
+            "id": {"type": "string", "format": "uuid"},
+            "help": {"type": "boolean"},
+            "preview": {"type": "boolean"},
+        },
         "required": ["id"],
         "additionalProperties": False,
     }

@@ -41,7 +41,7 @@ def companies(db):
 
 def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
     theirs = {"help", "continuation_token", "mode", "page", "page_size", "filter_keys", "filters"}
-    assert set(CONTROL_ARGUMENTS) == {*theirs, "verify"}
+    assert set(CONTROL_ARGUMENTS) == {*theirs, "verify", "preview", "idempotency_key"}
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,13 @@ def test_the_table_holds_those_of_the_nested_wrapper_decision_and_our_own():
         ),
         ("people__list", ["help", "filter_keys", "page_size", "mode", "continuation_token"]),
         ("companies__retrieve", ["help", "filter_keys", "mode", "continuation_token"]),
-        ("companies__create", ["help", "verify"]),
-        ("companies__update", ["help", "verify"]),
-        ("companies__partial_update", ["help", "verify"]),
-        ("companies__destroy", ["help"]),
+        ("companies__create", ["help", "verify", "preview", "idempotency_key"]),
+        ("companies__update", ["help", "verify", "preview", "idempotency_key"]),
+        ("companies__partial_update", ["help", "verify", "preview", "idempotency_key"]),
+        ("companies__destroy", ["help", "preview", "idempotency_key"]),
         ("personal__list", ["help", "filter_keys", "page_size", "mode", "continuation_token"]),
         ("clashing__list", ["continuation_token"]),
-        ("clashing__create", []),
+        ("clashing__create", ["preview", "idempotency_key"]),
     ],
 )
 def test_each_is_offered_where_it_applies_and_its_name_is_free(call, tool, expected):
@@ -214,6 +214,8 @@ def test_once_renamed_both_are_there(settings_of, ann):
     assert call("clashing__create", mcp_help=True).value["protocol"] == {
         "mcp_help": CONTROL_ARGUMENTS["help"].meaning,
         "mcp_verify": CONTROL_ARGUMENTS["verify"].meaning,
+        "preview": CONTROL_ARGUMENTS["preview"].meaning,
+        "idempotency_key": CONTROL_ARGUMENTS["idempotency_key"].meaning,
     }
     assert taken("companies__list") == [
         "mcp_help",

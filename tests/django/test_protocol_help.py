@@ -51,7 +51,8 @@ def test_help_tells_all_that_a_tool_takes_and_calls_nothing(call):
         },
     }
     assert told["protocol"] == {
-        name: CONTROL_ARGUMENTS[name].meaning for name in ("help", "verify")
+        name: CONTROL_ARGUMENTS[name].meaning
+        for name in ("help", "verify", "preview", "idempotency_key")
     }
     assert "called" not in told
     assert Contact.objects.count() == 0

@@ -173,7 +173,13 @@ class RequiredKey(Sites):
 def test_the_key_of_a_row_is_one_argument_though_the_serializer_takes_it_too(serve, mcp, view):
     serve(sites=view)
     site = Site.objects.create(name="hq")
-    assert list(properties(catalogue(), "sites__update")) == ["id", "name", "help", "verify"]
+    assert list(properties(catalogue(), "sites__update")) == [
+        "id",
+        "name",
+        "help",
+        "verify",
+        "preview",
+    ]
     result = mcp("sites__update", {"id": site.pk, "name": "main"})
     assert result["isError"] is False, result
     assert list(Site.objects.values_list("pk", "name")) == [(site.pk, "main")]

@@ -45,7 +45,9 @@ def test_every_kind_of_field_is_told(tools):
     made = tools["things__create"]["inputSchema"]
     assert made["required"] == ["title"]
     assert {
-        name: each for name, each in made["properties"].items() if name not in ("help", "verify")
+        name: each
+        for name, each in made["properties"].items()
+        if name not in ("help", "verify", "preview")
     } == {
         "title": {"type": "string", "maxLength": 40},
         "kind": {"type": "string", "enum": ["small", "large"], "default": "small"},
@@ -152,6 +154,7 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
             "name": {"type": "string", "maxLength": 40},
             "help": {"type": "boolean"},
             "verify": {"type": "boolean"},
+            "preview": {"type": "boolean"},
         },
         "required": ["slug_in_path", "slug", "name"],
     }
@@ -210,13 +213,13 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
     assert told == snapshot(
         {
             "contacts__list": ("List contacts. People to write to.", {"readOnlyHint": True}),
-            "contacts__destroy": ("Delete a contact.", None),
+            "contacts__destroy": ("Delete a contact.", {"idempotentHint": True}),
             "deals__close": ("Close a deal, as won or lost.", {"destructiveHint": False}),
             "described__post": ("Described by hand.", {"destructiveHint": False}),
             "tags__update": (
                 "Replace a tag. All required fields must be sent;"
                 " optional fields left out keep their value.",
-                None,
+                {"idempotentHint": True},
             ),
         }
     )

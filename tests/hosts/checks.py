@@ -300,6 +300,32 @@ def test_a_receipt_is_for_the_same_write(tool: str, arguments: dict[str, Any]):
         assert told == set(body(tool, arguments))
 
 
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@pytest.mark.parametrize(("tool", "arguments"), host.CALLS, ids=[tool for tool, _ in host.CALLS])
+def test_a_preview_has_the_receipt_of_the_write_or_is_refused_and_changes_no_row(
+    tool: str, arguments: dict[str, Any]
+):
+    found = twins.over_mcp("root", tool, {**arguments, "preview": True})
+    assert without_sessions(found.rows) == untouched()
+    if "preview" not in protocol(tool):
+        assert (found.kind, '"preview"' in found.answer) == (4, True), found.answer
+        return
+    made = twins.over_mcp("root", tool, arguments)
+    assert found.kind == made.kind == 2, found.answer
+    marks = {"preview": True, "written": "nothing"}
+    receipt = {name: each for name, each in found.answer.items() if name not in marks}
+    assert {**receipt, **marks} == found.answer
+    # Keys that are numbers are the same: the database is restored before each call.
+    texts = [UUID.sub("uuid", json.dumps(each)) for each in (receipt, made.answer)]
+    assert texts[0] == texts[1]
+
+
+def test_as_many_writes_as_before_can_be_previewed():
+    assert len([tool for tool in WRITING if "preview" in protocol(tool)]) == host.PREVIEWED
+
+
 @pytest.mark.parametrize(("tool", "arguments"), CREATES, ids=[tool for tool, _ in CREATES])
 def test_many_rows_in_one_call_are_made_as_one_by_one_or_not_at_all(
     tool: str, arguments: dict[str, Any]

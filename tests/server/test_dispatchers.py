@@ -11,8 +11,8 @@ import pytest
 from dispatched_crm import customers
 from registry_calls import codes, on_the_wire, text
 from toolbooth import ContractError, ToolError, ToolInputError, ToolRegistry
+from toolbooth.server.listed_tools import UnknownTool
 from toolbooth.server.observe import CallRecord
-from toolbooth.server.registry import UnknownTool
 
 
 def test_a_dispatcher_stands_for_its_sub_tools_in_the_list():

@@ -11,8 +11,8 @@ from dispatched_crm import CREATE, crm
 from registry_calls import codes, text
 from toolbooth import ContractError, ToolError, ToolRegistry, compile_json_schema
 from toolbooth.server.dispatch.help import help_of
+from toolbooth.server.listed_tools import UnknownTool
 from toolbooth.server.observe import CallRecord
-from toolbooth.server.registry import UnknownTool
 from toolbooth.server.respond import respond_sync
 from toolbooth.server.tool import Tool
 

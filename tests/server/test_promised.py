@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from respond_messages import error_of, message, result_of, tool_call
 from toolbooth import ToolRegistry
-from toolbooth.server.registry import UnknownTool
+from toolbooth.server.listed_tools import UnknownTool
 
 NAMES = ("orders__list", "orders__create", "tags__list", "tags__create")
 

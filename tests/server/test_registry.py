@@ -22,7 +22,7 @@ from toolbooth import (
     compile_function,
     compile_json_schema,
 )
-from toolbooth.server.registry import UnknownTool
+from toolbooth.server.listed_tools import UnknownTool
 
 # --- registration -------------------------------------------------------------------------------------------------
 

@@ -162,6 +162,11 @@ def _object(
         if declared is None:
             continue
         place = ((*path, key), (*origin, key))
+        if declared.exact:
+            is_right = type(each) in plain_types(declared.shape) and place[1] not in work.wrong
+            work.complete = work.complete and is_right
+            made[key] = each
+            continue
         is_plain = declared.shape.constants is None and type(each) in plain_types(declared.shape)
         if is_plain and place[1] not in work.wrong:
             made[key] = each
@@ -271,6 +276,8 @@ def _set(
     """Put a value under a declared key, unless that field was sent already."""
     declared = form.fields[key]
     if any(form.fields[sent] is declared for sent in made if sent in form.fields):
+        return False
+    if declared.exact and type(value) not in plain_types(declared.shape):
         return False
     trial = work.trial()
     if not trial.complete:

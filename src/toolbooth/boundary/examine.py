@@ -245,6 +245,9 @@ def _refuse_conflicts(form: ObjectShape, made: Json, path: JsonPath, exam: Exami
 
 def _field(declared: Field, value: Any, path: JsonPath, exam: Examination) -> Any:
     shape = declared.shape
+    if declared.exact and type(value) not in plain_types(shape):
+        exam.refuse("wrong-type", path, messages.not_exact(shape, value))
+        return NOT_SENT
     if len(shape.objects) == 1 and is_object(value) and not shape.opaque:
         return _object(shape.objects[0], value, path, exam)
     if value == "null" and _is_null_text(declared):

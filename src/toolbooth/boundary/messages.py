@@ -186,6 +186,11 @@ def wrong_type(shape: Shape, value: Any, reason: str = "") -> str:
     return f"must be {wanted}, got {_TYPES[kind]} {echo(value)}"
 
 
+def not_exact(shape: Shape, value: Any) -> str:
+    """A value of an argument that takes no repair."""
+    return f"{wrong_type(shape, value)}; this argument is never repaired or left out"
+
+
 def name_it(message: str, fields: tuple[str, ...], value: str) -> str:
     """Text that can be sent as one of the fields of an object."""
     objects = (shorten(write_json({field: value}), ECHO) for field in fields)

@@ -22,6 +22,7 @@ from toolbooth.jsonvalue import (
     is_object,
     look_up,
     near_name,
+    recased,
     same_json,
 )
 from toolbooth.shape import NUMBER_AS_TEXT, Field, ObjectShape, Shape, item_shape, walk
@@ -49,7 +50,11 @@ def nearest(name: str, form: ObjectShape) -> str | None:
 @lru_cache(maxsize=1024)  # agents make the same slip again and again
 def _nearest(name: str, form: ObjectShape) -> str | None:
     match = _respelt(name, form, _NO_OTHERS)
-    return near_name(name, islice(form.fields, _MOST_COMPARED)) if match is None else match.name
+    if match is not None:
+        return match.name
+    wanted = recased(name)
+    meant = (each for each, field in form.fields.items() if wanted in field.other_names)
+    return next(meant, None) or near_name(name, islice(form.fields, _MOST_COMPARED))
 
 
 def near_object(name: str, form: ObjectShape) -> str | None:

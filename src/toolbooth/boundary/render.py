@@ -6,7 +6,7 @@ import logging
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import jiter
 import orjson
@@ -48,6 +48,9 @@ _MOST_REPAIRS = 5
 _LEAST_FIELDS = 100
 """Characters for the declared fields of one object: with less, they are not listed."""
 
+
+LaterCode = Literal["busy", "in-flight"]
+"""Why a call did not run now."""
 
 as_fragment: Callable[[bytes], Any] = orjson.Fragment
 """JSON text -> structured content that is written into the reply as it is."""
@@ -103,10 +106,10 @@ def remarks_data(remarks: Sequence[Remark]) -> Json:
     return made
 
 
-def busy_result(text: str, seconds: int) -> Json:
+def later_result(code: LaterCode, text: str, seconds: int) -> Json:
     """The result of a call that did not run, and when to make it again."""
     made = text_result(text, is_error=True)
-    made["_meta"] = {META_KEY: {"code": "busy", "retry_after": seconds}}
+    made["_meta"] = {META_KEY: {"code": code, "retry_after": seconds}}
     return made
 
 

@@ -143,7 +143,7 @@ def left_out(field: Field, value: Any) -> RepairCode | None:
     "": coder/xum#2887 (2026-03-10), langchain-ai/deepagents#6077 (2026-09-04),
     anomalyco/opencode#33626.
     """
-    if field.required or field.verbatim or field.shape.opaque:
+    if field.required or field.verbatim or field.exact or field.shape.opaque:
         return None
     if value is None:
         return None if "null" in field.shape.types else "null-optional"
@@ -160,7 +160,7 @@ def is_client_key(key: str, value: Any, form: ObjectShape) -> bool:
     """
     if key not in CLIENT_KEYS or (key != "_meta" and isinstance(value, dict)):
         return False
-    declared = {recased(name) for name in form.fields}
+    declared = {recased(name) for name in form.fields} | form.guarded
     return declared.isdisjoint({recased(key), *map(recased, _keys_in(value))})
 
 

@@ -38,7 +38,8 @@ def _result(server: Any, tool: str, body: bytes) -> dict[str, Any]:
     import asyncio
 
     from toolbooth.adapters.connect import served
-    from toolbooth.server.registry import ToolRegistry, UnknownTool
+    from toolbooth.server.listed_tools import UnknownTool
+    from toolbooth.server.registry import ToolRegistry
 
     if isinstance(server, ToolRegistry):
         try:

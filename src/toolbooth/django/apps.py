@@ -24,6 +24,7 @@ class ToolboothConfig(AppConfig):
     name = "toolbooth.django"
     label = "toolbooth"
     verbose_name = "Toolbooth"
+    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         register(check_configuration)

@@ -14,6 +14,7 @@ from toolbooth.django import messages
 from toolbooth.jsonvalue import is_array, is_object, near_name
 from toolbooth.publish import PROFILES, ProfileChoice, choose_profile
 from toolbooth.server.controls import naming_mistakes
+from toolbooth.server.idempotency import KEPT_SECONDS, WAIT_SECONDS
 from toolbooth.server.registry import TOOL_NAME
 
 Dispatch = Literal["off", "resource", "app", False] | Mapping[str, tuple[str, ...]] | None
@@ -52,6 +53,10 @@ class Configuration:
     """Rows in a page that is asked for, unless the paginator of the view has a parameter for it."""
     token_age: int = 900
     """Seconds for which a result can be continued."""
+    key_age: int = KEPT_SECONDS
+    """Seconds for which an idempotency key is known."""
+    key_wait: float = WAIT_SECONDS
+    """Seconds for which a call waits for another one with the same key."""
     cache: str = "default"
     """Where results are kept that cannot be asked for again: a cache that all workers share."""
     dispatch: Dispatch = None
@@ -64,6 +69,8 @@ class Configuration:
     """The import path of a function that finds the errors by field in an answer of the API."""
     inner_middleware: Literal["auto", "none"] | tuple[str, ...] = "auto"
     """The host's middleware that runs around each call: by our list, none, or these classes."""
+    preview_middleware: tuple[str, ...] = ()
+    """Those of them that do nothing outside the database, so that a write may be previewed."""
     arguments: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     """Other names for control arguments; None switches one off."""
     bodies: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -160,6 +167,10 @@ def _is_positive(value: Any) -> bool:
     return _is_number(value) and value > 0
 
 
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -204,6 +215,7 @@ _RULES: Mapping[str, Rule] = {
         lambda value: value in ("auto", "none") or _is_texts(value),
         _always(messages.MIDDLEWARE_VALUES),
     ),
+    "PREVIEW_MIDDLEWARE": _TEXTS,
     "DISPATCH": (_is_dispatch, _always(messages.DISPATCH_VALUES)),
     "MAX_RESULT": (
         lambda value: _is_number(value) and value >= _LEAST_RESULT,
@@ -214,6 +226,8 @@ _RULES: Mapping[str, Rule] = {
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,
     "TOKEN_AGE": _POSITIVE,
+    "KEY_AGE": _POSITIVE,
+    "KEY_WAIT": (_is_duration, _always(messages.DURATION_VALUES)),
 }
 """For every setting but ARGUMENTS, which has mistakes of its own. A new setting must be given its
 rule here.

@@ -1,5 +1,7 @@
 """What authors write: `@mcp_ignore` on what is not to be published, `@mcp_bulk` on views that take
-lists, `@mcp_tool` on tools of their own making.
+lists, `@mcp_preview` on views that write to the database alone, `@mcp_idempotent` on views that may
+be called twice, `@mcp_tool` on tools of their own
+making.
 
 `@mcp_dispatcher` on a class makes one tool of many: those of its methods that are marked
 `@mcp_action`.
@@ -26,11 +28,13 @@ from toolbooth.contract import Contract
 from toolbooth.django import messages as messages_of_calls
 from toolbooth.django.call.caller import caller
 from toolbooth.django.call.inner_request import inner_request
+from toolbooth.django.call.messages import KEY_NOT_TAKEN
 from toolbooth.django.call.replies import value_of
 from toolbooth.django.describe import messages
-from toolbooth.django.describe.discovery import BULK, IGNORED, Action
-from toolbooth.errors import ContractError, ToolError
+from toolbooth.django.describe.discovery import BULK, IDEMPOTENT, IGNORED, PREVIEW, Action
+from toolbooth.errors import ContractError, Problem, ToolError, ToolInputError
 from toolbooth.server.dispatch import build as dispatchers
+from toolbooth.server.key_argument import IN_META, key_of_call
 
 F = TypeVar("F", bound=Callable[..., Any])
 V = TypeVar("V")
@@ -61,6 +65,36 @@ def mcp_bulk(view: Any = None, /) -> Any:
     return view
 
 
+@overload
+def mcp_preview(view: V, /) -> V: ...
+@overload
+def mcp_preview() -> Callable[[V], V]: ...
+def mcp_preview(view: Any = None, /) -> Any:
+    """Promise that a view, or one action of it, does nothing outside the database, so that
+    `preview: true` may run it in a transaction that is rolled back.
+
+    Not needed where view, serializer and model use the methods of REST framework and Django.
+    """
+    if view is None:
+        return mcp_preview
+    setattr(view, PREVIEW, True)
+    return view
+
+
+@overload
+def mcp_idempotent(view: V, /) -> V: ...
+@overload
+def mcp_idempotent() -> Callable[[V], V]: ...
+def mcp_idempotent(view: Any = None, /) -> Any:
+    """Say that a view, or one action of it, has the same effect if it is called twice. Clients that
+    repeat calls by themselves read it as `idempotentHint`.
+    """
+    if view is None:
+        return mcp_idempotent
+    setattr(view, IDEMPOTENT, True)
+    return view
+
+
 class Options(TypedDict, total=False):
     """What an author may say of a tool; an option that is left out is the function's, or the
     project's.
@@ -73,6 +107,10 @@ class Options(TypedDict, total=False):
     permission_classes: Sequence[Any] | None
     authentication_classes: Sequence[Any] | None
     throttle_classes: Sequence[Any] | None
+    idempotent: bool
+    """A second call with the same arguments changes nothing more."""
+    idempotency_key: bool
+    """Callers may send a key, for which the function runs once, in a transaction."""
 
 
 def _view_attributes(options: Options) -> dict[str, Any]:
@@ -112,6 +150,8 @@ class HandWritten:
     annotations: Mapping[str, Any] | None
     dispatcher: Dispatcher | None
     """The class that it is an action of."""
+    takes_key: bool = False
+    """Callers may send an idempotency key."""
 
 
 declared: dict[str, HandWritten] = {}
@@ -237,13 +277,19 @@ def _hand_written(
     action = Action(
         callback=view.as_view(), method="POST", name=action_name, path="", regex="", base=""
     )
+    takes_key = options.get("idempotency_key", False)
+    annotations = options.get("annotations")
+    if options.get("idempotent"):
+        annotations = {**(annotations or {}), "idempotentHint": True}
+    refuses_key = not takes_key and not (annotations or {}).get("readOnlyHint")
     return HandWritten(
         contract=contract,
-        function=_running(function, contract.name, action, requests),
+        function=_running(function, contract.name, action, requests, refuses_key=refuses_key),
         action=action,
         title=options.get("title"),
-        annotations=options.get("annotations"),
+        annotations=annotations,
         dispatcher=dispatcher,
+        takes_key=takes_key,
     )
 
 
@@ -256,7 +302,12 @@ class _View(APIView):
 
 
 def _running(
-    function: Any, name: str, action: Action, requests: Mapping[str, type]
+    function: Any,
+    name: str,
+    action: Action,
+    requests: Mapping[str, type],
+    *,
+    refuses_key: bool,
 ) -> Callable[..., Any]:
     """The function, run for the caller that is being answered."""
 
@@ -271,6 +322,9 @@ def _running(
             returned.append(call(*args, **values))
 
         who = caller()
+        if refuses_key and key_of_call(name, None, None, who.own_meta) is not None:
+            problem = Problem(code="invalid", path=IN_META, message=KEY_NOT_TAKEN)
+            raise ToolInputError([problem], tool=name)
         if who.login is not None and not who.may_run(action):
             raise ToolError(name, messages_of_calls.SEND_CREDENTIALS)
         request: Any = inner_request(who.request, "POST", who.request.path_info, run=True)

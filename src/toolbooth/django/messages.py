@@ -37,6 +37,19 @@ def longest_request(most: int) -> str:
     return f"a request may have {most:,} bytes"
 
 
+# Previews.
+
+COMMIT_WOULD_FAIL = (
+    "The database would refuse this write: a constraint does not hold at the end of it. "
+    "Nothing was written."
+)
+
+
+def no_transaction_in(alias: str) -> str:
+    """A database of which it is not certain that a write can be rolled back."""
+    return f"this call cannot be previewed: the database {alias!r} has no transaction"
+
+
 # Arguments that are refused before the view runs.
 
 EMPTY_FILTER = "is empty, and the API would ignore it: leave it out"
@@ -208,6 +221,7 @@ def audit_line(
     credential: str | None,
     tool: str,
     outcome: str,
+    preview: bool,
     codes: Sequence[str],
     row: object,
     count: int | None,
@@ -223,6 +237,8 @@ def audit_line(
     who = "anonymous" if user is None else f"user {user!r}"
     kind = f" by {credential}" if credential else ""
     parts = [f"{tool} {outcome}{reasons}", f"{who}{kind}"]
+    if preview and outcome != "previewed":
+        parts.append("as a preview")
     if count is not None:
         parts.append(f"{count} rows {', '.join(map(repr, rows or ()))}".rstrip())
     if row is not None:
@@ -241,6 +257,7 @@ DISPATCH_VALUES = (
 )
 MIDDLEWARE_VALUES = '"auto", "none" or a list of import paths'
 DESCRIBED_WITHOUT = "The tools are published as if the function had returned nothing for them."
+DURATION_VALUES = "a positive number of seconds"
 FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."

@@ -30,9 +30,11 @@ from toolbooth.context import Context
 from toolbooth.contract import LARGE
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
+from toolbooth.server.controls import asks_for_preview
 from toolbooth.server.credentials import HIDDEN
 from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
+from toolbooth.server.idempotency import InFlight
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
 from toolbooth.server.redact import as_text, without_secrets
 from toolbooth.server.running import Busy
@@ -200,6 +202,7 @@ class _Watch:
         "arguments",
         "called",
         "context",
+        "is_preview",
         "plain",
         "registry",
         "remarks",
@@ -218,6 +221,7 @@ class _Watch:
         self.routed: RoutedCall | None = None
         self.remarks: list[Remark] = []
         self.start = 0.0
+        self.is_preview = False
         self.arguments: dict[Arguments, str] = {}
         if registry.observers:
             self.start = perf_counter()
@@ -234,6 +238,8 @@ class _Watch:
                 self._keep(reading)
         if self.tool.variant is not None:
             self.tool = self.tool.variant(reading[0]) or self.tool
+        if self.registry.observers:
+            self.is_preview = asks_for_preview(self.tool.contract, reading[0])
         values, remarks = accept_reading(self.tool.contract, reading)
         if self.routed is None:
             self.remarks = remarks
@@ -312,7 +318,11 @@ class _Watch:
         name = self.tool.name if self.routed is None else self.called.name
         target = () if self.routed is None else self.routed.named
         if isinstance(error, Busy):
-            return render.busy_result(messages.busy(name, target, error.seconds), error.seconds)
+            words = messages.busy(name, target, error.seconds)
+            return render.later_result("busy", words, error.seconds)
+        if isinstance(error, InFlight):
+            words = messages.in_flight(name, target, error.seconds)
+            return render.later_result("in-flight", words, error.seconds)
         if isinstance(error, ToolError):
             if self.routed is not None:
                 error = self.routed.error_of_call(error, name)
@@ -336,6 +346,7 @@ class _Watch:
             seconds=perf_counter() - self.start,
             client=self.context.client,
             dispatcher=dispatcher,
+            preview=self.is_preview,
         )
         for observer, arguments in self.registry.observers:
             try:

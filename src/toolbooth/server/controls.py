@@ -8,16 +8,17 @@ offered there, and can be renamed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
 
 from toolbooth.boundary import repairs
+from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import CLIENT_KEYS
 from toolbooth.compile.json_schema import shape_of_schema
-from toolbooth.contract import DEFAULT_LIMITS, Contract
-from toolbooth.jsonvalue import Json, Schema, is_array
+from toolbooth.contract import DEFAULT_LIMITS, Contract, InvalidValues, Objection
+from toolbooth.jsonvalue import Json, Schema, is_array, recased
 from toolbooth.server import messages
 from toolbooth.shape import Field, Shape
 
@@ -38,6 +39,10 @@ class ControlArgument:
     """As it is published: short, because many tools list it."""
     meaning: str
     """What help says about it."""
+    exact: bool = False
+    """Takes no repair: see `Field.exact`. A slip must never turn a preview into a write."""
+    other_names: tuple[str, ...] = ()
+    """What it is called elsewhere: see `Field.other_names`."""
 
 
 CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
@@ -73,8 +78,33 @@ CONTROL_ARGUMENTS: Mapping[str, ControlArgument] = {
         schema={"type": "boolean"},
         meaning=messages.VERIFY_MEANS,
     ),
+    "preview": ControlArgument(
+        schema={"type": "boolean"},
+        meaning=messages.PREVIEW_MEANS,
+        exact=True,
+        other_names=(
+            *("dry_run", "dry", "validate_only", "validation_only", "simulate", "simulation"),
+            *("test_only", "check_only", "what_if", "no_op", "preview_only", "is_preview"),
+        ),
+    ),
+    "idempotency_key": ControlArgument(
+        schema={"type": "string", "minLength": 1, "maxLength": 128},
+        meaning=messages.IDEMPOTENCY_KEY_MEANS,
+        exact=True,
+        other_names=("idempotency", "idempotency_token", "request_key", "client_request_id"),
+    ),
 }
 """By their own names, in the order in which they are published."""
+
+GUARDED = frozenset(
+    recased(name)
+    for own, argument in CONTROL_ARGUMENTS.items()
+    if argument.exact
+    for name in (own, *argument.other_names)
+)
+"""The names of those that take no repair, and what they are called elsewhere, without case and
+separators.
+"""
 
 ROW_KEYS = ("objects", "data", "items", "_items", "body")
 """Keys under which many rows may be sent at once; the first is the documented one."""
@@ -92,6 +122,8 @@ class Controls:
     page_size: int | None = None
     filter_keys: tuple[str, ...] | None = None
     verify: bool = False
+    preview: bool = False
+    idempotency_key: str | None = None
 
 
 NO_CONTROLS = Controls()
@@ -125,6 +157,17 @@ def is_true(value: Any) -> bool:
     return not isinstance(found, repairs.Unrepairable) and found[0] is True
 
 
+def asks_for_preview(contract: Contract, sent: Any) -> bool:
+    """Whether a call of a tool that can be previewed asks for that. It takes no repair, so nothing
+    but true does.
+    """
+    name = next((each for each, own in contract.controls.items() if own == "preview"), None)
+    if name is None:
+        return False
+    found = text_as_object(sent, contract.limits)
+    return found is not None and found.get(name) is True
+
+
 def is_free(contract: Contract, name: str) -> bool:
     """Whether a name means nothing to a tool."""
     return all(
@@ -142,29 +185,67 @@ def _described(contract: Contract, schemas: Mapping[str, Schema]) -> Json:
     return {**schema, "properties": {**schema.get("properties", {}), **schemas}}
 
 
-def accepting(contract: Contract, schemas: Mapping[str, Schema]) -> Contract:
-    """The contract that takes these control arguments too, and validates the others alone."""
+def accepting(
+    contract: Contract, schemas: Mapping[str, Schema], known: Mapping[str, str]
+) -> Contract:
+    """The contract that takes these control arguments too, and validates the others alone. `known`
+    maps their names to those in `CONTROL_ARGUMENTS`.
+    """
     fields = {
         name: Field(name=name, shape=shape_of_schema(schema), required=False)
         for name, schema in schemas.items()
     }
 
     def validate(sent: Json) -> Any:
+        named = ((name, schema) for name, schema in schemas.items() if name in sent)
+        objections = [each for one in named for each in wrong_length(*one, sent[one[0]])]
+        if objections:
+            raise InvalidValues(lambda: objections)
         return contract.validate({key: each for key, each in sent.items() if key not in schemas})
 
     form = contract.shape.objects[0]
     more = replace(form, fields={**form.fields, **fields}, names=(*form.names, *fields))
-    shape = with_controls(replace(contract.shape, objects=(more,)), fields)
-    return replace(contract, shape=shape, validate=validate, validation_proves_shape=False)
+    shape = with_controls(replace(contract.shape, objects=(more,)), known)
+    return replace(
+        contract,
+        shape=shape,
+        validate=validate,
+        validation_proves_shape=False,
+        controls={**contract.controls, **known},
+    )
 
 
-def with_controls(shape: Shape, names: Iterable[str]) -> Shape:
+def wrong_length(name: str, schema: Schema, value: Any) -> Iterator[Objection]:
+    """The objection to a text that is too short or too long. The shape does not know lengths."""
+    length = len(value) if isinstance(value, str) and "maxLength" in schema else None
+    if length is not None and not schema["minLength"] <= length <= schema["maxLength"]:
+        message = messages.text_of_length(schema["minLength"], schema["maxLength"], length)
+        yield Objection(model_path=(name,), kind="invalid", message=message)
+
+
+def with_controls(shape: Shape, known: Mapping[str, str]) -> Shape:
     """The shape with some of its fields marked as control arguments: a refusal does not list them
-    among the fields of the tool.
+    among the fields of the tool, and some of them take no repair. `known` maps their names to those
+    in `CONTROL_ARGUMENTS`.
     """
     form = shape.objects[0]
-    marked = replace(form, controls=form.controls.union(names))
+    exact = {
+        name: _exact(form.fields[name], CONTROL_ARGUMENTS[own])
+        for name, own in known.items()
+        if CONTROL_ARGUMENTS[own].exact
+    }
+    marked = replace(
+        form,
+        fields={**form.fields, **exact},
+        controls=form.controls.union(known),
+        guarded=GUARDED.union(map(recased, exact)),
+    )
     return replace(shape, objects=(marked,))
+
+
+def _exact(field: Field, argument: ControlArgument) -> Field:
+    names = frozenset(map(recased, argument.other_names))
+    return replace(field, shape=replace(field.shape, strict=True), exact=True, other_names=names)
 
 
 def control_names(renamed: Mapping[str, str | None]) -> dict[str, str]:

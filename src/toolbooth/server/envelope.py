@@ -14,10 +14,12 @@ from math import isfinite
 from typing import Any
 
 from toolbooth.boundary.read import NOTHING, Reading, Unreadable, read_json, read_leniently
+from toolbooth.boundary.render import META_KEY
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.errors import INVALID_PARAMS, Problem
-from toolbooth.jsonvalue import Json, is_object
+from toolbooth.jsonvalue import Json, is_object, recased
 from toolbooth.server import messages
+from toolbooth.server.controls import GUARDED
 from toolbooth.server.message_id import top_level_ids
 from toolbooth.server.revisions import (
     INVALID_REQUEST,
@@ -56,6 +58,14 @@ class Message:
             message = self.reading[0]
             found = message.get("method") if message.__class__ is dict else None
         return found if isinstance(found, str) else None
+
+    @property
+    def own_meta(self) -> Any:
+        """What `_meta` has for this server; None: nothing."""
+        message: Any = None if isinstance(self.reading, Unreadable) else self.reading[0]
+        for key in ("params", "_meta", META_KEY):
+            message = message.get(key) if message.__class__ is dict else None
+        return message
 
 
 def read_message(body: bytes) -> Message:
@@ -120,12 +130,24 @@ def read_request(reading: Reading, headers: Headers | None) -> Request | None:
 def beside(message: Json, params: Json) -> list[Problem]:
     """Return one problem for each key that is sent outside of `arguments`: no tool would see it."""
     strangers = [key for key in params if key not in _KEYS_OF_A_CALL]
+    strangers += _misplaced_in_meta(params.get("_meta"))
     if "arguments" in message:
         strangers.append("arguments")
     return [
         Problem(code="unknown-key", path=(), message=messages.beside_arguments(key))
         for key in strangers
     ]
+
+
+def _misplaced_in_meta(meta: Any) -> list[str]:
+    """Control arguments that are sent in `_meta.toolbooth`, and are not read there: a preview must
+    not become a write.
+    """
+    own: Any = meta.get(META_KEY) if type(meta) is dict else None
+    if type(own) is not dict:
+        return []
+    names: Json = own
+    return [key for key in names if recased(key) in GUARDED and key != "idempotency_key"]
 
 
 def unreadable_call(body: bytes, error: Unreadable) -> Request:

@@ -132,6 +132,14 @@ def busy(tool: str, target: Iterable[str], seconds: int) -> str:
     )
 
 
+def in_flight(tool: str, target: Iterable[str], seconds: int) -> str:
+    """A call whose key is in use by one that still runs."""
+    return (
+        f"In flight: a call of {called(tool, target)} with this key has not ended yet. "
+        f"Nothing was done; send the same call with the same key again in {seconds} s."
+    )
+
+
 def tool_failed(tool: str, target: Iterable[str]) -> str:
     """A tool that raised an exception of its own."""
     return f"Tool {called(tool, target)} failed unexpectedly."
@@ -231,8 +239,36 @@ CONTINUATION_TOKEN_MEANS = (
     "Continues a previous result. Call the same tool again with this token and no other fields."
 )
 VERIFY_MEANS = "true returns the whole row after a write, instead of a receipt."
+PREVIEW_MEANS = (
+    "true returns the receipt that the write would give, and writes nothing. New keys in it are "
+    "not final."
+)
+IDEMPOTENCY_KEY_MEANS = (
+    "Text of your own for one write. If its answer is lost, send the same call with the same key: "
+    "it is not made twice."
+)
 OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
 MANY_TOOLS_TAKE = "Arguments that many tools take:"
+
+
+KEY_REUSED = "was used for a call of this tool with other arguments; send these with a new key"
+CONTENT_NOT_KEPT = "The first call has returned content that is not kept."
+TWO_KEYS = "is not the same as the key in _meta; send one of them"
+
+
+def key_is_taken(name: str) -> str:
+    """A tool that is to take keys, and has an argument of its own by that name."""
+    return f"{quoted(name)} is one of its own arguments; rename that, or take no keys"
+
+
+def not_a_key(least: int, most: int) -> str:
+    """A key in `_meta` that is not one."""
+    return f"must be text of {least} to {most} characters"
+
+
+def text_of_length(least: int, most: int, length: int) -> str:
+    """A control argument whose text is too short or too long."""
+    return f"must be text of {least} to {most} characters, not {length}"
 
 
 def controls_not_a_map(given: Any) -> str:

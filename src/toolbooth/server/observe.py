@@ -28,6 +28,8 @@ class CallRecord:
     """What was sent to `tool`, as JSON text; None unless the observer asked for it, or where it
     could not be read.
     """
+    preview: bool = False
+    """The call asked for a preview: whatever its outcome, it wrote nothing."""
 
 
 Observer = Callable[[CallRecord], Any]
@@ -42,8 +44,7 @@ def log_calls(record: CallRecord) -> None:
     level = logging.INFO if record.outcome in ("passed", "repaired") else logging.WARNING
     codes = ", ".join((*record.problems, *record.repairs))
     reasons = f" ({codes})" if codes else ""
+    outcome = f"{record.outcome} as a preview" if record.preview else record.outcome
     client = f" for {record.client}" if record.client else ""
     milliseconds = record.seconds * 1000
-    logger.log(
-        level, "%s %s in %.1f ms%s%s", record.tool, record.outcome, milliseconds, reasons, client
-    )
+    logger.log(level, "%s %s in %.1f ms%s%s", record.tool, outcome, milliseconds, reasons, client)

@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from types import EllipsisType
 from typing import Any, Literal, TypeVar, get_args, overload
 
@@ -21,14 +20,14 @@ from toolbooth.jsonvalue import Json, json_bytes
 from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
-from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
-from toolbooth.server.dispatch.names import is_near, nearest
+from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of
 from toolbooth.server.dispatch.variants import with_help
-from toolbooth.server.encoded_tools import EncodedTools, Page
+from toolbooth.server.idempotency import KeyStore, MemoryStore
+from toolbooth.server.keyed_tool import CallerOf, with_key
+from toolbooth.server.listed_tools import ListedTools
 from toolbooth.server.observe import Arguments, Observer
-from toolbooth.server.promised import PromisedTools
 from toolbooth.server.running import MOST_RUNNING
-from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
+from toolbooth.server.tool import AccessCheck, Tool, Variant
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -40,11 +39,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """What the specification allows; `toolbooth lint` knows which clients allow less."""
 
 
-class UnknownTool(LookupError):
-    """No tool of this name; says which one may be meant."""
-
-
-class ToolRegistry:
+class ToolRegistry(ListedTools):
     """The tools of one server. `errors` chooses how a refusal is answered: as a tool result, or as
     JSON-RPC -32602.
 
@@ -53,7 +48,8 @@ class ToolRegistry:
 
     With `help="help"`, every tool takes `help: true`, which tells all that it takes instead of
     calling it. `profile` chooses how `tools/list` writes input schemas: by name, or a `Profile` of
-    your own.
+    your own. `keys` remembers idempotency keys, in memory by default; `caller` says who calls, if
+    the server has several users.
     """
 
     def __init__(
@@ -68,9 +64,12 @@ class ToolRegistry:
         page_size: int = 500,
         help: str | None = None,
         profile: ProfileChoice = "portable",
+        keys: KeyStore | None = None,
+        caller: CallerOf | None = None,
     ) -> None:
         if errors not in get_args(Errors):
             raise ValueError(messages.errors_must_be(errors, get_args(Errors)))
+        super().__init__(page_size)
         self.name = name
         self.version = version
         self.instructions = instructions
@@ -79,14 +78,9 @@ class ToolRegistry:
         self.max_running = max_running
         self.help = help
         self.profile = choose_profile(profile)
-        self.tools: dict[str, Tool] = {}
-        self.hidden: dict[str, Tool] = {}
-        """Behind dispatchers: not in the list, but called by name as ever."""
+        self.keys: KeyStore = keys or MemoryStore()
+        self.caller = caller
         self.observers: list[tuple[Observer, Arguments]] = []
-        self.promised = PromisedTools()
-        """Tools that `find` and `complete` make, each when it is first needed."""
-        self._encoded = EncodedTools(page_size)
-        self.changes = 0  # counts registrations: what was made from an older list is made anew
 
     @overload
     def tool(
@@ -100,6 +94,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> F: ...
     @overload
     def tool(
@@ -113,6 +109,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -125,12 +123,17 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
     ) -> Any:
         """Register a function: `@registry.tool`, `@registry.tool(name=...)` or
         `registry.tool(provider.method)`.
 
         The function gets values of the types that it declares, as docs/wire-contract.md promises. A
         direct call does not check that; `toolbooth.testing.call_over_wire` does.
+
+        `idempotent`: a second call with the same arguments changes nothing more, and clients may
+        know it. `idempotency_key`: callers may send a key, for which the tool runs once.
 
         Raises:
             ContractError: with every mistake in the signature, each with its remedy.
@@ -144,6 +147,8 @@ class ToolRegistry:
                 annotations=annotations,
                 timeout=timeout,
                 max_running=max_running,
+                idempotent=idempotent,
+                idempotency_key=idempotency_key,
             )
             return found
 
@@ -158,6 +163,8 @@ class ToolRegistry:
         annotations: Mapping[str, Any] | None = None,
         timeout: float | EllipsisType | None = ...,
         max_running: int | None = None,
+        idempotent: bool = False,
+        idempotency_key: bool = False,
         access_check: AccessCheck | None = None,
         variant: Variant | None = None,
         extra_help: Callable[[], Mapping[str, Any]] | None = None,
@@ -173,11 +180,12 @@ class ToolRegistry:
         chosen = function or contract.function
         if chosen is None:
             raise ContractError(contract.name, [messages.NO_FUNCTION])
+        hint = {"idempotentHint": True} if idempotent else {}
         made = Tool(
             contract=contract,
             function=chosen,
             title=title,
-            annotations=annotations,
+            annotations={**(annotations or {}), **hint} or None,
             timeout=self.timeout if timeout is ... else timeout,
             max_running=max_running or self.max_running,
             profile=self.profile,
@@ -187,6 +195,8 @@ class ToolRegistry:
             help_schema=help_schema,
             placeholders=placeholders,
         )
+        if idempotency_key:
+            made = with_key(made, self.keys, self.caller)
         return self._register(made if self.help is None else with_help(made, self.help, self.find))
 
     @overload
@@ -316,41 +326,6 @@ class ToolRegistry:
     dispatch = call
     dispatch_bytes = call_bytes
     dispatch_async = call_async
-
-    def find(self, name: str, shows: Shows | None = None) -> Tool:
-        """The tool of this name. Raises UnknownTool, which names only tools that the caller is
-        shown.
-        """
-        found = self.tools.get(name) or self.hidden.get(name)
-        if found is None and self.promised:
-            self.promised.make(name)
-            found = self.tools.get(name) or self.hidden.get(name)
-        if found is None:
-            if is_near(name, self.promised):
-                self.complete()  # the near one may be called through a dispatcher
-            near = nearest(name, self.tools, self.hidden, shows)
-            raise UnknownTool(messages.unknown_tool(name, near))
-        return found
-
-    def complete(self) -> None:
-        """Make the tools that are still promised. The list does not depend on which were made
-        first.
-        """
-        if self.promised.is_complete:
-            return
-        for name in self.promised:
-            self.promised.make(name)
-        ranked = sorted(self.tools.items(), key=lambda each: self.promised.rank(each[0]))
-        self.tools = dict(ranked)
-        self.promised.is_complete = True
-
-    def page(self, start: int, shows: Shows | None) -> Page | None:
-        """The page of `tools/list` that begins at this tool, as JSON, and where the next one
-        begins; None if no page begins there.
-        """
-        self.complete()
-        narrows = None if shows is None else partial(narrowed, shows=shows)
-        return self._encoded.page(start, self.tools, narrows, self.changes)
 
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...

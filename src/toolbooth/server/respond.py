@@ -37,8 +37,9 @@ from toolbooth.server.envelope import (
     read_request,
     unreadable_call,
 )
+from toolbooth.server.listed_tools import UnknownTool
 from toolbooth.server.redact import as_text
-from toolbooth.server.registry import ToolRegistry, UnknownTool
+from toolbooth.server.registry import ToolRegistry
 from toolbooth.server.revisions import ProtocolError
 from toolbooth.server.tool import Shows, Tool
 

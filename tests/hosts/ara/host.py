@@ -53,6 +53,9 @@ def seed() -> None:
 
 EXAMPLES = 6
 
+PREVIEWED = 9
+"""Tools whose writes can be previewed. Its playbooks, plays and others have their own `save`."""
+
 JOINED = {"order"}
 """Filters that take several values in one, with commas."""
 

@@ -42,6 +42,9 @@ def seed() -> None:
 
 
 EXAMPLES = 6
+
+PREVIEWED = 19
+"""Tools whose writes can be previewed. Some of the libraries write in their own way, or use signals."""
 JOINED: set[str] = set()
 PATHS: dict[Any, Any] = {}
 VALUES: dict[str, list[Any]] = {"author": [1, 2, 99], "domain": [1, 2, 99]}

@@ -63,6 +63,7 @@ DJOSER = {"SEND_ACTIVATION_EMAIL": False, "TOKEN_MODEL": None}
 ANONYMOUS_USER_NAME = None
 # Its serializer for them is that of the view, and `me` reads it.
 TOOLBOOTH = {
+    "PREVIEW_MIDDLEWARE": ["simple_history.middleware.HistoryRequestMiddleware"],
     "INHERITED_BODIES": ["user__me_p*"],
     "LOGIN_VIEWS": True,  # other people's views, all of them
     "EXCLUDE": ["knox_login__post"],  # no token is like another, in the rows too

@@ -82,6 +82,9 @@ def _customer(user: Any, one: Any, two: Any) -> None:
 
 
 EXAMPLES = 5
+
+PREVIEWED = 0
+"""Tools whose writes can be previewed. It saves rows by code of its own, or tells others by signals."""
 JOINED: set[str] = set()
 PATHS = {("/api/countries/{pk}/", "pk"): "NL", "slug": "books", "breadcrumbs": "fiction"}
 

@@ -100,3 +100,5 @@ OSCAR_SEND_REGISTRATION_EMAIL = False
 OSCARAPI_BLOCK_ADMIN_API_ACCESS = False
 OSCARAPI_ENABLE_REGISTRATION = True
 OSCARAPI_EXPOSE_USER_DETAILS = True
+# It finds the basket of the caller, in the database.
+TOOLBOOTH = {"PREVIEW_MIDDLEWARE": ["oscarapi.middleware.ApiBasketMiddleWare"]}

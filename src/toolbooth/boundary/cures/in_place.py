@@ -93,7 +93,7 @@ def _declared_below(shape: Shape, step: str | int) -> _Declared | None:
         below = item_shape(shape.arrays[0], step) if len(shape.arrays) == 1 else None
         return None if below is None else (below, True)
     field = shape.objects[0].fields.get(step) if len(shape.objects) == 1 else None
-    return None if field is None else (field.shape, field.required)
+    return None if field is None or field.exact else (field.shape, field.required)
 
 
 def _replaced(whole: Any, path: JsonPath, value: Any) -> Any:

@@ -130,6 +130,9 @@ def _found_place(
     shape, field = field_at(contract.shape, path, arguments)
     if shape is None or shape.has_secret or shape.named_by:  # which says by itself what to send
         return None, ()
+    # "Leave it out" would turn a preview into a write.
+    if field is not None and field.exact:
+        return None, ()
     required = field is None or field.required
     place = Place(shape, contract.schema, path, required)
     advice: list[str] = []

@@ -66,8 +66,9 @@ def _write_line(record: CallRecord) -> None:
         **_caller(who, action),
         "tool": record.tool,
         "outcome": _outcome(record, who, action),
+        "preview": record.preview,
         "codes": _codes(record, who),
-        **_rows(who, action),
+        **_rows(who, action, is_preview=record.preview),
         "fields": _fields(who, found, record.tool),
         "request_id": _request_id(who),
         "x_request_id": _cut(who.request.headers.get("X-Request-ID")),
@@ -96,6 +97,8 @@ def _outcome(record: CallRecord, who: Caller, action: Action) -> str:
         return "refused"
     if not _is_written(record, who):
         return "failed"
+    if record.preview:
+        return "previewed"
     if action.name == "create" or _status(who) == 201:
         return "created"
     return _OUTCOMES.get(action.method, "done")
@@ -135,12 +138,15 @@ def _status(who: Caller) -> int | None:
 # --- rows ---
 
 
-def _rows(who: Caller, action: Action) -> Json:
-    """The key of the row; of many rows their number and the first keys."""
+def _rows(who: Caller, action: Action, *, is_preview: bool) -> Json:
+    """The key of the row; of many rows their number and the first keys. A row that was only
+    previewed has none.
+    """
+    is_made = not (is_preview and action.name == "create")
     if who.bulk is None:
-        return {"row": _row(who, action), "count": None, "rows": None}
+        return {"row": _row(who, action) if is_made else None, "count": None, "rows": None}
     sent, made = who.bulk
-    keys = None if made is None else keys_in(made)
+    keys = None if made is None or not is_made else keys_in(made)
     first = [_key(each) for each in (keys or [])[:MOST_KEYS]]
     return {"row": None, "count": len(sent if keys is None else keys), "rows": first}
 

@@ -19,7 +19,15 @@ from toolbooth.django.call.bodies import is_json
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.deletes import ReceiptedDelete
 from toolbooth.django.call.invocation import SyncInvocation
-from toolbooth.django.call.receipts import ReceiptedWrite, is_receipted, key_of, serializer_of
+from toolbooth.django.call.keyed_write import with_key
+from toolbooth.django.call.previews import previewable
+from toolbooth.django.call.receipts import (
+    ReceiptedWrite,
+    RecentCreates,
+    is_receipted,
+    key_of,
+    serializer_of,
+)
 from toolbooth.django.call.replies import json_bytes, json_fragment
 from toolbooth.django.call.running_serializer import noting_unread
 from toolbooth.django.call.transactions import Transaction
@@ -60,7 +68,8 @@ def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json],
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:
         return BulkCreate(call=call, key=WHOLE_BODY, results=results)
-    return ReceiptedWrite(call=call) if is_receipted(call.action) else results
+    recent = RecentCreates(tool=call.tool, cache=results.chosen.cache)
+    return ReceiptedWrite(call=call, recent=recent) if is_receipted(call.action) else results
 
 
 # --- the variant of the tool that takes a list ---
@@ -101,9 +110,11 @@ class Bulk:
             # A view that takes only lists decides itself how long they may be.
             if not self.call.arguments.whole:
                 contract = replace(contract, validate=self._counted(contract.validate, key))
+            create = BulkCreate(call=self.call, key=key, results=self.results)
+            write = previewable(self.call, create)
             self._tools[key] = Tool(
                 contract=contract,
-                function=BulkCreate(call=self.call, key=key, results=self.results),
+                function=with_key(self.call, write, self.results.chosen),
                 access_check=self.access_check,
             )
         return self._tools[key]

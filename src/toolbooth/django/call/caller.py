@@ -76,6 +76,10 @@ class Caller:
         """
         self.bulk: tuple[list[Json], Json | None] | None = None
         """The rows that a call has sent, and what was made of them; None: nothing yet."""
+        self.own_meta: Any = None
+        """What `_meta` of the message has for the gateway; None: nothing."""
+        self.has_key = False
+        """The call has an idempotency key."""
         self.objected: int | None = None
         """The status with which a view refused the caller before it ran."""
         self.loans: Loans = {}

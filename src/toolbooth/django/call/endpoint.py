@@ -51,11 +51,13 @@ def endpoint(request: HttpRequest) -> HttpResponse:
     message = read_message(body)
     # A call is answered by its view, which authenticates the caller itself.
     is_call = message.method == "tools/call"
+    own_meta = message.own_meta
     # The calls of a session may still need their CSRF token.
     shows_all = found.open and not request.COOKIES
 
     with answering(request) as caller:
         caller.message = message
+        caller.own_meta = own_meta
         caller.models = found.models
         if found.actions and not is_call and not _is_let_in(caller, found):
             return _unauthorized(_challenge(caller, found))

@@ -7,21 +7,28 @@ whole object.
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import orjson
+from django.core.cache import caches
+from django.db import transaction
 from django.db.models import Model
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
 from toolbooth.django import messages
-from toolbooth.django.call.caller import REFUSALS, Caller, caller
+from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.replies import as_json, json_fragment
+from toolbooth.django.call.row_before import RowBefore
 from toolbooth.django.call.stored_row import Fate, Saves, StoredRow, watching_saves
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import NAMES_OF_ROWS
@@ -33,15 +40,22 @@ from toolbooth.server.controls import split_controls
 logger = logging.getLogger("toolbooth.django")
 
 
-_stock: Any = serializers.Serializer
-"""REST framework's own serializer, whose generic type says nothing here."""
-
 _WRITES = frozenset(("create", "update", "partial_update"))
 _LONGEST = 100
 """Characters of one value in a receipt."""
 
 _ALWAYS = ("set", "defaulted")
 """Parts of a receipt that are shown also where they are empty."""
+
+
+RECENT_SECONDS = 600
+"""How long ago a create was made that another one may repeat."""
+
+_PAUSE = 60
+"""Seconds for which a cache that has failed is left alone, so that it does not slow down writes."""
+
+Earlier = Callable[[Any, Json], Json | None]
+"""Finds the row that a create may repeat, from the new row and its key."""
 
 
 def is_receipted(action: Action) -> bool:
@@ -54,6 +68,7 @@ class ReceiptedWrite:
     """A create or an update, answered with a receipt where what it wrote is a row of a model."""
 
     call: SyncInvocation
+    recent: RecentCreates
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and say what became of the row."""
@@ -65,7 +80,7 @@ class ReceiptedWrite:
     def _written(self, who: Caller, sent: Json, *, verify: bool) -> Any:
         if verify:
             return json_fragment(self.call.result(who, sent), self.call.tool)
-        before = None if self.call.action.method == "POST" else _Before.of(self.call, who, sent)
+        before = None if self.call.action.method == "POST" else RowBefore.of(self.call, who, sent)
         body = self.call.keyed_body(who, sent)
         with watching_saves() as saves:
             value = self.call.value(self.call.respond(who, sent, body))
@@ -84,12 +99,14 @@ class ReceiptedWrite:
             sent={name: fields[name] for name in names},
         )
         try:
-            return self._receipt(row, saves, before)
+            return self._receipt(row, saves, before, partial(self.recent.earlier, who, sent))
         except Exception:  # a field that cannot show the row: the call has been made all the same
             logger.exception("no receipt can be written for %r", self.call.tool)
             return json_fragment(value, self.call.tool)
 
-    def _receipt(self, row: StoredRow, saves: Saves, before: _Before | None) -> Json:
+    def _receipt(
+        self, row: StoredRow, saves: Saves, before: RowBefore | None, earlier: Earlier
+    ) -> Json:
         same, changed = before.comparison(row) if before is not None else ([], {})
         read_back = row.read_back(saves, [name for name in row.sent if name not in same])
         if read_back is not row:
@@ -106,6 +123,7 @@ class ReceiptedWrite:
             others = {name: each for name, each in shown.items() if name not in row.sent}
             others = {name: each for name, each in others.items() if name not in identified}
             about["note"] = "" if row.sent else messages.ONLY_DEFAULTS
+            about["possible_duplicate_of"] = earlier(row.row, identified)
         elif before is not None and before.has_only(others):
             about["note"] = _note_of_update(fates, same)
         about["changed"] = self._old_and_new(row, changed)
@@ -149,6 +167,7 @@ _ORDER = (
     "stored_as",
     "not_stored",
     "assigned",
+    "possible_duplicate_of",
 )
 """The parts of a receipt, in their order."""
 
@@ -199,7 +218,7 @@ class _Reader:
     call: SyncInvocation
     who: Caller
     sent: Json
-    before: _Before | None
+    before: RowBefore | None
 
     def is_saved_by(self, saved: Any) -> bool:
         """Whether the serializer that the view answered with is this one."""
@@ -250,66 +269,72 @@ def key_of(value: Mapping[str, Any], serializer: Any, row: Any) -> tuple[str, An
     return pk, row.pk
 
 
-# --- an update, compared ---
+# --- creates that may have been sent twice ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """What a row held before it was changed. Only fields that the answer shows too are shown."""
+@dataclass(slots=True, kw_only=True)
+class RecentCreates:
+    """What callers have created with one tool in the last minutes, in Django's cache: one read and
+    one write of a cache are cheaper than two queries, and nothing depends on them. The cache holds
+    hashes of arguments and keys of rows.
+    """
 
-    serializer: Any
-    """The one that reads the body, with the fields that are compared."""
-    held: Json
+    tool: str
+    cache: str
+    _paused_until: float = 0.0
 
-    @classmethod
-    def of(cls, call: SyncInvocation, who: Caller, sent: Json) -> _Before | None:
-        """None where the row cannot be read: the view says why, or answers without a comparison."""
-        try:
-            view = call.view(who, sent)
-            row: Any = view.get_object()
-            serializer: Any = call.body_serializer.of(view)
-            _keep_only(serializer, row, sent)
-            return cls(serializer, _representation(serializer, row))
-        except REFUSALS:
-            return None
-        except Exception:
-            logger.debug("the row that %s is to change could not be read", call.tool, exc_info=True)
-            return None
-
-    def comparison(self, row: StoredRow) -> tuple[list[str], dict[str, tuple[Any, Any]]]:
-        """The fields that were sent and are the same as before; and all fields that have changed,
-        with their old and new values.
+    def earlier(self, who: Caller, sent: Json, row: Any, shown: Json) -> Json | None:
+        """The key and the time of a row that the same caller has made with the same arguments; None
+        if there is none. From now on, `row` is the last one. `shown` begins with its key.
         """
-        if row.row is None:
-            return [], {}
-        if row.is_plain and type(row.saved) is type(self.serializer):
-            # Already written, relations included.
-            now = as_json({name: each for name, each in row.value.items() if name in self.held})
-        else:
-            now = _representation(self.serializer, row.row)
-        pairs = {name: (each, now.get(name)) for name, each in self.held.items()}
-        changed = {name: (old, new) for name, (old, new) in pairs.items() if old != new}
-        same = [name for name in row.sent if name in self.held and name not in changed]
-        return same, changed
+        user = _user_of_run(who)
+        # Callers without a key of their own cannot be told apart.
+        is_known = getattr(user, "pk", None) is not None
+        if not is_known or row is None or monotonic() < self._paused_until:
+            return None
+        try:
+            name = self._name(user, sent)
+            key = dict([next(iter(shown.items()))])
+            entry = [row.pk, {**key, "time": timezone.now().isoformat(timespec="seconds")}]
+            found: Any = caches[self.cache].get(name)
+            # A row that is rolled back is not kept.
+            keep = partial(self._keep, name, entry)
+            transaction.on_commit(keep, using=row._state.db, robust=True)
+            if found is None or who.has_key or not _is_other(found[0], row):
+                return None
+            return found[1]
+        except Exception:  # the row is made, whatever the cache says
+            self._pause()
+            return None
 
-    def has_only(self, others: Iterable[str]) -> bool:
-        """Whether the other fields that have changed can only be set by the view itself."""
-        return all(self.serializer.fields[name].read_only for name in others)
+    def _name(self, user: Any, sent: Json) -> str:
+        """The name of an entry: a hash of who creates what."""
+        of_caller = [type(user).__qualname__, str(user.pk), self.tool]
+        text = json.dumps([of_caller, sent], sort_keys=True, default=str)
+        return f"toolbooth:{salted_hmac(__name__, text, algorithm='sha256').hexdigest()}"
+
+    def _keep(self, name: str, entry: list[Any]) -> None:
+        try:
+            caches[self.cache].set(name, entry, RECENT_SECONDS)
+        except Exception:
+            self._pause()
+
+    def _pause(self) -> None:
+        logger.warning("the cache %r failed for recent creates", self.cache, exc_info=True)
+        self._paused_until = monotonic() + _PAUSE
 
 
-def _keep_only(serializer: Any, row: Any, sent: Iterable[str]) -> None:
-    """Leave the fields that were sent, and those that cost no query."""
-    columns = {field.name for field in row._meta.concrete_fields}
-    for name, field in list(serializer.fields.items()):
-        related = isinstance(field, serializers.BaseSerializer | serializers.RelatedField)
-        keyed_only = isinstance(field, serializers.PrimaryKeyRelatedField)
-        if name not in sent and not (field.source in columns and (keyed_only or not related)):
-            del serializer.fields[name]
+def _user_of_run(who: Caller) -> Any:
+    """The user for whom the view has run."""
+    response = None if who.last_run is None else who.last_run[1]
+    context: Any = getattr(response, "renderer_context", None)
+    return None if context is None else context["request"].user
 
 
-def _representation(serializer: Any, row: Any) -> Json:
-    # Not the author's own form of it, which may need fields that were left out.
-    return as_json(_stock.to_representation(serializer, row))
+def _is_other(key: Any, row: Any) -> bool:
+    """Whether a key is that of another row that is still there."""
+    model: Any = row.__class__
+    return key != row.pk and model._base_manager.using(row._state.db).filter(pk=key).exists()
 
 
 # --- long values ---

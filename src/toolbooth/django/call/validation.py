@@ -22,6 +22,7 @@ from toolbooth.django.describe.arguments import Arguments, Slot
 from toolbooth.django.describe.messages import placeholder
 from toolbooth.django.describe.paging import LARGEST, Bound, Role
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
+from toolbooth.server.controls import wrong_length
 
 _SAME: Mapping[str, tuple[Role, ...]] = {
     "page": ("page", "offset", "cursor"),
@@ -114,10 +115,12 @@ class Validation:
         return messages.empty_filter(self._without_value(name.partition("__")[0]))
 
     def about_unknown(self, path: JsonPath) -> str | None:
-        """What to do instead of sending a lookup that the view does not have, if it was to find
-        rows without a value.
+        """Why a control argument is not taken. What to do instead of sending a lookup that the view
+        does not have, if it was to find rows without a value.
         """
         *above, name = path
+        if not above and name in self.arguments.withheld:
+            return self.arguments.withheld[str(name)]
         field, _, lookup = str(name).rpartition("__")
         is_filter = all(self.arguments.controls.get(str(each)) == "filters" for each in above)
         if lookup not in _BLANK or not is_filter or field not in self._filtered():
@@ -177,6 +180,7 @@ class Validation:
             wanted = f"one of {', '.join(schema['enum'])}"
         if wanted:
             yield Objection(model_path=(name,), kind="invalid", message=f"must be {wanted}")
+        yield from wrong_length(name, schema, value)
 
 
 def _is_empty(value: Any, ignored: str) -> bool:

@@ -1,15 +1,26 @@
-"""Which variant of a view's tool a call asks for: help, the next page of a result, or many rows."""
+"""Which variant of a view's tool a call asks for: help, the next page of a result, many rows, a
+preview, or a write that is made once for its key.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
+from toolbooth.boundary.read import text_as_object
+from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.django.call.bulk import Bulk
+from toolbooth.django.call.caller import caller
+from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.keyed_write import KeyedWrite, with_key
+from toolbooth.django.call.previews import previewable
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import ROW_KEYS
 from toolbooth.server.dispatch.variants import first_variant
+from toolbooth.server.key_argument import KEY
 from toolbooth.server.tool import Tool, Variant
 
 
@@ -23,13 +34,23 @@ class Variants:
 
     def __call__(self, sent: Any) -> Tool | None:
         """The variant for the arguments as sent; None: the tool as it is."""
-        if type(sent) is dict and self.names.isdisjoint(cast("Json", sent)):
+        is_plain = type(sent) is dict and self.names.isdisjoint(cast("Json", sent))
+        if is_plain and caller().own_meta is None:
             return None
         return self.find(sent)
 
 
-def variants_of(help: Variant | None, continuation: Continuation, bulk: Bulk | None) -> Variants:
-    """The variants that a view's tool has. The first of them that is asked for is called."""
+def variants_of(
+    help: Variant | None,
+    continuation: Continuation,
+    bulk: Bulk,
+    find: Callable[[str], Tool],
+    *,
+    takes_rows: bool,
+) -> Variants:
+    """The variants that a view's tool has. The first of them that is asked for is called. `find`
+    finds the tool by its name, once it is registered.
+    """
     names: set[str] = set()
     variants: list[Variant] = []
     help_name = continuation.results.arguments.called("help")
@@ -40,7 +61,38 @@ def variants_of(help: Variant | None, continuation: Continuation, bulk: Bulk | N
     if token is not None:
         names.add(token)
         variants.append(continuation.variant)
-    if bulk is not None:
+    if takes_rows:
         names.update(ROW_KEYS)
         variants.append(bulk.variant)
+    preview = bulk.call.arguments.called("preview")
+    if preview is not None:
+        names.add(preview)
+        variants.append(partial(_previewed, bulk.call, find, preview))
+    if bulk.call.action.method != "GET":
+        names.update(filter(None, [bulk.call.arguments.called(KEY)]))
+        variants.append(partial(_keyed, bulk, find))
     return Variants(frozenset(names), first_variant(*variants))
+
+
+def _previewed(
+    call: SyncInvocation, find: Callable[[str], Tool], name: str, sent: Any
+) -> Tool | None:
+    """The tool that previews a write; None if the call does not ask for that. What is neither true
+    nor false is refused by the tool as it is.
+    """
+    found = text_as_object(sent, DEFAULT_LIMITS) or {}
+    if found.get(name) is not True:
+        return None
+    tool = find(call.tool)
+    return replace(tool, function=previewable(call, tool.function))
+
+
+def _keyed(bulk: Bulk, find: Callable[[str], Tool], sent: Any) -> Tool | None:
+    """The tool that makes a write once for its key; None if the call has none."""
+    found = text_as_object(sent, DEFAULT_LIMITS) or {}
+    if bulk.call.arguments.called(KEY) not in found and caller().own_meta is None:
+        return None
+    tool = find(bulk.call.tool)
+    if isinstance(tool.function, KeyedWrite):  # of many rows
+        return None
+    return replace(tool, function=with_key(bulk.call, tool.function, bulk.results.chosen))

@@ -71,6 +71,8 @@ class Arguments(Fields):
     """If the body is of several kinds: the fields of each."""
     controls: dict[str, str] = field(default_factory=dict[str, str])
     """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
+    withheld: dict[str, str] = field(default_factory=dict[str, str])
+    """Control arguments that are not taken here: what each would be called, and why not."""
 
     def schema(self, properties: dict[str, Json]) -> Json:
         """A closed JSON Schema over these properties."""

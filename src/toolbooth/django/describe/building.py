@@ -226,7 +226,7 @@ class Building:
         self.registry.add(
             with_verbatim(compiles(arguments), self.chosen.verbatim),
             query_of(call, function_of(call, bulk.results)),
-            annotations=hints(action),
+            annotations=hints(action, call.body_serializer),
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=takes_rows),
             extra_help=partial(extra_help_of_view, arguments, most_rows),
@@ -256,7 +256,7 @@ class Building:
             many.contract,
             many.function,
             title=words,
-            annotations=hints(call.action),
+            annotations=hints(call.action, call.body_serializer),
             access_check=bulk.access_check,
             variant=self._variants(bulk, takes_rows=True),
             extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
@@ -279,7 +279,7 @@ class Building:
             results=bulk.results, access_check=bulk.access_check, compile=bulk.compile
         )
         helping = help_variant_of_view(bulk.call, self.registry.find, bulk.access_check)
-        return variants_of(helping, continuation, bulk if takes_rows else None)
+        return variants_of(helping, continuation, bulk, self.registry.find, takes_rows=takes_rows)
 
     def add_dispatchers(self) -> None:
         """One tool for many: those of each class, and those that the setting groups."""

@@ -1,10 +1,11 @@
-"""What deleting a row does to others, in words: from the `on_delete` of the models that refer to
-its model. Only models that the API shows are named.
+"""What deleting a row does to others: from the `on_delete` of the models that refer to its model.
+In words, only models that the API shows are named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import models
@@ -50,6 +51,49 @@ def deleting(action: Action, published: PublishedModels) -> str:
     if blocking:
         sentences.append(messages.refused_while(blocking))
     return " ".join(sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """What deleting a row of a model reaches."""
+
+    models: frozenset[ModelClass]
+    """The models of the rows that are deleted: its own, its parents, and all that refer to them."""
+    has_own_code: bool
+    """Some `on_delete` is not Django's, or asks the project for a value."""
+
+
+def cascade_of(model: Any) -> Cascade:
+    """What deleting a row of this model reaches, whether the API shows it or not."""
+    found: set[Any] = set()
+    waiting = [model, model._meta.concrete_model]
+    has_own_code = False
+    while waiting:
+        each = waiting.pop()
+        if each in found:
+            continue
+        found.add(each)
+        waiting += [*_referring(each, *_DELETING), *each._meta.get_parent_list()]
+        has_own_code = has_own_code or any(map(_is_own_code, _handlers(each)))
+    return Cascade(frozenset(found), has_own_code)
+
+
+def _handlers(model: Any) -> Iterator[Any]:
+    """Every `on_delete` of the foreign keys to a model."""
+    for relation in model._meta.get_fields(include_hidden=True):
+        if relation.auto_created and not relation.concrete:
+            yield getattr(relation, "on_delete", None)
+
+
+def _is_own_code(handler: Any) -> bool:
+    usual = (*_DELETING, *_UNLINKING, *_BLOCKING, models.SET_DEFAULT, models.DO_NOTHING, None)
+    if handler in usual:
+        return False
+    # `SET(value)`, which may be a function.
+    if not hasattr(handler, "deconstruct"):
+        return True
+    name, values, _ = handler.deconstruct()
+    return name != "django.db.models.SET" or callable(values[0])
 
 
 def _plurals(found: Iterable[Any], published: PublishedModels) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from toolbooth.django.describe.argument_shape import argument_shape
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.gateway_arguments import brief
+from toolbooth.django.describe.operations import BodySerializer
+from toolbooth.django.describe.repeatable import is_idempotent
 
 
 def access_check_of_view(call: SyncInvocation) -> Exception | None:
@@ -40,15 +42,13 @@ def contract_of(name: str, description: str, arguments: Arguments) -> Contract:
         listing_schema=brief(arguments),
         validate=validation,
         about_unknown=validation.about_unknown,
+        controls=arguments.controls,
     )
 
 
-def hints(action: Action) -> dict[str, bool]:
+def hints(action: Action, body: BodySerializer) -> dict[str, bool]:
     """What a client may show before it lets a call through, unless clients assume it anyway."""
-    match action.method:
-        case "GET":
-            return {"readOnlyHint": True}
-        case "POST":
-            return {"destructiveHint": False}
-        case _:
-            return {}
+    if action.method == "GET":
+        return {"readOnlyHint": True}
+    made = {"destructiveHint": False} if action.method == "POST" else {}
+    return {**made, "idempotentHint": True} if is_idempotent(action, body) else made

@@ -22,6 +22,12 @@ IGNORED = "toolbooth_ignored"
 BULK = "toolbooth_bulk"
 """The attribute that `@mcp_bulk` sets, on a view or on an action."""
 
+PREVIEW = "toolbooth_preview"
+"""The attribute that `@mcp_preview` sets, on a view or on an action."""
+
+IDEMPOTENT = "toolbooth_idempotent"
+"""The attribute that `@mcp_idempotent` sets, on a view or on an action."""
+
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 ACTIONS = {
@@ -166,6 +172,16 @@ def _is_page(callback: Any) -> bool:
 def is_bulk(action: Action) -> bool:
     """Whether an action is marked with `@mcp_bulk`."""
     return _is_marked(action.callback, action.method, BULK)
+
+
+def is_called_idempotent(action: Action) -> bool:
+    """Whether an action is marked with `@mcp_idempotent`."""
+    return _is_marked(action.callback, action.method, IDEMPOTENT)
+
+
+def is_promised(action: Action) -> bool:
+    """Whether an action is marked with `@mcp_preview`."""
+    return _is_marked(action.callback, action.method, PREVIEW)
 
 
 def _is_marked(callback: Any, method: str, mark: str) -> bool:

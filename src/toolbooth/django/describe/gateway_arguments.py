@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolbooth.django.call.inner_middleware import inner_middleware
 from toolbooth.django.call.receipts import is_receipted
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.field_schemas import in_words, without_loose_limits, without_words
 from toolbooth.django.describe.operations import Operation
+from toolbooth.django.describe.previews import obstacle
 from toolbooth.django.describe.relations import in_brief
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
-_SELDOM = ("filter_keys", "mode", "continuation_token")
+_SELDOM = ("filter_keys", "mode", "continuation_token", "idempotency_key")
 """Listed where rows are asked for. Elsewhere an answer is seldom too large: taken there too, and
 told by help.
 """
@@ -30,10 +32,14 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
     returned.
     """
     names = control_names(chosen.arguments)
+    obstacle = _obstacle_to_preview(described, chosen)
+    preview = names.get("preview")
+    if obstacle and preview is not None:
+        arguments.withheld[preview] = obstacle
     arguments.unlisted = _unlisted(arguments, described)
     clashes: list[str] = []
     for name, (narrow, wide) in _controls_of_view(
-        arguments, described, chosen.max_page_size
+        arguments, described, chosen.max_page_size, has_preview=not obstacle
     ).items():
         published = names.get(name)
         if published in arguments.wide:
@@ -43,6 +49,13 @@ def offer(arguments: Arguments, described: Operation, chosen: Configuration) -> 
             arguments.properties[published], arguments.wide[published] = narrow, wide
             arguments.controls[published] = name
     return clashes
+
+
+def _obstacle_to_preview(described: Operation, chosen: Configuration) -> str:
+    """Why an action cannot be previewed; empty if it can."""
+    middleware = inner_middleware(chosen.inner_middleware)
+    unnamed = [each for each in middleware if each not in chosen.preview_middleware]
+    return obstacle(described.action, described.serializer, unnamed)
 
 
 def _is_query(described: Operation) -> bool:
@@ -78,7 +91,7 @@ def _is_clash(name: str, published: str, arguments: Arguments, described: Operat
 
 
 def _controls_of_view(
-    arguments: Arguments, described: Operation, most: int
+    arguments: Arguments, described: Operation, most: int, *, has_preview: bool
 ) -> dict[str, tuple[Json, Json]]:
     """As they are published, and as they are taken."""
     action = described.action
@@ -92,6 +105,8 @@ def _controls_of_view(
         "mode": not is_receipted(action) and action.method != "DELETE",
         "continuation_token": not is_receipted(action) and action.method != "DELETE",
         "verify": is_receipted(action),
+        "preview": has_preview,
+        "idempotency_key": action.method != "GET",
     }
     made = {
         name: (CONTROL_ARGUMENTS[name].schema, CONTROL_ARGUMENTS[name].schema)

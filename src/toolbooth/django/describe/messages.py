@@ -294,6 +294,30 @@ def _named_by(sent: Mapping[str, Any]) -> str:
     return " and ".join(f"{name} {each!r}" for name, each in sent.items())
 
 
+# Why a write cannot be previewed.
+
+ONLY_WRITES_ARE_PREVIEWED = "this tool writes nothing, so there is nothing to preview"
+OWN_ACTION = "it is an action of the project's own"
+DECORATED_VIEW = "its view has a decorator of the project's own"
+RUNS_MIDDLEWARE = "middleware of the project runs around it"
+OWN_SERIALIZER = "no serializer of a model writes its rows"
+WRITES_FILES = "it can write files"
+MODEL_NOT_KNOWN = "the model of its rows is not known"
+OWN_CASCADE = "code of the project's own runs where rows lose their link"
+HAS_RECEIVERS = "receivers of signals run when its rows are written"
+NO_TRANSACTIONS = "a database of the project has no transactions"
+
+
+def own_method(owner: str, name: str) -> str:
+    """A method that is not Django's or REST framework's."""
+    return f"its {owner} has its own {name}()"
+
+
+def cannot_be_previewed(reason: str) -> str:
+    """`preview` was sent to a tool that does not take it."""
+    return f"this tool cannot be previewed, because {reason}"
+
+
 # What authors of tools are told.
 
 

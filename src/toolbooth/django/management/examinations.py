@@ -16,9 +16,13 @@ from rest_framework.authentication import SessionAuthentication
 
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.call.inner_middleware import chain_of, inner_middleware
+from toolbooth.django.call.key_limits import reason_without_key
+from toolbooth.django.call.messages import ANONYMOUS
+from toolbooth.django.call.used_keys import alias_of_keys, has_table
 from toolbooth.django.checks import check_configuration, check_entries, check_tools
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.former_guesses import (
     Difference,
     differences,
@@ -224,6 +228,36 @@ def _databases() -> Iterator[Finding]:
         yield Finding("ok", messages.ATOMIC)
 
 
+def _keys() -> Iterator[Finding]:
+    """Writes that cannot take an idempotency key."""
+    if not has_table():
+        yield Finding("warning", messages.NO_TABLE_OF_KEYS, messages.MIGRATE)
+        return
+    alias = alias_of_keys()
+    by_reason: dict[str, list[str]] = {}
+    for name, action in catalogue().actions.items():
+        # Tools that are written by hand take keys only if their authors say so.
+        if action.method == "GET" or not action.path:
+            continue
+        reason = reason_without_key(action, alias)
+        if reason is None and not _authenticates(action):
+            reason = ANONYMOUS
+        if reason is not None:
+            by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        yield Finding("note", messages.keys_not_taken(_listed(names), reason))
+    if not by_reason:
+        yield Finding("ok", messages.KEYS_TAKEN)
+
+
+def _authenticates(action: Action) -> bool:
+    """Whether callers of an action can have credentials."""
+    try:
+        return bool(action.view().get_authenticators())
+    except Exception:  # its authenticators depend on the request
+        return True
+
+
 def _results() -> Iterator[Finding]:
     """Where results are kept that are too large for one answer, and cannot be asked for again."""
     alias = configuration().cache
@@ -247,6 +281,7 @@ EXAMINATIONS: dict[str, Examination] = {
     "Who may call": _callers,
     "Middleware": _middleware,
     "Databases": _databases,
+    "Idempotency keys": _keys,
     "Results": _results,
 }
 

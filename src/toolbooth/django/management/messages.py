@@ -177,6 +177,23 @@ def mark_as_bulk(view: str) -> str:
 
 NO_CREDENTIALS = "There are no credentials in it, so the API will refuse what needs a login."
 ADD_USER_OR_TOKEN = "Add --as USERNAME for a token of that user, or --token TOKEN."
+CLEAN_HELP = "Removes idempotency keys that have expired; run it once a day."
+CLEAN_BATCH_HELP = "how many rows to remove at a time, from 1 on"
+NO_TABLE_OF_KEYS = "the table of idempotency keys is missing; run manage.py migrate"
+KEYS_TAKEN = "every write takes an idempotency key"
+MIGRATE = "run manage.py migrate"
+
+
+def keys_removed(count: int) -> str:
+    """What `mcp_clean` has done."""
+    return f"Removed {count:,} expired idempotency {'key' if count == 1 else 'keys'}."
+
+
+def keys_not_taken(tools: str, reason: str) -> str:
+    """Tools that refuse idempotency keys."""
+    return f"an idempotency key {reason}: {tools}"
+
+
 ADD_TOKEN = "Add --token"
 AS_OR_TOKEN = "give --as or --token, not both"
 SUPERUSER = "This user is a superuser: give an agent a user of its own, with few permissions."

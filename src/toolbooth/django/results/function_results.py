@@ -14,6 +14,7 @@ from toolbooth.boundary.run import run
 from toolbooth.contract import Contract, InvalidValues, Objection
 from toolbooth.django import messages as gateway_messages
 from toolbooth.django.call.invocation import NOT_MOVED, Moved
+from toolbooth.django.call.keyed_write import KeyedWrite, with_key_of_function
 from toolbooth.django.conf import Configuration
 from toolbooth.django.decorators import HandWritten
 from toolbooth.django.describe.arguments import Arguments
@@ -31,6 +32,7 @@ from toolbooth.server.controls import (
     publishing,
     split_controls,
 )
+from toolbooth.server.key_argument import KEY
 from toolbooth.server.tool import Tool
 
 _SENT = "toolbooth_sent"
@@ -115,7 +117,10 @@ def function_tool(
             contract=tool.contract, function=tool.function, variant=variant, clashes=clashes
         )
     contract = _with_control_arguments(tool.contract, arguments)
-    function = _with_pages(source, results)
+    keyed = None
+    if arguments.called(KEY) is not None:
+        keyed = with_key_of_function(tool.contract.name, tool.action, controls, chosen)
+    function = _with_pages(source, results, keyed)
     return FunctionTool(contract=contract, function=function, variant=variant, clashes=clashes)
 
 
@@ -123,6 +128,11 @@ def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
     """What can be asked of a tool: a client holds its results to what it says that it returns,
     pages as well.
     """
+    key = (KEY,) if tool.takes_key else ()
+    return (*_of_result(tool), *key)
+
+
+def _of_result(tool: HandWritten) -> tuple[str, ...]:
     schema = Tool(contract=tool.contract, function=tool.function).output_schema
     if schema is None or schema.keys() <= {"type", "additionalProperties"}:
         has_typed_values = isinstance((schema or {}).get("additionalProperties"), dict)
@@ -130,17 +140,23 @@ def _controls_of_function(tool: HandWritten) -> tuple[str, ...]:
     return (TOKEN,) if schema.get("additionalProperties", True) is True else ()
 
 
-def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[..., Any]:
-    """The function, whose results fit."""
+def _with_pages(
+    source: FunctionResults, results: PagedResults, keyed: KeyedWrite | None
+) -> Callable[..., Any]:
+    """The function, whose results fit, and which may take a key."""
 
     @functools.wraps(source.function)
     def call(*args: Any, **values: Any) -> Any:
-        sent, asked = split_controls(values.pop(_SENT), results.arguments.controls)
-        value = source.function(*args, **values)
-        if inspect.isgenerator(value):
-            value = [*value]
-        output = source.output(value, None)
-        return value if output is None else results.first(output, sent, asked)
+        def run(arguments: Json) -> Any:
+            sent, asked = split_controls(arguments, results.arguments.controls)
+            value = source.function(*args, **values)
+            if inspect.isgenerator(value):
+                value = [*value]
+            output = source.output(value, None)
+            return value if output is None else results.first(output, sent, asked)
+
+        arguments: Json = values.pop(_SENT)
+        return run(arguments) if keyed is None else replace(keyed, write=run)(arguments)
 
     return call
 
@@ -148,7 +164,7 @@ def _with_pages(source: FunctionResults, results: PagedResults) -> Callable[...,
 def _with_control_arguments(contract: Contract, arguments: Arguments) -> Contract:
     """A function's contract with control arguments beside its own."""
     offers = {name: arguments.properties[name] for name in arguments.controls}
-    accepted = accepting(contract, offers)
+    accepted = accepting(contract, offers, arguments.controls)
 
     def validate(sent: Json) -> tuple[Json, Any]:
         for name, schema in offers.items():

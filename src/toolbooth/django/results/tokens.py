@@ -12,18 +12,16 @@ import hashlib
 import json
 import logging
 import secrets
-from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields, replace
 from typing import Any
 
 from django.conf import settings
 from django.core import signing
 from django.core.cache import caches
-from django.db.models import Model
 from django.utils.crypto import salted_hmac
 
 from toolbooth.django.call.caller import Caller
-from toolbooth.django.call.identities import Identity
+from toolbooth.django.call.caller_identity import identity_parts
 from toolbooth.django.call.invocation import Moved
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe.discovery import Action
@@ -108,37 +106,12 @@ def caller_hashes(who: Caller, action: Action) -> tuple[str, ...]:
 
     Raises APIException for credentials that the view does not take.
     """
-    identity = json.dumps([who.request.get_host(), *_identity(who.identity(action), who)])
+    identity = json.dumps(
+        [who.request.get_host(), *identity_parts(who.identity(action), who.request)]
+    )
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     hashes = (salted_hmac(_SALT, identity, secret=key, algorithm="sha256") for key in keys)
     return tuple(each.hexdigest()[:32] for each in hashes)
-
-
-def _identity(identity: Identity, who: Caller) -> list[str]:
-    user, auth, authenticator = identity
-    if getattr(user, "pk", None) is not None:
-        return [_kind(user), str(user.pk)]
-    if authenticator is None:
-        return []
-    return [_kind(authenticator), str(getattr(user, "username", "")), _credentials(auth, who)]
-
-
-def _credentials(auth: Any, who: Caller) -> str:
-    """The caller's credentials as text, which is the same for every request with them."""
-    if isinstance(auth, Model):
-        return f"{_kind(auth)} {auth.pk}"
-    if isinstance(auth, str | bytes | int):
-        return str(auth)
-    if isinstance(auth, Mapping):
-        return json.dumps(auth, sort_keys=True, default=str)
-    return who.request.headers.get("Authorization", "")
-
-
-def _kind(thing: Any) -> str:
-    meta: Any = getattr(thing, "_meta", None)
-    if meta is not None:
-        return str(meta.label)
-    return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
 def digest(text: str) -> str:

@@ -58,7 +58,7 @@ def help_variant(
 
 def without_help(tool: Tool, name: str) -> Variant:
     """The variant for a call that says it wants no help: takes `help`, and does not pass it on."""
-    made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}))
+    made = replace(tool, contract=accepting(tool.contract, {name: BOOLEAN}, {name: "help"}))
 
     def variant(sent: Any) -> Tool | None:
         found = text_as_object(sent, DEFAULT_LIMITS)

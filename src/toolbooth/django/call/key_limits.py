@@ -1,0 +1,138 @@
+"""Which writes cannot take an idempotency key, and why: those that do not run as one transaction
+with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import CodeType
+from typing import Any
+
+from django.db import connections, router, transaction
+from django.db.transaction import Atomic
+
+from toolbooth.django.call import messages
+from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.previews import has_transactions
+from toolbooth.django.describe.published_models import model_of
+
+_READS = re.compile(
+    r"(?:\s|\(|/\*.*?\*/)*"
+    r"(?:(?:SELECT|SHOW|EXPLAIN|PRAGMA|SET|SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT)\b"
+    r"|WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|MERGE)\b))",
+    re.I | re.S,
+)
+"""Statements that write nothing."""
+
+_METHODS = {
+    "create": "perform_create",
+    "update": "perform_update",
+    "partial_update": "perform_update",
+    "destroy": "perform_destroy",
+}
+"""Methods of REST framework's views that authors replace, by action."""
+
+
+def reason_without_key(action: Action, alias: str) -> str | None:
+    """Why an action takes no key, as far as its code tells; None if it does. `alias` is the
+    database with the keys.
+    """
+    if not has_transactions(connections[alias]):
+        return messages.NO_TRANSACTIONS
+    if getattr(action.callback, "_non_atomic_requests", None):
+        return messages.NON_ATOMIC
+    if any(map(_is_durable, _methods(action))):
+        return messages.DURABLE
+    model = model_of(action)
+    written = alias if model is None else router.db_for_write(model)
+    return None if written == alias else messages.other_database(written, alias)
+
+
+def _methods(action: Action) -> Iterator[Any]:
+    callback: Any = action.callback
+    handlers: dict[str, str] = getattr(callback, "actions", None) or {}
+    method = action.method.lower()
+    names = ["dispatch", method, handlers.get(method, action.name), _METHODS.get(action.name, "")]
+    for name in names:
+        found: Any = getattr(action.view, name, None)
+        if found is not None:
+            yield found
+
+
+def _is_durable(method: Any) -> bool:
+    """Whether a method has a block that must be the outermost one, or is one."""
+    while method is not None:
+        for cell in getattr(method, "__closure__", None) or ():
+            if isinstance(cell.cell_contents, Atomic) and _durable(cell.cell_contents):
+                return True
+        inner = getattr(method, "__wrapped__", None)
+        if inner is None:
+            return _names_durable_block(method)
+        method = inner
+    return False
+
+
+def _durable(block: Any) -> bool:
+    return block.durable
+
+
+def _names_durable_block(function: Any) -> bool:
+    code: Any = getattr(inspect.unwrap(function), "__code__", None)
+    if not isinstance(code, CodeType):
+        return False
+    return "atomic" in code.co_names and "durable" in _texts(code.co_consts)
+
+
+def _texts(constants: Iterable[str | tuple[Any, ...] | None]) -> Iterator[str]:
+    """The texts among constants. The names of keyword arguments are a tuple of texts."""
+    for each in constants:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, tuple):
+            yield from _texts(each)
+
+
+def is_nested_durable(error: BaseException) -> bool:
+    """Whether an exception says that a durable block is not the outermost one."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    enter: Any = transaction.Atomic.__enter__
+    return (
+        isinstance(error, RuntimeError)
+        and trace is not None
+        and trace.tb_frame.f_code is enter.__code__
+    )
+
+
+class WrittenElsewhere(Exception):
+    """A statement would write to another database than the one with the keys."""
+
+    def __init__(self, alias: str) -> None:
+        self.alias = alias
+        super().__init__(alias)
+
+
+@contextmanager
+def only_writing_to(alias: str) -> Generator[None]:
+    """While this is open, statements that would write to another database raise WrittenElsewhere.
+    It is raised at the end too, in case that the view has caught it.
+    """
+    tried: list[str] = []
+
+    def execute(run: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:  # Django's
+        if not _READS.match(str(sql)):
+            tried.append(context["connection"].alias)
+            raise WrittenElsewhere(tried[0])
+        return run(sql, params, many, context)
+
+    with ExitStack() as stack:
+        for connection in connections.all():
+            if connection.alias != alias:
+                stack.enter_context(connection.execute_wrapper(execute))
+        yield
+    if tried:
+        raise WrittenElsewhere(tried[0])

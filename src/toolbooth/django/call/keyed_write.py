@@ -1,0 +1,179 @@
+"""A write with an idempotency key: made once, however often it is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from toolbooth.boundary.render import json_of, pieces_of
+from toolbooth.django.call import messages
+from toolbooth.django.call.caller import Caller, caller
+from toolbooth.django.call.caller_identity import identity_parts
+from toolbooth.django.call.identities import Identity
+from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.key_limits import (
+    WrittenElsewhere,
+    is_nested_durable,
+    only_writing_to,
+    reason_without_key,
+)
+from toolbooth.django.call.replies import refusal
+from toolbooth.django.call.used_keys import DatabaseStore, alias_of_keys
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe.discovery import Action
+from toolbooth.errors import Problem, ProblemCode, ToolError, ToolInputError
+from toolbooth.jsonvalue import Json
+from toolbooth.server import messages as server_messages
+from toolbooth.server.controls import control_names, split_controls
+from toolbooth.server.idempotency import KeyReused, KeyUse, canonical, run_once
+from toolbooth.server.key_argument import IN_META, KEY, key_of_call, value_of_receipt
+
+Write = Callable[[Json], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedWrite:
+    """What runs a write, with a key or without one."""
+
+    tool: str
+    action: Action
+    controls: Mapping[str, str]
+    """Control arguments: what each is called here, and in `CONTROL_ARGUMENTS`."""
+    write: Write
+    identify: Callable[[Caller, Json], Identity]
+    """Says who calls, once they are let in. Raises what others are told."""
+    store: DatabaseStore
+    is_off: bool
+    """The project has switched keys off."""
+
+    def __call__(self, arguments: Json) -> Any:
+        """Make the write, unless its key says that it has been made."""
+        sent, asked = split_controls(arguments, self.controls)
+        who = caller()
+        key = key_of_call(self.tool, self._name, asked.idempotency_key, who.own_meta)
+        if key is None or asked.preview:
+            return self.write(arguments)
+        return self._once(who, key, sent, arguments)
+
+    @property
+    def _name(self) -> str | None:
+        return next((name for name, own in self.controls.items() if own == KEY), None)
+
+    def _once(self, who: Caller, key: str, sent: Json, arguments: Json) -> Any:
+        if self.is_off:
+            raise self._refusal(messages.SWITCHED_OFF)
+        parts = identity_parts(self.identify(who, sent), who.request)
+        if not parts:
+            raise self._refusal(messages.ANONYMOUS)
+        alias = alias_of_keys()
+        reason = reason_without_key(self.action, alias)
+        if reason is not None:
+            raise self._refusal(reason)
+        who.has_key = True
+        use = KeyUse(caller=json.dumps(parts), tool=self.tool, key=key, arguments=canonical(sent))
+        try:
+            receipt = run_once(self.store, use, partial(self._receipt, arguments, alias))
+        except ToolInputError as error:
+            _forget_run(who)
+            raise error.replaced(untouched=True) from error.__cause__
+        except Exception as error:
+            _forget_run(who)
+            told = self._told(error, alias)
+            if told is None:
+                raise
+            raise told from error
+        return value_of_receipt(receipt)
+
+    def _receipt(self, arguments: Json, alias: str) -> bytes:
+        with only_writing_to(alias):
+            value = self.write(arguments)
+        if pieces_of(value) is not None:
+            raise ToolError(self.tool, messages.CONTENT_NOT_KEPT)
+        return json_of(value)
+
+    def _told(self, error: Exception, alias: str) -> ToolInputError | None:
+        """What the agent is told about a key that cannot be used; None for another error."""
+        if isinstance(error, KeyReused):
+            return self._refusal(server_messages.KEY_REUSED, "key-reused")
+        if isinstance(error, WrittenElsewhere):
+            return self._refusal(messages.other_database(error.alias, alias))
+        return self._refusal(messages.DURABLE) if is_nested_durable(error) else None
+
+    def _refusal(self, why: str, code: ProblemCode = "invalid") -> ToolInputError:
+        path = IN_META if self._name is None else (self._name,)
+        return ToolInputError([Problem(code=code, path=path, message=why)], tool=self.tool)
+
+
+def with_key(call: SyncInvocation, write: Write, chosen: Configuration) -> Write:
+    """A view's write that takes a key."""
+    return KeyedWrite(
+        tool=call.tool,
+        action=call.action,
+        controls=call.arguments.controls,
+        write=write,
+        identify=partial(_identified, call),
+        store=store_of(chosen),
+        is_off=is_off(chosen),
+    )
+
+
+def with_key_of_function(
+    tool: str, action: Action, controls: Mapping[str, str], chosen: Configuration
+) -> KeyedWrite:
+    """A function that takes a key. What it writes is still to be set."""
+    return KeyedWrite(
+        tool=tool,
+        action=action,
+        controls=controls,
+        write=_nothing,
+        identify=partial(_identified_for_function, tool, action),
+        store=store_of(chosen),
+        is_off=is_off(chosen),
+    )
+
+
+def _nothing(_: Json) -> None:
+    """What runs until there is something to run."""
+
+
+def store_of(chosen: Configuration) -> DatabaseStore:
+    """Where the keys of a project are kept."""
+    return DatabaseStore(kept_seconds=chosen.key_age, wait_seconds=chosen.key_wait)
+
+
+def is_off(chosen: Configuration) -> bool:
+    """Whether a project has switched keys off."""
+    return KEY not in control_names(chosen.arguments)
+
+
+def _identified(call: SyncInvocation, who: Caller, sent: Json) -> Identity:
+    """Who calls a view that lets them in. Raises what others are told."""
+    answer = call.objection(who, sent)
+    if answer is not None:
+        raise refusal(answer, call.tool, call.arguments)
+    slots = call.arguments.slots
+    # Without the body: a list of rows is not among the view's own arguments.
+    of_request = {
+        name: each for name, each in sent.items() if name in slots and slots[name].part != "body"
+    }
+    request = call.view(who, of_request).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _identified_for_function(tool: str, action: Action, who: Caller, _: Json) -> Identity:
+    answer = who.objection(action)
+    if answer is not None:
+        raise refusal(answer, tool)
+    request = who.admitted_view(action, {}).request
+    return request.user, request.auth, request.successful_authenticator
+
+
+def _forget_run(who: Caller) -> None:
+    """The write was rolled back, whatever the view has answered."""
+    if who.last_run is not None and who.last_run[1].status_code < 400:
+        who.last_run = None
+    if who.bulk is not None:
+        who.bulk = (who.bulk[0], None)

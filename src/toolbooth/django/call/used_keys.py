@@ -1,0 +1,192 @@
+"""Idempotency keys in the database: a row that is inserted first in the transaction of the write.
+
+Another call with the same key waits for that transaction, because the row is unique. If it is
+committed, the other call finds the row with its receipt; if it is rolled back, the other call
+inserts its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from time import monotonic
+from typing import Any, Literal
+
+from django.apps import apps
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, connections, router, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from toolbooth.django.call import messages
+from toolbooth.django.call.lock_waits import LockWait, is_contention
+from toolbooth.errors import ToolError
+from toolbooth.server.idempotency import Claim, InFlight, KeyReused, KeyUse
+
+_SALT = "toolbooth.django.idempotency"
+
+Point = Literal[
+    "before-claim",
+    "between-claim-and-write",
+    "between-write-and-commit",
+    "between-commit-and-answer",
+]
+"""A point of a call with a key. Tests end the process there."""
+
+_at_point: Callable[[Point], None] | None = None
+"""Only for tests: called by `reached`. Nothing in the package sets it."""
+
+
+def reached(point: Point) -> None:
+    """A call with a key has come to this point."""
+    if _at_point is not None:
+        _at_point(point)
+
+
+def used_key_model() -> Any:
+    """The model, which can be imported only once the apps are loaded."""
+    return apps.get_model("toolbooth", "UsedKey")
+
+
+def alias_of_keys() -> str:
+    """The database with the table of keys."""
+    return router.db_for_write(used_key_model())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseStore:
+    """The keys of a project, in its database."""
+
+    kept_seconds: int
+    wait_seconds: float
+
+    @contextmanager
+    def claim(self, use: KeyUse) -> Generator[Claim]:
+        """Claim a key while a call runs, which is then in a transaction. Raises KeyReused,
+        InFlight, and ToolError if there is no table.
+        """
+        reached("before-claim")
+        alias = alias_of_keys()
+        now = timezone.now()
+        row = used_key_model()(
+            claim=_hash_of_claim(use),
+            tool=use.tool,
+            arguments=_hashes_of_arguments(use)[0],
+            created=now,
+            expires=now + timedelta(seconds=self.kept_seconds),
+        )
+        claimed = self._claimed(row, use, alias)
+        if isinstance(claimed, Claim):
+            yield claimed
+            return
+        claim = Claim(retry_until=row.expires)
+        try:
+            with claimed:
+                reached("between-claim-and-write")
+                yield claim
+                if claim.receipt is None:
+                    transaction.set_rollback(True, using=alias)
+                elif not _rows(alias).filter(claim=row.claim).update(receipt=claim.receipt):
+                    # The view has ignored a deadlock, for which MariaDB rolls back everything that
+                    # came before, the key included.
+                    raise InFlight(self.wait_seconds)
+                reached("between-write-and-commit")
+        except DatabaseError as error:
+            # The view is done; another transaction prevents the commit. All is rolled back.
+            if claim.receipt is not None and is_contention(error, connections[alias].vendor):
+                raise InFlight(self.wait_seconds) from error
+            raise
+        reached("between-commit-and-answer")
+
+    def _claimed(self, row: Any, use: KeyUse, alias: str) -> Claim | ExitStack:
+        """The transaction in which the key is claimed, or the claim of a call that has run."""
+        ends = monotonic() + self.wait_seconds
+        try:
+            while (left := ends - monotonic()) > 0:
+                begun = _inserted(row, alias, left)
+                if begun is not None:
+                    return begun
+                found = _committed(row.claim, use, alias)
+                if found is not None:
+                    return found
+                row.pk = None  # the other call was rolled back, or its key has expired
+        except DatabaseError as error:
+            if not is_contention(error, connections[alias].vendor):
+                if has_table():
+                    raise
+                raise ToolError(use.tool, messages.NOT_MIGRATED) from error
+            raise InFlight(self.wait_seconds) from error
+        raise InFlight(self.wait_seconds)
+
+
+def _inserted(row: Any, alias: str, seconds: float) -> ExitStack | None:
+    """Begin a transaction and insert the row; None if a committed row is there. Raises
+    DatabaseError.
+    """
+    with ExitStack() as stack:
+        wait = stack.enter_context(LockWait(connections[alias], seconds))
+        try:
+            with ExitStack() as begun:
+                begun.enter_context(transaction.atomic(using=alias))
+                wait.inside()
+                # The first statement, so that SQLite waits for its lock. No signals are sent.
+                _rows(alias).bulk_create([row])
+                wait.restore()
+                return begun.pop_all()
+        except IntegrityError:
+            return None
+
+
+def _committed(name: str, use: KeyUse, alias: str) -> Claim | None:
+    """The claim of a call that has run under this key; None if there is none any more. Raises
+    KeyReused.
+    """
+    found = _rows(alias).filter(claim=name).first()
+    if found is None:
+        return None
+    if found.expires <= timezone.now():
+        _rows(alias).filter(pk=found.pk, expires=found.expires).delete()
+        return None
+    if found.arguments not in _hashes_of_arguments(use):
+        raise KeyReused
+    return Claim(retry_until=found.expires, first=bytes(found.receipt))
+
+
+def has_table() -> bool:
+    """Whether the project has been migrated."""
+    names = connections[alias_of_keys()].introspection.table_names()
+    return used_key_model()._meta.db_table in names
+
+
+def _rows(alias: str) -> Any:
+    return used_key_model()._base_manager.using(alias)
+
+
+def _hash_of_claim(use: KeyUse) -> str:
+    """The same after a change of `SECRET_KEY`: the key must still be found."""
+    return hashlib.sha256(json.dumps([use.caller, use.tool, use.key]).encode()).hexdigest()
+
+
+def _hashes_of_arguments(use: KeyUse) -> list[str]:
+    """By each of the project's secrets, the one in use first."""
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [
+        salted_hmac(_SALT, use.arguments, secret=each, algorithm="sha256").hexdigest()
+        for each in secrets
+    ]
+
+
+def remove_expired(batch: int) -> int:
+    """Remove keys that have expired, in batches of so many. Returns how many there were."""
+    alias = alias_of_keys()
+    removed = 0
+    while True:
+        expired = _rows(alias).filter(expires__lte=timezone.now()).order_by("expires")
+        keys = list(expired.values_list("pk", flat=True)[:batch])
+        if not keys:
+            return removed
+        removed += _rows(alias).filter(pk__in=keys).delete()[0]

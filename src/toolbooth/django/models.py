@@ -1,0 +1,39 @@
+"""The tables of the app: the idempotency keys that callers have used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models as untyped_models
+from django.db.models import Model
+
+models: Any = untyped_models
+"""The fields have generic types that say nothing here."""
+
+
+class UsedKey(Model):
+    """One idempotency key, used by one caller for one tool, and the receipt of that write.
+
+    The row is inserted in the transaction of the write, before it. So no other transaction sees it
+    without its receipt, and a write that is rolled back takes the row along.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    # A hash, because some databases compare text without regard to case or to spaces at its end.
+    claim = models.CharField(max_length=64, unique=True)
+    """The hash of the caller, the tool and the key."""
+    tool = models.CharField(max_length=128)
+    arguments = models.CharField(max_length=64)
+    """The hash of the arguments, made with `SECRET_KEY`."""
+    receipt = models.BinaryField(default=b"")
+    """JSON in UTF-8. Bytes, because not every text column takes every character."""
+    created = models.DateTimeField()
+    expires = models.DateTimeField(db_index=True)
+
+    class Meta:
+        # Also if the project serves the endpoint, and has not installed the app.
+        app_label = "toolbooth"
+        verbose_name = "used idempotency key"
+
+    def __str__(self) -> str:
+        return f"{self.tool}, {self.created:%Y-%m-%d %H:%M}"

@@ -1,0 +1,44 @@
+"""The idempotency key of one call: an argument, or `_meta.toolbooth.idempotency_key`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jiter
+import orjson
+
+from toolbooth.boundary.render import META_KEY
+from toolbooth.errors import Problem, ToolInputError
+from toolbooth.jsonvalue import JsonPath, is_object
+from toolbooth.server import messages
+from toolbooth.server.controls import CONTROL_ARGUMENTS
+
+KEY = "idempotency_key"
+
+IN_META: JsonPath = ("_meta", META_KEY, KEY)
+
+_NOT_SENT = object()
+
+
+def key_of_call(tool: str, name: str | None, argument: str | None, own: Any) -> str | None:
+    """The key of a call; None: it has none. `name` is what the argument is called, `own` what
+    `_meta` has for this server. Raises ToolInputError.
+    """
+    found = own.get(KEY, _NOT_SENT) if is_object(own) else _NOT_SENT
+    if found is _NOT_SENT:
+        return argument
+    schema = CONTROL_ARGUMENTS[KEY].schema
+    least, most = schema["minLength"], schema["maxLength"]
+    if not isinstance(found, str) or not least <= len(found) <= most:
+        problem = Problem(code="invalid", path=IN_META, message=messages.not_a_key(least, most))
+        raise ToolInputError([problem], tool=tool)
+    if argument is not None and argument != found:
+        path = IN_META if name is None else (name,)
+        problem = Problem(code="invalid", path=path, message=messages.TWO_KEYS)
+        raise ToolInputError([problem], tool=tool)
+    return found
+
+
+def value_of_receipt(receipt: bytes) -> Any:
+    """What a tool returns for a receipt: an object as it was written, any other value as it was."""
+    return orjson.Fragment(receipt) if receipt.startswith(b"{") else jiter.from_json(receipt)

@@ -1,0 +1,143 @@
+"""Views that write lines of a log, each in its own way: the API that the tests of idempotency keys
+call.
+"""
+
+import threading
+
+from django.db import transaction
+from django.urls import include, path
+from django.utils.decorators import method_decorator
+from rest_framework import permissions, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+
+from odd.models import Log
+from odd.serializers import LogSerializer
+from toolbooth.django.decorators import mcp_idempotent
+
+let_in = {"may": True}
+"""Whether `Guarded` lets anybody in."""
+
+started = threading.Event()
+go_on = threading.Event()
+"""`Slow` says that it runs, and waits."""
+
+
+class Lines(viewsets.ModelViewSet):
+    queryset = Log.objects.order_by("id")
+    serializer_class = LogSerializer
+
+
+class Open(Lines):
+    permission_classes = [permissions.AllowAny]
+
+
+class Guarded(Lines):
+    def check_permissions(self, request):
+        super().check_permissions(request)
+        if not let_in["may"]:
+            self.permission_denied(request, message="closed")
+
+
+class Slow(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        started.set()
+        go_on.wait(10)
+
+
+class Failing(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        if serializer.validated_data["line"] == "refused":
+            raise ValidationError({"line": ["no"]})
+        if serializer.validated_data["line"] == "raises":
+            raise RuntimeError
+
+    @action(detail=False, methods=["post"], serializer_class=LogSerializer)
+    def answers(self, request):
+        Log.objects.create(line=request.data["line"])
+        return Response({"line": ["no"]}, status=400)
+
+
+@method_decorator(transaction.non_atomic_requests, name="dispatch")
+class Free(Lines):
+    pass
+
+
+class Durable(Lines):
+    @transaction.atomic(durable=True)
+    def create(self, request, *args, **kwargs):
+        return super().create(request, *args, **kwargs)
+
+
+class DurableInside(Lines):
+    def perform_create(self, serializer):
+        with transaction.atomic(durable=True):
+            serializer.save()
+
+
+def write_durably(serializer):
+    with transaction.atomic(durable=True):
+        serializer.save()
+
+
+class DurableBelow(Lines):
+    """Its own code does not show it."""
+
+    def perform_create(self, serializer):
+        Log.objects.create(line="before")
+        write_durably(serializer)
+
+
+class Elsewhere(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        Log.objects.using("other").create(line="there")
+
+
+class ElsewhereQuietly(Lines):
+    def perform_create(self, serializer):
+        serializer.save()
+        try:
+            Log.objects.using("other").create(line="there")
+        except Exception:
+            Log.objects.create(line="caught")
+
+
+class Updated(Lines):
+    def perform_update(self, serializer):
+        serializer.save(line="other")
+
+
+class Marked(Lines):
+    @mcp_idempotent
+    @action(detail=False, methods=["post"], serializer_class=LogSerializer)
+    def ensure(self, request):
+        return Response({"id": Log.objects.get_or_create(line=request.data["line"])[0].pk})
+
+
+class Urls:
+    router = SimpleRouter()
+    for view in (
+        Lines,
+        Open,
+        Guarded,
+        Slow,
+        Failing,
+        Free,
+        Durable,
+        DurableInside,
+        DurableBelow,
+        Elsewhere,
+        ElsewhereQuietly,
+        Updated,
+        Marked,
+    ):
+        router.register(view.__name__.lower(), view, view.__name__.lower())
+    urlpatterns = [
+        path("api/", include(router.urls)),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]

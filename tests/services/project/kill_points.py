@@ -1,0 +1,47 @@
+"""Ends the worker at a point in a call, or after a time, that the client names in a header. Each
+answer names its worker.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from django.http import HttpRequest, HttpResponseBase
+
+AT, AFTER = "X-Kill-At", "X-Kill-After"
+KILLED = 9
+"""Gunicorn ends altogether when a worker ends with 3 or 4, so not these."""
+
+wanted: ContextVar[str] = ContextVar("wanted", default="")
+
+
+class KillPoints:
+    """Remembers, for the time of a request, where its worker is to be ended."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        # Nobody handles SIGALRM, so it ends the process wherever it is, also after this call.
+        if AFTER in request.headers:
+            signal.setitimer(signal.ITIMER_REAL, float(request.headers[AFTER]))
+        token = wanted.set(request.headers.get(AT, ""))
+        try:
+            response = self.get_response(request)
+        finally:
+            wanted.reset(token)
+        response["X-Worker"] = str(os.getpid())
+        return response
+
+
+def reached(point: str) -> None:
+    if point == wanted.get():
+        # As SIGKILL does: no rollback, no answer, no word to the database.
+        os._exit(KILLED)
+
+
+def install() -> None:
+    from toolbooth.django.call import used_keys
+
+    used_keys._at_point = reached

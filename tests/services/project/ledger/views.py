@@ -1,0 +1,110 @@
+"""The API of the ledger."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from django.db import OperationalError, connection, transaction
+from rest_framework import mixins, serializers, viewsets
+
+from gate import pass_gate
+from ledger.models import Account, Entry, Ticket
+from toolbooth.django.decorators import mcp_preview
+
+LOCK_WAIT = {
+    "postgresql": "SHOW lock_timeout",
+    "mysql": "SELECT @@innodb_lock_wait_timeout",
+    "sqlite": "PRAGMA busy_timeout",
+}
+
+
+class AccountSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Account
+        fields = ["id", "name", "limit"]
+
+
+class EntrySerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Entry
+        fields = ["id", "label", "amount", "account", "lock_wait"]
+
+
+class TicketSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Ticket
+        fields = ["id", "number"]
+        # The database compares the numbers, when the transaction ends.
+        extra_kwargs = {"number": {"validators": []}}
+
+
+class AccountViewSet(viewsets.ModelViewSet):
+    """Accounts: nothing but REST framework's own."""
+
+    queryset = Account.objects.order_by("id")
+    serializer_class = AccountSerializer
+
+
+@mcp_preview
+class EntryViewSet(viewsets.ModelViewSet):
+    """Entries. Each creation runs a hook when it is committed."""
+
+    queryset = Entry.objects.order_by("id")
+    serializer_class = EntrySerializer
+
+    def perform_create(self, serializer: EntrySerializer) -> None:
+        entry = serializer.save(lock_wait=lock_wait())
+        transaction.on_commit(lambda: run_hook(entry.label))
+
+
+class GatedEntryViewSet(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """Entries that are saved when the test says so."""
+
+    queryset = Entry.objects.order_by("id")
+    serializer_class = EntrySerializer
+
+    def perform_create(self, serializer: EntrySerializer) -> None:
+        serializer.save(lock_wait=lock_wait())
+        pass_gate(serializer.validated_data["label"])
+
+
+class StubbornEntryViewSet(mixins.CreateModelMixin, viewsets.GenericViewSet):
+    """Entries that are saved also if a limit could not be changed because of a deadlock. The
+    database has rolled back the whole transaction then.
+    """
+
+    queryset = Entry.objects.order_by("id")
+    serializer_class = EntrySerializer
+
+    def perform_create(self, serializer: EntrySerializer) -> None:
+        change_limit("first")
+        pass_gate(serializer.validated_data["label"])
+        with contextlib.suppress(OperationalError):
+            change_limit("second")
+        serializer.save(lock_wait=lock_wait())
+
+
+class TicketViewSet(viewsets.ModelViewSet):
+    """Tickets."""
+
+    queryset = Ticket.objects.order_by("id")
+    serializer_class = TicketSerializer
+
+
+def change_limit(name: str) -> None:
+    """In one statement, without a savepoint."""
+    column = connection.ops.quote_name("limit")
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE ledger_account SET {column} = {column} + 1 WHERE name = %s", [name])
+
+
+def lock_wait() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_WAIT[connection.vendor])
+        return str(cursor.fetchone()[0])
+
+
+def run_hook(label: str) -> None:
+    """One line in a file that the test reads."""
+    with Path(os.environ["SERVICES_HOOKS"]).open("a", encoding="utf-8") as file:
+        file.write(f"{label}\n")
