@@ -63,13 +63,7 @@ def takes_many(call: SyncInvocation) -> bool:
 
 
 def function_of(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
-    """What runs a call: with a receipt where it writes rows, and as a preview if that is asked
-    for.
-    """
-    return previewable(call, _write_or_query(call, results))
-
-
-def _write_or_query(call: SyncInvocation, results: PagedResults) -> Callable[[Json], Any]:
+    """What runs a call: with a receipt where it writes rows."""
     if call.action.method == "DELETE":
         return ReceiptedDelete(call=call)
     if call.action.name == "create" and call.arguments.whole:

@@ -1,5 +1,5 @@
-"""Which variant of a view's tool a call asks for: help, the next page of a result, many rows, or a
-write that is made once for its key.
+"""Which variant of a view's tool a call asks for: help, the next page of a result, many rows, a
+preview, or a write that is made once for its key.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from toolbooth.boundary.read import text_as_object
 from toolbooth.contract import DEFAULT_LIMITS
 from toolbooth.django.call.bulk import Bulk
 from toolbooth.django.call.caller import caller
+from toolbooth.django.call.invocation import SyncInvocation
 from toolbooth.django.call.keyed_write import KeyedWrite, with_key
+from toolbooth.django.call.previews import previewable
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import ROW_KEYS
@@ -62,10 +64,27 @@ def variants_of(
     if takes_rows:
         names.update(ROW_KEYS)
         variants.append(bulk.variant)
+    preview = bulk.call.arguments.called("preview")
+    if preview is not None:
+        names.add(preview)
+        variants.append(partial(_previewed, bulk.call, find, preview))
     if bulk.call.action.method != "GET":
         names.update(filter(None, [bulk.call.arguments.called(KEY)]))
         variants.append(partial(_keyed, bulk, find))
     return Variants(frozenset(names), first_variant(*variants))
+
+
+def _previewed(
+    call: SyncInvocation, find: Callable[[str], Tool], name: str, sent: Any
+) -> Tool | None:
+    """The tool that previews a write; None if the call does not ask for that. What is neither true
+    nor false is refused by the tool as it is.
+    """
+    found = text_as_object(sent, DEFAULT_LIMITS) or {}
+    if found.get(name) is not True:
+        return None
+    tool = find(call.tool)
+    return replace(tool, function=previewable(call, tool.function))
 
 
 def _keyed(bulk: Bulk, find: Callable[[str], Tool], sent: Any) -> Tool | None:
