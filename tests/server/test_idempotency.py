@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from toolbooth import Context, ContractError, ToolRegistry
 from toolbooth.content import Image
+from toolbooth.server.controls import Controls, check_plain
 from toolbooth.server.idempotency import MemoryStore, canonical, with_fields
 from toolbooth.server.respond import respond_sync
 
@@ -271,6 +272,17 @@ def test_any_sequence_of_calls_runs_once_for_each_key(calls):
         elif not result["isError"]:
             known[key] = sku
     assert made == list(known.values())
+
+
+# --- a bug must not lose a key ---
+
+
+def test_a_write_that_does_not_know_of_its_preview_or_key_is_not_made():
+    for asked in (Controls(preview=True), Controls(idempotency_key="k")):
+        with pytest.raises(RuntimeError, match="lost on the way"):
+            check_plain(asked, has_key=False)
+    check_plain(Controls(idempotency_key="k"), has_key=True)
+    check_plain(Controls(), has_key=False)
 
 
 # --- arguments that are the same ---

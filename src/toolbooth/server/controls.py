@@ -146,6 +146,14 @@ def split_controls(sent: Json, known: Mapping[str, str]) -> tuple[Json, Controls
     return others, Controls(**own)
 
 
+def check_plain(asked: Controls, *, has_key: bool) -> None:
+    """Raise RuntimeError if a write is about to be made as if it had not been asked for a preview,
+    or as if it had no key: a bug must not turn either into a write. `has_key`: the key is claimed.
+    """
+    if asked.preview or (asked.idempotency_key is not None and not has_key):
+        raise RuntimeError(messages.NOT_A_PLAIN_WRITE)
+
+
 def is_true(value: Any) -> bool:
     """Whether the boundary reads a value as true. It may be text, or text in text.
 

@@ -251,6 +251,7 @@ OBJECTS_MEANS = "Many rows in one call of a create: all are made, or none."
 MANY_TOOLS_TAKE = "Arguments that many tools take:"
 
 
+NOT_A_PLAIN_WRITE = "a preview or a key was lost on the way to the write"
 KEY_REUSED = "was used for a call of this tool with other arguments; send these with a new key"
 CONTENT_NOT_KEPT = "The first call has returned content that is not kept."
 TWO_KEYS = "is not the same as the key in _meta; send one of them"

@@ -39,7 +39,7 @@ from toolbooth.django.describe.discovery import is_bulk
 from toolbooth.django.results.paged_results import PagedResults
 from toolbooth.errors import Declared, Problem, ToolInputError
 from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
-from toolbooth.server.controls import ROW_KEYS, split_controls
+from toolbooth.server.controls import ROW_KEYS, check_plain, split_controls
 from toolbooth.server.tool import Tool
 
 Compile = Callable[[Arguments], Contract]
@@ -202,6 +202,7 @@ class BulkCreate:
         rows: list[Json] = sent[self.key]
         beside = {name: each for name, each in sent.items() if name != self.key}
         who = caller()
+        check_plain(asked, has_key=who.has_key)
         who.bulk = (rows, None)
         with noting_unread() as unread:
             made = self.call.within(who, beside, lambda: self._made(who, beside, rows))

@@ -21,7 +21,7 @@ from toolbooth.django.call.visible_rows import VisibleRows, in_words, rows_of
 from toolbooth.django.describe.published_models import PublishedModels, model_of
 from toolbooth.errors import ToolError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.controls import split_controls
+from toolbooth.server.controls import check_plain, split_controls
 
 MOST_NAMED = 10
 """Rows that are named if they prevent a delete."""
@@ -38,8 +38,9 @@ class ReceiptedDelete:
 
     def __call__(self, arguments: Json) -> Any:
         """Run the action, and count the rows."""
-        sent, _ = split_controls(arguments, self.call.arguments.controls)
+        sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
+        check_plain(asked, has_key=who.has_key)
         delete = partial(self._deleted, who, sent)
         return self.call.within(who, sent, delete) if self.call.middleware else delete()
 

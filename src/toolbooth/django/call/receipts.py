@@ -35,7 +35,7 @@ from toolbooth.django.describe.model_words import NAMES_OF_ROWS
 from toolbooth.django.describe.readers import is_same_class
 from toolbooth.jsonvalue import Json
 from toolbooth.secret_names import is_secret_name
-from toolbooth.server.controls import split_controls
+from toolbooth.server.controls import check_plain, split_controls
 
 logger = logging.getLogger("toolbooth.django")
 
@@ -74,6 +74,7 @@ class ReceiptedWrite:
         """Run the action, and say what became of the row."""
         sent, asked = split_controls(arguments, self.call.arguments.controls)
         who = caller()
+        check_plain(asked, has_key=who.has_key)
         write = partial(self._written, who, sent, verify=asked.verify)
         return self.call.within(who, sent, write) if self.call.middleware else write()
 

@@ -38,7 +38,13 @@ from toolbooth.django.results.window_page import first_large_row, page_of_window
 from toolbooth.django.results.windows import Window
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.jsonvalue import Json
-from toolbooth.server.controls import NO_CONTROLS, Controls, control_names, split_controls
+from toolbooth.server.controls import (
+    NO_CONTROLS,
+    Controls,
+    check_plain,
+    control_names,
+    split_controls,
+)
 from toolbooth.server.results.pages import Unit, Written, plain, read
 
 logger = logging.getLogger("toolbooth.django")
@@ -93,6 +99,7 @@ class PagedResults:
     def __call__(self, arguments: Json) -> Any:
         """Run the tool, and show as much of its result as is asked for, or fits."""
         sent, asked = split_controls(arguments, self.arguments.controls)
+        check_plain(asked, has_key=caller().has_key)
         if _is_numbered(asked):
             shown = self._numbered_first(sent, asked)
             if shown is not None:
