@@ -139,15 +139,14 @@ def beside(message: Json, params: Json) -> list[Problem]:
     ]
 
 
-def _misplaced_in_meta(meta: Any) -> list[str]:
+def _misplaced_in_meta(meta: Json | None) -> list[str]:
     """Control arguments that are sent in `_meta.toolbooth`, and are not read there: a preview must
     not become a write.
     """
-    own: Any = meta.get(META_KEY) if type(meta) is dict else None
-    if type(own) is not dict:
+    own: Json | None = meta.get(META_KEY) if isinstance(meta, dict) else None
+    if not isinstance(own, dict):
         return []
-    names: Json = own
-    return [key for key in names if recased(key) in GUARDED and key != "idempotency_key"]
+    return [key for key in own if recased(key) in GUARDED and key != "idempotency_key"]
 
 
 def unreadable_call(body: bytes, error: Unreadable) -> Request:
