@@ -12,7 +12,8 @@ from rest_framework.serializers import ModelSerializer
 from odd.models import Log
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.names import LONGEST_NAME, named
+from toolbooth.django.describe.candidate_names import LONGEST_NAME
+from toolbooth.django.describe.names import named
 from toolbooth.django.testing import acting_as
 
 

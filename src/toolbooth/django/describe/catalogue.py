@@ -8,7 +8,6 @@ import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import arguments_of
+from toolbooth.django.describe.candidate_names import fitting
 from toolbooth.django.describe.contracts import (
     access_check_of_function,
     access_check_of_view,
@@ -54,7 +54,9 @@ from toolbooth.django.describe.extra_help import (
 from toolbooth.django.describe.gateway_arguments import offer
 from toolbooth.django.describe.grouping import grouped, names_of_clients, unused_patterns
 from toolbooth.django.describe.left_out import LeftOut, patterns_without_tools
-from toolbooth.django.describe.names import Name, fitting, free, named, parted
+from toolbooth.django.describe.locked_names import lock_complaints, locked_names
+from toolbooth.django.describe.name_patterns import includes
+from toolbooth.django.describe.names import Name, free, named, parted
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operations
 from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels, published_models
@@ -79,6 +81,8 @@ class Catalogue:
     registry: ToolRegistry
     actions: Mapping[str, Action]
     """Of every tool, the hand-written ones included."""
+    named: tuple[tuple[Name, Action], ...]
+    """The name of every view's action, published or not."""
     body_names: Mapping[str, tuple[str, ...]]
     """The fields that are sent in the body, of every view's tool."""
     open: bool
@@ -96,11 +100,11 @@ class Catalogue:
     without.
     """
     unused_patterns: tuple[LeftOut, ...] = ()
-    """Patterns in the settings that fit no tool, or bring no resource into their group."""
+    """Patterns in the settings that fit nothing, and lines of `mcp_names.lock` without a tool."""
     undeclared_bodies: tuple[str, ...] = ()
     """Tools whose actions do not declare a body: they are called without one."""
     wrong_entries: tuple[LeftOut, ...] = ()
-    """Entries of `BODIES` and `VERBATIM` that name nothing, or cannot be used."""
+    """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that name nothing, or cannot be used."""
     describe_mistakes: tuple[LeftOut, ...] = ()
     """What was wrong with the function in `DESCRIBE`: the tools were described without it."""
 
@@ -136,22 +140,22 @@ def build(chosen: Configuration) -> Catalogue:
     """Compile every action that the configuration includes."""
     made = _Building(chosen)
     autodiscover_modules("mcp_tools")
-    every = [tool.contract.name for tool in decorators.declared.values()]
+    every = [parted(tool.contract.name) for tool in decorators.declared.values()]
     for tool in decorators.declared.values():
-        if made.includes(tool.contract.name):
+        if includes(chosen, parted(tool.contract.name)):
             made.add_hand_written(tool)
     found = discover(login_views=chosen.login_views)
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     taken = [*made.actions, *(each.name for each in made.dispatchers)]
-    of_views: list[str] = []
-    names = list(named(found.actions, taken))
-    included = [each for name, each in names if made.includes(name.tool)]
+    locked = locked_names(chosen)
+    names = list(named(found.actions, taken, locked.names))
+    of_views = [name for name, _ in names]
+    included = [each for name, each in names if includes(chosen, name)]
     made.published = published_models(included)
     made.repeating = full_updates(included)
     with describing():
         for name, action in names:
-            of_views.append(name.tool)
-            if not made.includes(name.tool):
+            if not includes(chosen, name):
                 continue
             if chosen.updates == "partial" and action in made.repeating:
                 made.left_out.append(LeftOut(name.tool, messages.ONLY_PARTIAL_UPDATES))
@@ -161,15 +165,17 @@ def build(chosen: Configuration) -> Catalogue:
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
-    every += [*of_views, *made.actions]
+    every += [*of_views, *map(parted, made.actions)]
     made.unused_patterns += patterns_without_tools(chosen, every)
-    made.unused_patterns += [LeftOut(*each) for each in unused_patterns_of_bodies(chosen, of_views)]
+    unused = [*unused_patterns_of_bodies(chosen, of_views), *lock_complaints(locked, names)]
+    made.unused_patterns += [LeftOut(*each) for each in unused]
     wrong = [*unknown_names(chosen, of_views), *verbatim_mistakes(chosen, every, made.contracts)]
-    made.wrong_entries += [LeftOut(*each) for each in wrong]
+    made.wrong_entries += [LeftOut(*each) for each in (*wrong, *locked.mistakes)]
     return Catalogue(
         configuration=chosen,
         registry=made.registry,
         actions=made.actions,
+        named=tuple(names),
         models=made.published,
         body_names=made.body_names,
         open=all(map(is_open, made.actions.values())),
@@ -219,10 +225,6 @@ class _Building:
         self.registry = ToolRegistry(
             chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
         )
-
-    def includes(self, name: str) -> bool:
-        included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
-        return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
 
     @property
     def contracts(self) -> dict[str, Contract]:
@@ -395,6 +397,5 @@ class _Building:
             )
             for tool, shown in names_of_clients(name, group.below):
                 self.published.tools[self.actions[tool]] = shown
-        resources = [name.resource for name, _ in names]
-        for pattern, reason in unused_patterns(self.chosen.dispatch, resources):
-            self.unused_patterns.append(LeftOut(pattern, reason))
+        unused = unused_patterns(self.chosen.dispatch, [name for name, _ in names])
+        self.unused_patterns += [LeftOut(*each) for each in unused]
