@@ -150,13 +150,11 @@ def build(chosen: Configuration) -> Catalogue:
     locked = locked_names(chosen)
     names = list(named(found.actions, taken, locked.names))
     of_views = [name for name, _ in names]
-    included = [each for name, each in names if includes(chosen, name)]
-    made.published = published_models(included)
-    made.repeating = full_updates(included)
+    included = [(name, each) for name, each in names if includes(chosen, name)]
+    made.published = published_models(each for _, each in included)
+    made.repeating = full_updates(each for _, each in included)
     with describing():
-        for name, action in names:
-            if not includes(chosen, name):
-                continue
+        for name, action in included:
             if chosen.updates == "partial" and action in made.repeating:
                 made.left_out.append(LeftOut(name.tool, messages.ONLY_PARTIAL_UPDATES))
                 continue

@@ -126,7 +126,7 @@ def fits_no_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
 def _or_shared(words: str, near: str | None, sharing: Sequence[str]) -> str:
     """`sharing`: the tools or resources that would be meant if they did not share a name."""
     if sharing:
-        return f"{words}; use the full name: {listed(tuple(map(repr, sharing)))}"
+        return f"{words}; use the full name: {listed(tuple(sharing))}"
     return f"{words}; {near!r} may be meant" if near else words
 
 

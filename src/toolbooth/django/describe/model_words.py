@@ -67,6 +67,7 @@ _SAME_IN_PLURAL = frozenset(
     )
 )
 _IRREGULAR = {
+    "aliases": "alias",
     "apis": "api",
     "caches": "cache",
     "cookies": "cookie",

@@ -30,12 +30,10 @@ def takes_away(pattern: str, name: Name) -> bool:
     if name.candidates is None:
         return False
     resource, _, action = pattern.rpartition("__")
-    # `event_*` is about tools that are called so, not about all that could be.
-    if any(each in resource for each in "*?["):
-        return False
-    written = (each for each in name.candidates.resources if resource in (each, _cut(each)))
     labels = name.candidates.labels
-    return any(fnmatchcase(label, action) for _ in written for label in labels)
+    fits = action in labels or any(fnmatchcase(each, action) for each in (name.action, labels[0]))
+    # A `*` is about tools that are called so, not about all that could be.
+    return fits and any(resource in (each, _cut(each)) for each in name.candidates.resources)
 
 
 def sharing(pattern: str, names: Iterable[Name]) -> list[str]:

@@ -165,13 +165,14 @@ def _labels(wanted: _Wanted) -> dict[Action, str]:
         groups[candidates.group].append(action)
     labels: dict[Action, str] = {}
     for tools in groups.values():
-        items = [
-            [_Claim(frozenset((label,)), False) for label in wanted[action].labels]
-            for action in tools
-        ]
+        items = [_claims_of_labels(wanted[action].labels) for action in tools]
         for action, level in zip(tools, _settled(items), strict=True):
             labels[action] = wanted[action].labels[level]
     return labels
+
+
+def _claims_of_labels(labels: Iterable[str]) -> list[_Claim]:
+    return [_Claim(frozenset((label,)), is_reserved=False) for label in labels]
 
 
 def _claims(

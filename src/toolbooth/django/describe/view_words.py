@@ -13,6 +13,8 @@ from toolbooth.django.describe.model_words import (
     english_singular,
     model_of_view,
     names_of_rows,
+    plural,
+    singular,
 )
 from toolbooth.jsonvalue import recased
 
@@ -61,7 +63,7 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
         words, ending, meant = [*words, *ending], [], None
     resource = "_".join(words)
     if _is_of_rows(ending, path, does=None if route else does):
-        resource = _plural(resource, model_of_view(view))
+        resource = _of_many(resource, path, model_of_view(view))
     return ViewWords(resource=f"{start}{separator}{resource}", action=meant or method.lower())
 
 
@@ -98,13 +100,17 @@ def _is_of_path(words: list[str], path: str) -> bool:
     """Whether the path has the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
     `price_list` at `/price-lists/` is a thing.
     """
+    noun = _noun_of_path(path)
+    thing = recased(english_singular("_".join(words)))
+    return bool(noun) and thing.endswith(recased(words_of_segment(noun)))
+
+
+def _noun_of_path(path: str) -> str:
+    """The last segment of a path that names a thing; empty if there is none."""
     nouns = [each for each in path.split("/") if each and not is_argument(each)]
     while nouns and nouns[-1].lower() in DOING:
         nouns.pop()
-    if not nouns:
-        return False
-    thing = recased(english_singular("_".join(words)))
-    return thing.endswith(recased(words_of_segment(nouns[-1])))
+    return nouns[-1] if nouns else ""
 
 
 def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
@@ -116,11 +122,17 @@ def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
     return takes_key and bool(ending or does)
 
 
-def _plural(resource: str, model: Any) -> str:
-    """Several of a resource. The model may have a plural that no rule gives: `people`."""
+def _of_many(resource: str, path: str, model: Any) -> str:
+    """A resource as the path has it, or else in the plural. The model may have a plural that no
+    rule gives: `people`.
+    """
+    noun = "_".join(_split(_noun_of_path(path)))
+    if noun and english_singular(noun) == english_singular(resource):
+        return noun
     if model is not None:
-        one, many = str(model._meta.verbose_name), str(model._meta.verbose_name_plural)
-        is_own = many != f"{one}s" and english_plural(one) != many
-        if is_own and recased(resource) in (recased(one), recased(model.__name__)):
-            return "_".join(_split(many))
+        one, many = ("_".join(_split(each)) for each in (singular(model), plural(model)))
+        is_own = many != english_plural(one)
+        start, noun = resource[: -len(one)], resource[-len(one) :]
+        if is_own and noun == one and (not start or start.endswith("_")):
+            return start + many
     return english_plural(resource)
