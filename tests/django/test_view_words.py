@@ -113,6 +113,7 @@ def test_one_class_for_each_action_is_one_resource(tools):
         ("ProfileDetail", generics.RetrieveAPIView, "profile/", "profile__retrieve"),
         ("CompanyList", generics.ListAPIView, "firms/", "companies__list"),
         ("StaffList", generics.ListAPIView, "staff/", "staff__list"),
+        ("StorageS3List", generics.ListAPIView, "storages/s3/", "storage_s3__list"),
         ("CursorList", generics.ListAPIView, "cursor/", "cursor__list"),
         ("IPAddressList", generics.ListAPIView, "a/", "ip_addresses__list"),
         ("OAuthList", generics.ListAPIView, "a/", "oauths__list"),
@@ -173,8 +174,19 @@ def test_function_views_are_named_by_what_they_do(tools):
         (function("clinic_list", "get"), "clinic-list/", "clinic_list__get", "Clinic list (GET)"),
         (plain("PriceList", "get"), "price-lists/", "price_list__get", "Price list (GET)"),
         (plain("ClinicList", "get"), "clinics/", "clinics__list", "List clinics"),
+        (
+            plain("DeviceUpdate", "post"),
+            "device/update/",
+            "device_update__post",
+            "Device update (POST)",
+        ),
         (plain("Gen", "post"), "gen/", "gen__post", "Gen (POST)"),
-        (plain("ClinicListAPIView", "patch"), "clinics/", "clinics__patch", "Clinics (PATCH)"),
+        (
+            plain("ClinicListAPIView", "patch"),
+            "clinics/",
+            "clinic_list__patch",
+            "Clinic list (PATCH)",
+        ),
     ],
 )
 def test_a_plain_view_is_called_by_its_name(tools, view, place, tool, words):
@@ -204,6 +216,8 @@ def test_a_list_and_a_detail_of_one_plain_class_are_told_apart(tools):
         ("alias", "aliases"),
         ("event_order", "event_orders"),
         ("staff", "staff"),
+        ("category_child", "category_children"),
+        ("person", "people"),
         ("series", "series"),
     ],
 )

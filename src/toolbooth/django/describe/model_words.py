@@ -53,8 +53,10 @@ def english_singular(nouns: str) -> str:
 def english_plural(noun: str) -> str:
     """Several of one: `companies` for `company`. A noun that is plural stays as it is."""
     *_, last = re.split(r"[\W_]+", noun.lower())
-    is_plural = last in _SAME_IN_PLURAL or english_singular(noun) != noun
-    return noun if is_plural else _with_ending(noun)
+    if last in _SAME_IN_PLURAL or english_singular(noun) != noun:
+        return noun
+    several = next((many for many, one in _IRREGULAR.items() if one == last), None)
+    return _with_ending(noun) if several is None else noun[: -len(last)] + several
 
 
 _PLURAL = re.compile(r"[^sui]s$", re.IGNORECASE)
@@ -62,7 +64,7 @@ _SINGULAR = frozenset(("alias", "atlas", "bias", "canvas", "gas"))
 """Nouns that end in `s` and are not plural."""
 _SAME_IN_PLURAL = frozenset(
     (
-        *("data", "feedback", "info", "information", "media", "metadata", "news", "people"),
+        *("data", "feedback", "info", "information", "media", "metadata", "news"),
         *("series", "settings", "species", "staff", "statistics", "stats"),
     )
 )
@@ -70,9 +72,11 @@ _IRREGULAR = {
     "aliases": "alias",
     "apis": "api",
     "caches": "cache",
+    "children": "child",
     "cookies": "cookie",
     "menus": "menu",
     "movies": "movie",
+    "people": "person",
     "skus": "sku",
 }
 

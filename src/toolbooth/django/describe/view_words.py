@@ -59,7 +59,8 @@ def view_words(view: type, *, method: str, does: str | None, path: str, route: s
     words, ending = _parted(_split(name), model_of_view(view))
     is_named_by_route = ending != [] and route.endswith(("-list", "-detail"))
     meant = does or next(filter(None, map(_MEANING[method].get, ending)), None)
-    if ending and not (does or is_named_by_route or _is_of_path(words, path)):
+    is_meant = does or is_named_by_route or (meant and _is_of_path(words, path))
+    if ending and not is_meant:
         words, ending, meant = [*words, *ending], [], None
     resource = "_".join(words)
     if _is_of_rows(ending, path, does=None if route else does):
@@ -127,8 +128,9 @@ def _of_many(resource: str, path: str, model: Any) -> str:
     rule gives: `people`.
     """
     noun = "_".join(_split(_noun_of_path(path)))
-    if noun and english_singular(noun) == english_singular(resource):
-        return noun
+    start, same, end = f"_{english_singular(resource)}".rpartition(f"_{english_singular(noun)}")
+    if noun and same and not end:
+        return f"{start}_{noun}".strip("_")
     if model is not None:
         one, many = ("_".join(_split(each)) for each in (singular(model), plural(model)))
         is_own = many != english_plural(one)
