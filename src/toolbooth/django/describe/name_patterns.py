@@ -25,7 +25,7 @@ def takes_away(pattern: str, name: Name) -> bool:
     """Whether a pattern of EXCLUDE fits a tool: by its name, with or without segments of its path
     before it.
     """
-    if fnmatchcase(name.tool, pattern) or fnmatchcase(name.short, pattern):
+    if any(fnmatchcase(each, pattern) for each in name.reached):
         return True
     if name.candidates is None:
         return False

@@ -46,6 +46,21 @@ class Name:
         """The name that the tool has if no other tool wants it."""
         return self.tool if self.candidates is None else self.candidates.short
 
+    @property
+    def reached(self) -> set[str]:
+        """The names that the tool has or had to give up, because others want them too."""
+        found = {self.tool, self.short}
+        if self.candidates is None:
+            return found
+        resources = [cut(each, LONGEST_RESOURCE) for each in self.candidates.resources]
+        labels = self.candidates.labels
+        # A name that was written by hand is not among them.
+        level = resources.index(self.resource) if self.resource in resources else 0
+        last = labels.index(self.action) if self.action in labels else 0
+        for label in labels[: last + 1]:
+            found.update(self.candidates.name(each, label) for each in range(level + 1))
+        return found
+
 
 def identity_of(action: Action) -> Identity:
     """What tells an action from all others, in every process and version of a project."""
