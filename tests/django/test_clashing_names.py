@@ -125,6 +125,17 @@ def test_a_tool_of_your_own_moves_only_the_tool_whose_name_it_has(serve):
     ]
 
 
+def test_bulk_tools_are_named_like_their_creates(serve):
+    lock = locked("bookings__new", "POST")
+    found = serve(BOTH, lock=lock, BULK_TOOLS=True, INCLUDE=["*__create", "bookings__*"])
+    assert sorted(found.actions) == [
+        "bookings__bulk_new",
+        "bookings__new",
+        "organizer_orders__bulk_create",
+        "organizer_orders__create",
+    ]
+
+
 # --- settings that publish or describe ---
 
 

@@ -335,8 +335,8 @@ class _Building:
 
     def add_bulk(self, call: SyncInvocation) -> None:
         """A tool of its own for many rows, unless the project has one of that name."""
-        start, _, end = call.tool.rpartition("__create")
-        name = fitting(f"{start}__bulk_create{end}")
+        create = self.names[call.tool]
+        name = fitting(f"{create.resource}__bulk_{create.action}")
         if name in self.registry.tools:
             return
         words = f"Create many {nouns(call.action)[1]}"
