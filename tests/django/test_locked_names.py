@@ -6,7 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import include, path
 from rest_framework import viewsets
+from rest_framework.decorators import api_view, permission_classes
 from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import ModelSerializer
 
@@ -188,6 +190,18 @@ def test_a_tool_of_your_own_keeps_its_name(serve, lock):
     assert told() == [
         ("mcp_names.lock: 'orders__list'", "a tool of your own has this name; rename one of them")
     ]
+
+
+@api_view(["GET"])
+@permission_classes([AllowAny])
+def clinic_list(request):
+    return Response([])
+
+
+def test_a_function_view_is_in_the_file_by_its_name(settings_of, serve, lock):
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": [path("clinics/", clinic_list)]}))
+    run("--lock")
+    assert lock.read_text() == f"{HEADING}clinics__list GET /clinics/ {HERE}.clinic_list\n"
 
 
 # --- the file ---

@@ -65,7 +65,10 @@ class Name:
 def identity_of(action: Action) -> Identity:
     """What tells an action from all others, in every process and version of a project."""
     view = action.view
-    return action.method, action.path, f"{view.__module__}.{view.__qualname__}"
+    # REST framework gives the class of a function view the function's name only.
+    is_function = not view.__qualname__.endswith(view.__name__)
+    name = view.__name__ if is_function else view.__qualname__
+    return action.method, action.path, f"{view.__module__}.{name}"
 
 
 def named(
