@@ -125,7 +125,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("apiauthor__destroy", {"id": 1}),
     ("asyncauthor__post", {"name": "Zoe"}),
     ("strictauthor__create", {"name": "Zoe"}),
-    ("jwt_create__post", {"username": "ann", "password": "pw"}),
+    ("jwt__create", {"username": "ann", "password": "pw"}),
     ("user__create", {"username": "eve", "password": "Str0ng enough", "email": "e@example.org"}),
     ("user__me_put", {"email": "r@example.org"}),
     ("user__me_patch", {"email": "r@example.org"}),
