@@ -68,17 +68,17 @@ def test_a_token_view_is_left_out_and_the_doctor_says_why(serving, ann):
     for line in (f"note  POST /token/: {REASON}", f"note  POST /own/: {REASON}"):
         assert line in found
     assert found.endswith("0 errors, 0 warnings\n")
-    params = {"name": "ownlogin__post", "arguments": {"username": "ann", "password": "pw"}}
+    params = {"name": "own_login__post", "arguments": {"username": "ann", "password": "pw"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     reply = Client().post("/mcp", json.dumps(message), content_type="application/json")
-    assert "ownlogin__post" in reply.json()["error"]["message"]
+    assert "own_login__post" in reply.json()["error"]["message"]
     assert Token.objects.count() == 0
 
 
 def test_with_the_setting_a_token_view_is_a_tool(serving, ann):
     names = serving(path("own/", OwnLogin.as_view()), LOGIN_VIEWS=True)
-    assert names == [*LOGS, "ownlogin__post"]
-    made = acting_as(None).call("ownlogin__post", username="ann", password="pw")
+    assert names == [*LOGS, "own_login__post"]
+    made = acting_as(None).call("own_login__post", username="ann", password="pw")
     assert made.structured == {"token": Token.objects.get(user=ann).key}
     assert "Left out\n       ok  every view and every field is published" in doctor()
 

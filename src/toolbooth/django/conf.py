@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from os import PathLike
 from typing import Any, Literal
 
 from django.conf import settings
@@ -79,6 +80,8 @@ class Configuration:
     """Tools by name, with `*`, whose actions read their body with their view's own serializer."""
     verbatim: tuple[str, ...] = ()
     """Arguments that are taken exactly as sent, as `tool.argument`."""
+    names_lock: str | PathLike[str] = ""
+    """The path of the file with the names that tools keep: see `describe/locked_names.py`."""
     profile: ProfileChoice = "portable"
     """How `tools/list` writes input schemas: by name, or a `Profile` of the project."""
 
@@ -222,6 +225,7 @@ _RULES: Mapping[str, Rule] = {
         _always(f"a number from {_LEAST_RESULT:,}"),
     ),
     "PROFILE": (_is_profile, _always(_PROFILE)),
+    "NAMES_LOCK": (lambda value: isinstance(value, str | PathLike), _always("a path")),
     "MAX_BODY": _POSITIVE,
     "MAX_BULK": _POSITIVE,
     "MAX_PAGE_SIZE": _POSITIVE,

@@ -335,6 +335,30 @@ CALL_WAS_ANONYMOUS = "This came from nobody in particular; --as USERNAME acts as
 TOOLS_HELP = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
 TOOLS_NAME_HELP = "Show this one as `tools/list` gives it."
 TOOLS_JSON_HELP = "Print all of them so."
+TOOLS_LOCK_HELP = "Write the names of all tools into mcp_names.lock, so that they keep them."
+TOOLS_CHECK_HELP = "With --lock: write nothing, and exit with 1 if the file would change."
+CHECK_WITHOUT_LOCK = "--check goes with --lock"
+NO_LOCK_PATH = "where is mcp_names.lock? Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK']."
+
+
+def names_are_locked(path: object, count: int) -> str:
+    """The file needs no change."""
+    return f"{path} is up to date: {_tools(count)}"
+
+
+def names_written(path: object, count: int) -> str:
+    """The file was written."""
+    return f"{path} written: {_tools(count)}"
+
+
+def names_would_change(path: object) -> str:
+    """The file is not up to date, and was only to be checked."""
+    return f"{path} is not up to date: run `manage.py mcp_tools --lock`, and commit it"
+
+
+def _tools(count: int) -> str:
+    return f"{count:,} tool{'' if count == 1 else 's'}"
+
 
 CONFIG_HELP = (
     "Print the JSON to paste into an MCP client's configuration; on the error stream: which file"

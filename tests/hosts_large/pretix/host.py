@@ -80,5 +80,5 @@ LEFT_OUT: dict[str, str] = {}
 UNLIKE: dict[str, str] = {}
 COST = [
     ("retrieve", ("item__retrieve", {"organizer": "acme", "event": "conf", "id": 1})),
-    ("list", ("pretixapi__order__list", {"organizer": "acme", "event": "conf"})),
+    ("list", ("event_order__list", {"organizer": "acme", "event": "conf"})),
 ]

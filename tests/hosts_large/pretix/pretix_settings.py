@@ -52,12 +52,12 @@ TOOLBOOTH = {
         "orderpayment__confirm": _object([], send_email=_BOOLEAN, force=_BOOLEAN),
         "orderposition__add_block": "pretix.api.serializers.orderchange.BlockNameSerializer",
         "giftcard__transact": _object(["value"], value=_TEXT, text=_TEXT),
-        "order__extend": _object(["expires"], expires=_TEXT, force=_BOOLEAN),
-        "order__mark_canceled": _object(
+        "event_order__extend": _object(["expires"], expires=_TEXT, force=_BOOLEAN),
+        "event_order__mark_canceled": _object(
             [], send_email=_BOOLEAN, cancellation_fee=_TEXT, comment=_TEXT
         ),
         # Creates that read their body with another serializer than their view's.
-        "order__create": f"{_ORDERS}.OrderCreateSerializer",
+        "event_order__create": f"{_ORDERS}.OrderCreateSerializer",
         "cartposition__create": "pretix.api.serializers.cart.CartPositionCreateSerializer",
         "customer__create": "pretix.api.serializers.organizer.CustomerCreateSerializer",
         "orderpayment__create": f"{_ORDERS}.OrderPaymentCreateSerializer",

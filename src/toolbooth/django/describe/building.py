@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from toolbooth.django.call.variants import variants_of
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import arguments_of
+from toolbooth.django.describe.candidate_names import fitting
 from toolbooth.django.describe.contracts import (
     access_check_of_function,
     access_check_of_view,
@@ -46,7 +46,7 @@ from toolbooth.django.describe.extra_help import (
 from toolbooth.django.describe.gateway_arguments import offer
 from toolbooth.django.describe.grouping import Group, grouped, names_of_clients, unused_patterns
 from toolbooth.django.describe.left_out import LeftOut
-from toolbooth.django.describe.names import Name, fitting, free, parted
+from toolbooth.django.describe.names import Name, free, parted
 from toolbooth.django.describe.openapi import Unknowable
 from toolbooth.django.describe.operations import operations
 from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels
@@ -103,10 +103,6 @@ class Building:
         self.registry = ToolRegistry(
             chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
         )
-
-    def includes(self, name: str) -> bool:
-        included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
-        return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
 
     @property
     def contracts(self) -> dict[str, Contract]:
@@ -236,8 +232,8 @@ class Building:
 
     def promise_bulk(self, tool: str) -> None:
         """A tool of its own for many rows, unless the project has one of that name."""
-        start, _, end = tool.rpartition("__create")
-        name = fitting(f"{start}__bulk_create{end}")
+        create = self.names[tool]
+        name = fitting(f"{create.resource}__bulk_{create.action}")
         if name not in self.actions:
             self.actions[name] = self.actions[tool]
             self.registry.promised.add(name, partial(self._add_bulk, name, tool))
@@ -301,9 +297,8 @@ class Building:
             taken.add(name)
             self.grouped_in |= dict.fromkeys(group.tools, name)
             self.registry.promised.add(name, partial(self._add_group, name, group))
-        resources = [name.resource for name, _ in names]
-        for pattern, reason in unused_patterns(self.chosen.dispatch, resources):
-            self.unused_patterns.append(LeftOut(pattern, reason))
+        unused = unused_patterns(self.chosen.dispatch, [name for name, _ in names])
+        self.unused_patterns += [LeftOut(*each) for each in unused]
 
     def _add_group(self, name: str, group: Group) -> None:
         for tool in group.tools:

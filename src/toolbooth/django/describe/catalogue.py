@@ -25,7 +25,9 @@ from toolbooth.django.describe.declared_bodies import (
 )
 from toolbooth.django.describe.discovery import Action, discover, full_updates
 from toolbooth.django.describe.left_out import LeftOut, patterns_without_tools
-from toolbooth.django.describe.names import Name, named
+from toolbooth.django.describe.locked_names import LockedNames, lock_complaints, locked_names
+from toolbooth.django.describe.name_patterns import includes
+from toolbooth.django.describe.names import Name, named, parted
 from toolbooth.django.describe.published_models import PublishedModels, published_models
 from toolbooth.django.describe.verbatim import verbatim_mistakes
 from toolbooth.server.registry import ToolRegistry
@@ -39,9 +41,12 @@ class Catalogue:
 
     configuration: Configuration
     building: Building
-    every: Sequence[str]
-    """The names of all tools there could be, those that the settings exclude as well."""
-    of_views: Sequence[str]
+    named: tuple[tuple[Name, Action], ...]
+    """The name of every view's action, published or not."""
+    hand_written: Sequence[Name]
+    """The names of all hand-written tools, published or not."""
+    locked: LockedNames
+    """The names in `mcp_names.lock`."""
     open: bool
     """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     authenticating_actions: tuple[Action, ...]
@@ -86,7 +91,9 @@ class Catalogue:
 
     @property
     def unused_patterns(self) -> tuple[LeftOut, ...]:
-        """Patterns in the settings that fit no tool, or bring no resource into their group."""
+        """Patterns in the settings that fit nothing, and lines of `mcp_names.lock` without a
+        tool.
+        """
         return tuple(self.building.unused_patterns)
 
     @property
@@ -96,7 +103,9 @@ class Catalogue:
 
     @property
     def wrong_entries(self) -> tuple[LeftOut, ...]:
-        """Entries of `BODIES` and `VERBATIM` that name nothing, or cannot be used."""
+        """Entries of `BODIES`, `VERBATIM` and `mcp_names.lock` that name nothing, or cannot be
+        used.
+        """
         return tuple(self.building.wrong_entries)
 
     @property
@@ -116,13 +125,16 @@ class Catalogue:
 
     def _look_at_settings(self) -> None:
         chosen, found = self.configuration, self.building
-        every = [*self.every, *found.actions]
+        of_views = [name for name, _ in self.named]
+        every = [*self.hand_written, *of_views, *map(parted, found.actions)]
         found.unused_patterns += patterns_without_tools(chosen, every)
-        unused = unused_patterns_of_bodies(chosen, self.of_views)
-        found.unused_patterns += [LeftOut(*each) for each in unused]
-        wrong = unknown_names(chosen, self.of_views)
+        unused = unused_patterns_of_bodies(chosen, of_views)
+        complaints = lock_complaints(self.locked, self.named)
+        found.unused_patterns += [LeftOut(*each) for each in (*unused, *complaints)]
+        wrong = unknown_names(chosen, of_views)
         wrong_verbatim = verbatim_mistakes(chosen, every, found.contracts)
-        found.wrong_entries += [LeftOut(*each) for each in (*wrong, *wrong_verbatim)]
+        mistakes = (*wrong, *wrong_verbatim, *self.locked.mistakes)
+        found.wrong_entries += [LeftOut(*each) for each in mistakes]
 
 
 _lock = threading.RLock()
@@ -170,24 +182,24 @@ def start(chosen: Configuration) -> Catalogue:
     """Find every action that the configuration includes, and its name."""
     made = Building(chosen)
     autodiscover_modules("mcp_tools")
-    every = [tool.contract.name for tool in decorators.declared.values()]
     for tool in decorators.declared.values():
-        if made.includes(tool.contract.name):
+        if includes(chosen, parted(tool.contract.name)):
             made.add_hand_written(tool)
     found = discover(login_views=chosen.login_views)
     made.left_out += [LeftOut(what, why) for what, why in found.hidden]
     taken = [*made.actions, *(each.name for each in made.dispatchers)]
-    names = list(named(found.actions, taken))
-    of_views = [name.tool for name, _ in names]
-    included = [(name, each) for name, each in names if made.includes(name.tool)]
+    locked = locked_names(chosen)
+    names = tuple(named(found.actions, taken, locked.names))
+    included = [(name, each) for name, each in names if includes(chosen, name)]
     _promise(made, included)
     made.add_dispatchers()
     actions = made.actions.values()
     return Catalogue(
         configuration=chosen,
         building=made,
-        every=[*every, *of_views],
-        of_views=of_views,
+        named=names,
+        hand_written=[parted(each.contract.name) for each in decorators.declared.values()],
+        locked=locked,
         open=all(map(is_open, actions)),
         authenticating_actions=authenticating_actions(actions),
     )

@@ -23,6 +23,8 @@ from toolbooth.contract import Contract
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.name_patterns import sharing, tools
+from toolbooth.django.describe.names import Name
 from toolbooth.errors import ContractError
 from toolbooth.jsonvalue import is_mapping, is_object, near_name
 
@@ -128,20 +130,23 @@ def entry_of_bodies(name: str) -> str:
     return f"TOOLBOOTH['BODIES'][{name!r}]"
 
 
-def unknown_names(chosen: Configuration, tools: Iterable[str]) -> Iterator[tuple[str, str]]:
+def unknown_names(chosen: Configuration, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
     """The entries of `BODIES` that name no view's tool, each with the reason."""
-    every = list(tools)
+    every = list(names)
+    known = list(tools(every))
     for name in chosen.bodies:
-        if name not in every:
-            yield entry_of_bodies(name), messages.no_such_tool(near_name(name, every))
+        if name not in known:
+            shared = [each.tool for each in every if each.short == name]
+            yield entry_of_bodies(name), messages.no_such_tool(near_name(name, known), shared)
 
 
 def unused_patterns_of_bodies(
-    chosen: Configuration, tools: Iterable[str]
+    chosen: Configuration, names: Iterable[Name]
 ) -> Iterator[tuple[str, str]]:
     """The patterns of `INHERITED_BODIES` that fit no view's tool, each with the reason."""
-    every = list(tools)
+    every = list(names)
+    known = list(tools(every))
     for pattern in chosen.inherited_bodies:
-        if not any(fnmatchcase(name, pattern) for name in every):
-            near = near_name(pattern, every)
-            yield f"TOOLBOOTH['INHERITED_BODIES']: {pattern!r}", messages.fits_no_tool(near)
+        if not any(fnmatchcase(name, pattern) for name in known):
+            why = messages.fits_no_tool(near_name(pattern, known), sharing(pattern, every))
+            yield f"TOOLBOOTH['INHERITED_BODIES']: {pattern!r}", why

@@ -14,7 +14,14 @@ from toolbooth.django.describe import messages
 from toolbooth.django.describe.arguments import Arguments
 from toolbooth.django.describe.cascades import deleting
 from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action
-from toolbooth.django.describe.model_words import plural, singular, with_article
+from toolbooth.django.describe.model_words import (
+    english_plural,
+    english_singular,
+    names_of_rows,
+    plural,
+    singular,
+    with_article,
+)
 from toolbooth.django.describe.operations import Operation
 from toolbooth.django.describe.published_models import PublishedModels, model_of
 from toolbooth.jsonvalue import recased
@@ -51,9 +58,11 @@ def description_of(described: Operation, arguments: Arguments, published: Publis
 
 def title(action: Action) -> str:
     """What an action does, in a few words: `Create a company`."""
-    one, many = nouns(action)
-    if action.name in STANDARD_ACTIONS:
-        return messages.does(action.name, one, many)
+    label = action.label or action.name
+    if label in STANDARD_ACTIONS:
+        return messages.does(label, *nouns(action))
+    if action.name == action.method.lower():
+        return f"{_begin(_words(action.base))} ({action.method})"
     return f"{_words(action.name).capitalize()} ({_words(action.base)})"
 
 
@@ -64,9 +73,15 @@ def nouns(action: Action) -> tuple[str, str]:
     model = model_of(action)
     base = _words(action.base)
     resource = _words(action.base.rpartition("__")[2])
-    if model is not None and recased(resource) in map(recased, _names(model)):
-        return with_article(singular(model)), plural(model)
-    return f"one of {base}", base
+    if model is None:
+        return with_article(english_singular(base)), english_plural(base)
+    one, many = singular(model), plural(model)
+    names = tuple(map(recased, names_of_rows(model)))
+    if recased(resource) in names:
+        return with_article(one), many
+    if recased(resource).endswith(names):
+        return with_article(english_singular(base)), english_plural(base)
+    return f"{with_article(one)} ({base})", f"{many} ({base})"
 
 
 def summary(described: Operation) -> str:
@@ -81,11 +96,6 @@ def cut(text: str) -> str:
     return f"{text[:LONGEST_DESCRIPTION].rsplit(maxsplit=1)[0]} …"
 
 
-def _names(model: Any) -> tuple[str, ...]:
-    """What a resource of this model may be called."""
-    return singular(model), plural(model), model.__name__, str(model._meta.verbose_name_plural)
-
-
 def _is_said(described: Operation) -> bool:
     """Whether the description repeats the title, or is the view's own, which the tool that lists
     its rows has already.
@@ -93,7 +103,7 @@ def _is_said(described: Operation) -> bool:
     action = described.action
     own = recased(described.description.strip().rstrip("."))
     model = model_of(action)
-    names = () if model is None else _names(model)
+    names = () if model is None else names_of_rows(model)
     if own in map(recased, (*names, action.base)):
         return True
     if action.name == "list" or not hasattr(action.view, "list"):
@@ -125,3 +135,7 @@ def _has_default(field: Any) -> bool:
 
 def _words(text: str) -> str:
     return re.sub(r"[_\-]+", " ", text).strip()
+
+
+def _begin(text: str) -> str:
+    return text[:1].upper() + text[1:]

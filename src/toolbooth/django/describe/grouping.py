@@ -13,8 +13,10 @@ from django.apps import apps
 
 from toolbooth.django.conf import Dispatch
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.candidate_names import app_of
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.names import Name, app_of, free
+from toolbooth.django.describe.name_patterns import sharing_resource
+from toolbooth.django.describe.names import Name, free
 from toolbooth.errors import called
 
 
@@ -91,14 +93,16 @@ def _patterns(chosen: Dispatch) -> Iterator[tuple[str, str]]:
         yield from ((group, pattern) for group, patterns in chosen.items() for pattern in patterns)
 
 
-def unused_patterns(chosen: Dispatch, resources: Iterable[str]) -> Iterator[tuple[str, str]]:
+def unused_patterns(chosen: Dispatch, names: Iterable[Name]) -> Iterator[tuple[str, str]]:
     """Each pattern that brings nothing into its group, and why."""
-    every = {resource for resource in resources if resource}
+    known = [each for each in names if each.resource]
+    every = {each.resource for each in known}
     left = set(every)
     for group, pattern in _patterns(chosen):
         fits = {resource for resource in every if fnmatchcase(resource, pattern)}
         if not fits & left:
-            reason = messages.FITS_NOTHING_NEW if fits else messages.FITS_NO_RESOURCE
+            shared = messages.fits_no_resource(sharing_resource(pattern, known))
+            reason = messages.FITS_NOTHING_NEW if fits else shared
             yield f"TOOLBOOTH['DISPATCH'][{group!r}]: {pattern!r}", reason
         left -= fits
 

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.name_patterns import sharing, takes_away
+from toolbooth.django.describe.names import Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +20,17 @@ class LeftOut:
     why: str
 
 
-def patterns_without_tools(chosen: Configuration, names: Iterable[str]) -> list[LeftOut]:
+def patterns_without_tools(chosen: Configuration, names: Iterable[Name]) -> list[LeftOut]:
     """The patterns that fit none of the tools there could be: most likely misspelt."""
     every = list(names)
     if not every:
         return []
-    patterns = [("INCLUDE", each) for each in chosen.include]
-    patterns += [("EXCLUDE", each) for each in chosen.exclude]
     found: list[LeftOut] = []
-    for key, pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in every):
-            found.append(LeftOut(f"TOOLBOOTH[{key!r}]: {pattern!r}", messages.FITS_NO_TOOL))
+    for pattern in chosen.include:
+        if not any(fnmatchcase(each.tool, pattern) for each in every):
+            why = messages.fits_no_tool(None, sharing(pattern, every))
+            found.append(LeftOut(f"TOOLBOOTH['INCLUDE']: {pattern!r}", why))
+    for pattern in chosen.exclude:
+        if not any(takes_away(pattern, each) for each in every):
+            found.append(LeftOut(f"TOOLBOOTH['EXCLUDE']: {pattern!r}", messages.FITS_NO_TOOL))
     return found

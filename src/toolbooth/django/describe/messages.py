@@ -113,14 +113,21 @@ def wrong_body(reason: str) -> str:
     return f"TOOLBOOTH['BODIES']: {reason}"
 
 
-def no_such_tool(near: str | None) -> str:
+def no_such_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
     """A name that is not the name of a view's tool."""
-    return f"there is no such tool; {near!r} may be meant" if near else "there is no such tool"
+    return _or_shared("there is no such tool", near, sharing)
 
 
-def fits_no_tool(near: str | None) -> str:
+def fits_no_tool(near: str | None, sharing: Sequence[str] = ()) -> str:
     """A pattern without a tool."""
-    return f"{FITS_NO_TOOL}; {near!r} may be meant" if near else FITS_NO_TOOL
+    return _or_shared(FITS_NO_TOOL, near, sharing)
+
+
+def _or_shared(words: str, near: str | None, sharing: Sequence[str]) -> str:
+    """`sharing`: the tools or resources that would be meant if they did not share a name."""
+    if sharing:
+        return f"{words}; use the full name: {listed(tuple(sharing))}"
+    return f"{words}; {near!r} may be meant" if near else words
 
 
 # Patterns in the settings.
@@ -130,9 +137,15 @@ FITS_NO_RESOURCE = "it fits no resource"
 FITS_NOTHING_NEW = "all that it fits is taken by an earlier pattern"
 
 
-def no_tool_named(name: str, near: str | None) -> str:
+def fits_no_resource(sharing: Sequence[str]) -> str:
+    """A pattern without a resource."""
+    return _or_shared(FITS_NO_RESOURCE, None, sharing)
+
+
+def no_tool_named(name: str, near: str | None, sharing: Sequence[str] = ()) -> str:
     """A setting names a tool that there is not."""
-    return f"there is no tool {name!r}" + _did_you_mean(near)
+    words = f"there is no tool {name!r}"
+    return _or_shared(words, None, sharing) if sharing else words + _did_you_mean(near)
 
 
 def no_such_argument(tool: str, name: str, near: str | None) -> str:
@@ -147,6 +160,39 @@ def name_an_argument(tool: str) -> str:
 
 def _did_you_mean(near: str | None) -> str:
     return f"; did you mean {near!r}?" if near else ""
+
+
+# mcp_names.lock.
+
+LOCK_HEADING = "Names of MCP tools. Written by `manage.py mcp_tools --lock`; commit this file."
+NAME_OF_A_FUNCTION = "a tool of your own has this name; rename one of them"
+
+
+def cannot_read(error: Exception) -> str:
+    """The file is there, and cannot be read."""
+    return f"it cannot be read: {_reason(error)}"
+
+
+def not_a_locked_name(line: int) -> str:
+    """A line that is not one of ours."""
+    return f"line {line} must be a tool's name, a method, a path and a view, with spaces between"
+
+
+def locked_twice(line: int, name: str) -> str:
+    """Two lines with one name, or for one action."""
+    return f"line {line} ({name}) repeats the name or the route of an earlier line"
+
+
+def wrong_lines(mistakes: Sequence[str]) -> str:
+    """What is wrong with a file, in one sentence."""
+    more = f", and {len(mistakes) - 1} more lines are wrong" if len(mistakes) > 1 else ""
+    return f"{mistakes[0]}{more}; correct it, or delete the file and run mcp_tools --lock"
+
+
+def route_is_gone(route: str, view: str | None) -> str:
+    """A name without its tool; `view`: what is at its address now."""
+    what = f"{route} is now served by {view}" if view else f"there is no {route} any more"
+    return f"{what}; run mcp_tools --lock"
 
 
 # What tools and their fields say of themselves.

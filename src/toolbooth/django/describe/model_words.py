@@ -21,10 +21,67 @@ def singular(model: Any) -> str:
 def plural(model: Any) -> str:
     """Several rows of a model. Where the author has not named them, Django only adds an `s`."""
     one, many = singular(model), str(model._meta.verbose_name_plural)
-    return _english_plural(one) if many == f"{one}s" else many
+    return _with_ending(one) if many == f"{one}s" else many
 
 
-def _english_plural(noun: str) -> str:
+def model_of_view(view: Any) -> Any:
+    """The model of a view, as its class names it; None if it does not."""
+    queryset: Any = getattr(view, "queryset", None)
+    meta: Any = getattr(getattr(view, "serializer_class", None), "Meta", None)
+    model: Any = getattr(queryset, "model", None) or getattr(meta, "model", None)
+    meta = getattr(model, "_meta", None)
+    return None if meta is None else meta.concrete_model
+
+
+def names_of_rows(model: Any) -> tuple[str, ...]:
+    """What a resource of this model may be called."""
+    return singular(model), plural(model), model.__name__, str(model._meta.verbose_name_plural)
+
+
+def english_singular(nouns: str) -> str:
+    """One of several: `company` for `companies`. A noun that is singular stays as it is."""
+    *_, last = re.split(r"[\W_]+", nouns.lower())
+    if last in _IRREGULAR:
+        return nouns[: -len(last)] + _IRREGULAR[last]
+    if last in _SAME_IN_PLURAL | _SINGULAR or not _PLURAL.search(nouns):
+        return nouns
+    if re.search(r"[^aeiou]ies$", nouns):
+        return f"{nouns[:-3]}y"
+    return nouns[:-2] if re.search(r"(ss|[^ao]us|x|ch|sh)es$", nouns) else nouns[:-1]
+
+
+def english_plural(noun: str) -> str:
+    """Several of one: `companies` for `company`. A noun that is plural stays as it is."""
+    *_, last = re.split(r"[\W_]+", noun.lower())
+    if last in _SAME_IN_PLURAL or english_singular(noun) != noun:
+        return noun
+    several = next((many for many, one in _IRREGULAR.items() if one == last), None)
+    return _with_ending(noun) if several is None else noun[: -len(last)] + several
+
+
+_PLURAL = re.compile(r"[^sui]s$", re.IGNORECASE)
+_SINGULAR = frozenset(("alias", "atlas", "bias", "canvas", "gas"))
+"""Nouns that end in `s` and are not plural."""
+_SAME_IN_PLURAL = frozenset(
+    (
+        *("data", "feedback", "info", "information", "media", "metadata", "news"),
+        *("series", "settings", "species", "staff", "statistics", "stats"),
+    )
+)
+_IRREGULAR = {
+    "aliases": "alias",
+    "apis": "api",
+    "caches": "cache",
+    "children": "child",
+    "cookies": "cookie",
+    "menus": "menu",
+    "movies": "movie",
+    "people": "person",
+    "skus": "sku",
+}
+
+
+def _with_ending(noun: str) -> str:
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
     if re.search(r"(s|x|z|ch|sh)$", noun):

@@ -13,7 +13,7 @@ from django.db.models import ForeignKey, Model
 from rest_framework import serializers
 
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.model_words import plural, singular
+from toolbooth.django.describe.model_words import model_of_view, plural, singular
 
 ModelClass = type[Model]
 
@@ -78,12 +78,7 @@ def published_models(actions: Iterable[Action]) -> PublishedModels:
 
 def model_of(action: Action) -> ModelClass | None:
     """The model of an action's view, as its class names it."""
-    view: Any = action.view
-    queryset: Any = getattr(view, "queryset", None)
-    meta: Any = getattr(getattr(view, "serializer_class", None), "Meta", None)
-    model: Any = getattr(queryset, "model", None) or getattr(meta, "model", None)
-    meta = getattr(model, "_meta", None)
-    return None if meta is None else meta.concrete_model
+    return model_of_view(action.view)
 
 
 def path_names(action: Action) -> set[str]:

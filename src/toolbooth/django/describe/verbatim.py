@@ -10,6 +10,8 @@ from dataclasses import replace
 from toolbooth.contract import Contract
 from toolbooth.django.conf import Configuration
 from toolbooth.django.describe import messages
+from toolbooth.django.describe.name_patterns import tools
+from toolbooth.django.describe.names import Name
 from toolbooth.jsonvalue import near_name
 from toolbooth.shape import Field, ObjectShape
 
@@ -35,25 +37,27 @@ def _marked(form: ObjectShape, names: set[str]) -> ObjectShape:
 
 
 def verbatim_mistakes(
-    chosen: Configuration, tools: Iterable[str], contracts: Mapping[str, Contract]
+    chosen: Configuration, names: Iterable[Name], contracts: Mapping[str, Contract]
 ) -> Iterator[tuple[str, str]]:
-    """The entries of `VERBATIM` that name nothing, each with the reason. `tools`: every tool there
-    could be; `contracts`: those that are published.
+    """The entries of `VERBATIM` that name nothing, each with the reason. `names`: of every tool
+    there could be; `contracts`: those that are published.
     """
-    known = list(tools)
+    every = list(names)
     for each in chosen.verbatim:
-        reason = _mistake(each, known, contracts)
+        reason = _mistake(each, every, contracts)
         if reason is not None:
             yield f"TOOLBOOTH['VERBATIM']: {each!r}", reason
 
 
-def _mistake(entry: str, known: list[str], contracts: Mapping[str, Contract]) -> str | None:
+def _mistake(entry: str, every: list[Name], contracts: Mapping[str, Contract]) -> str | None:
+    known = list(tools(every))
     if entry in known:
         return messages.name_an_argument(entry)
     tool = max((name for name in known if entry.startswith(f"{name}.")), key=len, default=None)
     if tool is None:
         given = entry.rpartition(".")[0] or entry
-        return messages.no_tool_named(given, near_name(given, known))
+        shared = [each.tool for each in every if entry.startswith(f"{each.short}.")]
+        return messages.no_tool_named(given, near_name(given, known), shared)
     if tool not in contracts:
         return None
     name = entry.removeprefix(f"{tool}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -10,6 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.describe.locked_names import lock_path, locked_names, text_of
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
@@ -29,8 +30,16 @@ class Command(PrintingCommand):
             "--json", action="store_true", dest="whole", help=messages.TOOLS_JSON_HELP
         )
 
+        parser.add_argument("--lock", action="store_true", help=messages.TOOLS_LOCK_HELP)
+        parser.add_argument("--check", action="store_true", help=messages.TOOLS_CHECK_HELP)
+
     def handle(self, *args: Any, **options: Any) -> None:
         name, username = options["name"], options["username"]
+        if options["check"] and not options["lock"]:
+            raise CommandError(messages.CHECK_WITHOUT_LOCK, returncode=2)
+        if options["lock"]:
+            self._lock(is_check=options["check"])
+            return
         found = self._found(username)
         if name is not None:
             self._write(found.get(name) or _behind(name, username))
@@ -38,6 +47,27 @@ class Command(PrintingCommand):
             self._write(list(found.values()))
         else:
             self._tree(listing(list(found.values())).tools, username)
+
+    def _lock(self, *, is_check: bool) -> None:
+        """Write the names of all tools into the project's file, or say what would change in it."""
+        found = catalogue()
+        path = lock_path(found.configuration)
+        if path is None:
+            raise CommandError(messages.NO_LOCK_PATH, returncode=2)
+        mistake = locked_names(found.configuration).mistake
+        if mistake:
+            raise CommandError(f"{path}: {mistake}", returncode=2)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        after = text_of(found.named)
+        for line in _changes(before, after):
+            self.stdout.write(line)
+        if before == after:
+            self.stdout.write(messages.names_are_locked(path, len(found.named)))
+        elif is_check:
+            raise CommandError(messages.names_would_change(path))
+        else:
+            path.write_text(after, encoding="utf-8")
+            self.stdout.write(messages.names_written(path, len(found.named)))
 
     def _found(self, username: str | None) -> dict[str, dict[str, Any]]:
         if username is None:
@@ -87,6 +117,13 @@ class Command(PrintingCommand):
     def _branch(self, words: str, tokens: int | None = None, *, last: bool) -> None:
         cost = "" if tokens is None else f"{tokens:,}"
         self.stdout.write(f"{cost:>8}  {'└──' if last else '├──'} {words}")
+
+
+def _changes(before: str, after: str) -> Iterator[str]:
+    """The lines of the file that come and go."""
+    old, new = before.splitlines(), after.splitlines()
+    yield from (f"- {line}" for line in old if line not in set(new))
+    yield from (f"+ {line}" for line in new if line not in set(old))
 
 
 def _resources(name: str, username: str | None) -> dict[str, list[str]]:

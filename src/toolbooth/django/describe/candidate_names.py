@@ -1,0 +1,175 @@
+"""The names that a tool may have, best first, each made of its own route and of nothing else.
+
+Of `GET /api/organizers/{organizer}/orders/` these are `orders__list`, `organizer_orders__list`,
+`api_organizer_orders__list`, and in the end one with a short hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.contrib.admindocs.views import simplify_regex
+
+from toolbooth.django.describe.discovery import Action
+from toolbooth.django.describe.model_words import english_singular
+from toolbooth.django.describe.view_words import DOING, is_argument, words_of_segment
+
+LONGEST_NAME = 48
+"""Clients take 64 characters, and some put the server's name before a tool's: `mcp__server__`."""
+
+LONGEST_RESOURCE = 32
+"""So that all of its usual actions have room behind it, and the same resource before them."""
+
+_SHORTEST_RESOURCE = 12
+"""Characters that must be left of a resource before a long action."""
+
+_LENGTHS_OF_MARKS = (4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The names of one tool, in their parts."""
+
+    resources: tuple[str, ...]
+    labels: tuple[str, ...]
+    """What its action may be called."""
+    group: tuple[str, ...]
+    """Tools of one resource at one place have the same, and the same resources."""
+
+    @property
+    def short(self) -> str:
+        """The name of the tool if no other tool wants it."""
+        return self.name(0, self.labels[0])
+
+    def name(self, level: int, label: str) -> str:
+        """One of its names."""
+        return fitting(f"{self.resources[level]}__{label}")
+
+
+def candidates_of(action: Action) -> Candidates:
+    """The names that an action's tool may have."""
+    resource = _resource(action.base)
+    place, keys = _place(action)
+    return Candidates(
+        resources=_resources(resource, place, action),
+        labels=_labels(action, keys),
+        group=(app_of(action), resource, *place),
+    )
+
+
+def app_of(action: Action) -> str:
+    """The label of the app that an action's view belongs to."""
+    module = action.view.__module__
+    config = apps.get_containing_app_config(module)
+    return _snake_case(config.label if config is not None else module.partition(".")[0])
+
+
+def fitting(name: str) -> str:
+    """A tool's name that is not too long. Its action stays whole if possible."""
+    resource, separator, action = name.rpartition("__")
+    end = separator + action
+    room = min(LONGEST_RESOURCE, LONGEST_NAME - len(end))
+    return cut(name, LONGEST_NAME) if room < _SHORTEST_RESOURCE else cut(resource, room) + end
+
+
+def cut(text: str, room: int) -> str:
+    """The beginning of a text that is too long, and a short hash of the whole text."""
+    if len(text) <= room:
+        return text
+    return f"{text[: room - 5].rstrip('_')}_{_mark(text, 4)}"
+
+
+def _place(action: Action) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The segments of a path up to the resource, and those behind it that are a key."""
+    segments = [each for each in action.path.split("/") if each]
+    own = _segments_of_action(action)
+    if own:
+        del segments[-own:]
+    elif len(segments) > 1 and segments[-1].lower() in DOING:
+        segments.pop()
+    end = len(segments)
+    while end and is_argument(segments[end - 1]):
+        end -= 1
+    return tuple(segments[:end]), tuple(segments[end:])
+
+
+def _segments_of_action(action: Action) -> int:
+    """How many segments an `@action` has of its own, behind those of the resource. One that is
+    mapped to another method of the same path does not say it.
+    """
+    callback: Any = action.callback
+    names: dict[str, str] = getattr(callback, "actions", None) or {}
+    handlers = (getattr(action.view, name, None) for name in names.values())
+    paths = (getattr(each, "url_path", None) for each in handlers)
+    found = next(filter(None, paths), "")
+    return len(simplify_regex(found).strip("/").split("/")) if found else 0
+
+
+def _resources(resource: str, place: tuple[str, ...], action: Action) -> tuple[str, ...]:
+    """The resource, then with more and more of the path before it."""
+    literals = [_word(each) for each in place if not is_argument(each)]
+    if literals and _is_same(literals[-1], resource):
+        literals.pop()
+    kwargs = [_word_of_kwarg(each) for each in place if is_argument(each)]
+    runs = [literals[-count:] for count in range(1, len(literals) + 1)]
+    runs += [[*filter(None, kwargs)], [app_of(action)]]
+    whole = "/".join((resource, *place))
+    found = [resource]
+    for run in runs:
+        start = "_".join(filter(None, run))
+        # `event_settings` of an event is not to be `event_event_settings`.
+        is_name = start[:1].isalpha()
+        if is_name and not f"{resource}_".startswith(f"{start}_"):
+            found.append(f"{start}_{resource}")
+    found += [f"{resource}_{_mark(whole, length)}" for length in _LENGTHS_OF_MARKS]
+    return tuple(dict.fromkeys(found))
+
+
+def _labels(action: Action, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The action, then with its method, with the keys in its path, and with a hash of its path."""
+    label = _snake_case(action.label or action.name)
+    names = "_".join(filter(None, map(_snake_case, keys)))
+    ending = f"by_{names}" if names else "without_key"
+    method = action.method.lower()
+    mark = _mark(f"{method} {action.path}", 8)
+    found = (label, f"{label}_{method}", f"{label}_{ending}", f"{label}_{method}_{ending}")
+    return (*found, f"{label}_{mark}")
+
+
+def _is_same(segment: str, resource: str) -> bool:
+    """Whether a segment says what the resource says: `orders` of `order`, or of `event_orders`."""
+    return f"_{english_singular(resource)}".endswith(f"_{segment}")
+
+
+def _word(segment: str) -> str:
+    return _snake_case(words_of_segment(segment))
+
+
+_KEYS = re.compile(r"_?(pk|id|uuid|slug|key|name)$")
+
+
+def _word_of_kwarg(segment: str) -> str:
+    return _KEYS.sub("", _snake_case(segment))
+
+
+def _resource(base: str) -> str:
+    """A basename with its double underscores: `dcim__devices`. The last one of a tool's name is
+    still the one before its action, since an action has none.
+    """
+    parts = [_snake_case(part) for part in re.split("_{2,}", base)]
+    return "__".join(filter(None, parts))
+
+
+def _snake_case(text: str) -> str:
+    """The text in small letters, digits and underscores; a text in another script is a hash."""
+    if not text.isascii():
+        return f"x{_mark(text, 8)}"
+    return re.sub(r"[^a-zA-Z0-9]+", "_", text).strip("_").lower()
+
+
+def _mark(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

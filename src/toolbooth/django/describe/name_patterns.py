@@ -1,0 +1,61 @@
+"""Which tools a name or a pattern in the settings fits.
+
+A setting that publishes or describes tools fits a tool by the name that it has. A setting that
+takes tools away fits it by every name that it might have, so that no tool is published because
+another one came or went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe.candidate_names import fitting
+from toolbooth.django.describe.names import Name
+
+
+def includes(chosen: Configuration, name: Name) -> bool:
+    """Whether a tool is published, by INCLUDE and EXCLUDE."""
+    included = any(fnmatchcase(name.tool, pattern) for pattern in chosen.include)
+    return included and not any(takes_away(pattern, name) for pattern in chosen.exclude)
+
+
+def takes_away(pattern: str, name: Name) -> bool:
+    """Whether a pattern of EXCLUDE fits a tool: by its name, with or without segments of its path
+    before it.
+    """
+    if any(fnmatchcase(each, pattern) for each in name.reached):
+        return True
+    if name.candidates is None:
+        return False
+    resource, _, action = pattern.rpartition("__")
+    labels = name.candidates.labels
+    fits = action in labels or any(fnmatchcase(each, action) for each in (name.action, labels[0]))
+    # A `*` is about tools that are called so, not about all that could be.
+    return fits and any(resource in (each, _cut(each)) for each in name.candidates.resources)
+
+
+def sharing(pattern: str, names: Iterable[Name]) -> list[str]:
+    """The tools that have other names because they share the one that a pattern fits."""
+    return [each.tool for each in names if fnmatchcase(each.short, pattern)]
+
+
+def sharing_resource(pattern: str, names: Iterable[Name]) -> list[str]:
+    """The resources that have other names because they share the one that a pattern fits."""
+    found = (each.resource for each in names if fnmatchcase(_short_resource(each), pattern))
+    return list(dict.fromkeys(found))
+
+
+def tools(names: Iterable[Name]) -> Iterator[str]:
+    """Their whole names."""
+    return (each.tool for each in names)
+
+
+def _short_resource(name: Name) -> str:
+    return name.resource if name.candidates is None else name.candidates.resources[0]
+
+
+def _cut(resource: str) -> str:
+    """A resource as it is in the names of its standard actions."""
+    return fitting(f"{resource}__list").removesuffix("__list")

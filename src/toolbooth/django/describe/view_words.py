@@ -1,0 +1,140 @@
+"""What the resource and the action of a view without a router are called: `TreatmentList` at
+`/treatments/` lists `treatments`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from toolbooth.django.describe.model_words import (
+    english_plural,
+    english_singular,
+    model_of_view,
+    names_of_rows,
+    plural,
+    singular,
+)
+from toolbooth.jsonvalue import recased
+
+TECHNICAL = frozenset(("api", "apiview", "view", "viewset"))
+"""Words at the end of a view's name that say only that it is a view."""
+
+_OF_MANY = frozenset(("list", "create"))
+_OF_ONE = frozenset(("detail", "details", "retrieve", "update", "destroy", "delete"))
+DOING = _OF_MANY | _OF_ONE
+"""Words at the end of a view's name that say what it does. Its action says that already."""
+
+_MEANING = {
+    "GET": {"list": "list", "detail": "retrieve", "details": "retrieve", "retrieve": "retrieve"},
+    "POST": {"list": "create", "create": "create"},
+    "PUT": {"detail": "update", "details": "update", "update": "update"},
+    "PATCH": {"detail": "partial_update", "details": "partial_update", "update": "partial_update"},
+    "DELETE": {
+        "detail": "destroy",
+        "details": "destroy",
+        "destroy": "destroy",
+        "delete": "destroy",
+    },
+}
+"""What a method does in a view whose name ends in this word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewWords:
+    """The parts of a tool's name."""
+
+    resource: str
+    action: str
+
+
+def view_words(view: type, *, method: str, does: str | None, path: str, route: str) -> ViewWords:
+    """The words for one method of a view that has no router.
+
+    `does`: the standard action of a generic view; None for a plain view, which has only its
+    methods. `route`: the name of its URL pattern, if it has one.
+    """
+    start, separator, name = (route if _split(route) else view.__name__).rpartition("__")
+    words, ending = _parted(_split(name), model_of_view(view))
+    is_named_by_route = ending != [] and route.endswith(("-list", "-detail"))
+    meant = does or next(filter(None, map(_MEANING[method].get, ending)), None)
+    is_meant = does or is_named_by_route or (meant and _is_of_path(words, path))
+    if ending and not is_meant:
+        words, ending, meant = [*words, *ending], [], None
+    resource = "_".join(words)
+    if _is_of_rows(ending, path, does=None if route else does):
+        resource = _of_many(resource, path, model_of_view(view))
+    return ViewWords(resource=f"{start}{separator}{resource}", action=meant or method.lower())
+
+
+def words_of_segment(segment: str) -> str:
+    """A segment of a path as a word in a name, in the singular."""
+    return english_singular("_".join(_split(segment)))
+
+
+def is_argument(segment: str) -> bool:
+    """Whether a segment of a path has a URL kwarg in it."""
+    return "{" in segment
+
+
+def _split(name: str) -> list[str]:
+    """`OwnerPetList` and `owner-pet-list` in small letters: `owner`, `pet`, `list`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])", "_", name)
+    return [word.lower() for word in re.split(r"[\W_]+", spaced) if word]
+
+
+def _parted(words: list[str], model: Any) -> tuple[list[str], list[str]]:
+    """The words that name a thing, and those behind them that say what is done to it."""
+    left = list(words)
+    while len(left) > 1 and left[-1] in TECHNICAL:
+        left.pop()
+    things = () if model is None else tuple(map(recased, names_of_rows(model)))
+    ending: list[str] = []
+    # A model may be called `CheckinList`.
+    while len(left) > 1 and left[-1] in DOING and "".join(left) not in things:
+        ending.insert(0, left.pop())
+    return left, ending
+
+
+def _is_of_path(words: list[str], path: str) -> bool:
+    """Whether the path has the same thing: `clinic_list` at `/clinics/` is a list of clinics, but
+    `price_list` at `/price-lists/` is a thing.
+    """
+    noun = _noun_of_path(path)
+    thing = recased(english_singular("_".join(words)))
+    return bool(noun) and thing.endswith(recased(words_of_segment(noun)))
+
+
+def _noun_of_path(path: str) -> str:
+    """The last segment of a path that names a thing; empty if there is none."""
+    nouns = [each for each in path.split("/") if each and not is_argument(each)]
+    while nouns and nouns[-1].lower() in DOING:
+        nouns.pop()
+    return nouns[-1] if nouns else ""
+
+
+def _is_of_rows(ending: list[str], path: str, *, does: str | None) -> bool:
+    """Whether a view is about rows of which there are many. `/profile/` is about one thing."""
+    segments = path.strip("/").split("/")
+    takes_key = any(map(is_argument, segments[-2:])) if ending else is_argument(segments[-1])
+    if _OF_MANY.intersection(ending) or does == "list":
+        return True
+    return takes_key and bool(ending or does)
+
+
+def _of_many(resource: str, path: str, model: Any) -> str:
+    """A resource as the path has it, or else in the plural. The model may have a plural that no
+    rule gives: `people`.
+    """
+    noun = "_".join(_split(_noun_of_path(path)))
+    start, same, end = f"_{english_singular(resource)}".rpartition(f"_{english_singular(noun)}")
+    if noun and same and not end:
+        return f"{start}_{noun}".strip("_")
+    if model is not None:
+        one, many = ("_".join(_split(each)) for each in (singular(model), plural(model)))
+        is_own = many != english_plural(one)
+        start, noun = resource[: -len(one)], resource[-len(one) :]
+        if is_own and noun == one and (not start or start.endswith("_")):
+            return start + many
+    return english_plural(resource)
