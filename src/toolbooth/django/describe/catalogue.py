@@ -14,7 +14,6 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import get_urlconf
-from django.utils.module_loading import autodiscover_modules
 
 from toolbooth.contract import Contract
 from toolbooth.django import decorators
@@ -60,6 +59,7 @@ from toolbooth.django.describe.operations import operations
 from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels, published_models
 from toolbooth.django.describe.spectacular import describing
 from toolbooth.django.describe.verbatim import verbatim_mistakes, with_verbatim
+from toolbooth.django.own_tools import Broken, own_tools
 from toolbooth.django.results.continuation import Continuation
 from toolbooth.django.results.function_results import FunctionTool, function_tool
 from toolbooth.django.results.paged_results import results_of
@@ -84,9 +84,7 @@ class Catalogue:
     open: bool
     """Whether every tool is open to everybody: then nobody's list needs to be looked through."""
     authenticating_actions: tuple[Action, ...]
-    """The actions to ask whether a caller is known: one for all that authenticate alike, and each
-    of the others.
-    """
+    """Who to ask whether a caller is known: one action of all that authenticate alike."""
     models: PublishedModels = NO_MODELS
     left_out: tuple[LeftOut, ...] = ()
     faults: tuple[LeftOut, ...] = ()
@@ -103,6 +101,8 @@ class Catalogue:
     """Entries of `BODIES` and `VERBATIM` that name nothing, or cannot be used."""
     describe_mistakes: tuple[LeftOut, ...] = ()
     """What was wrong with the function in `DESCRIBE`: the tools were described without it."""
+    broken: tuple[Broken, ...] = ()
+    """Modules and functions of the project's own tools that have mistakes."""
 
 
 _lock = threading.Lock()
@@ -135,9 +135,8 @@ def forget() -> None:
 def build(chosen: Configuration) -> Catalogue:
     """Compile every action that the configuration includes."""
     made = _Building(chosen)
-    autodiscover_modules("mcp_tools")
-    every = [tool.contract.name for tool in decorators.declared.values()]
-    for tool in decorators.declared.values():
+    own = own_tools()
+    for tool in own.tools:
         if made.includes(tool.contract.name):
             made.add_hand_written(tool)
     found = discover(login_views=chosen.login_views)
@@ -161,7 +160,7 @@ def build(chosen: Configuration) -> Catalogue:
     for call in made.creates if chosen.bulk_tools else ():
         made.add_bulk(call)
     made.add_dispatchers()
-    every += [*of_views, *made.actions]
+    every = [*(tool.contract.name for tool in own.tools), *of_views, *made.actions]
     made.unused_patterns += patterns_without_tools(chosen, every)
     made.unused_patterns += [LeftOut(*each) for each in unused_patterns_of_bodies(chosen, of_views)]
     wrong = [*unknown_names(chosen, of_views), *verbatim_mistakes(chosen, every, made.contracts)]
@@ -181,6 +180,7 @@ def build(chosen: Configuration) -> Catalogue:
         undeclared_bodies=tuple(made.undeclared_bodies),
         wrong_entries=tuple(made.wrong_entries),
         describe_mistakes=tuple(LeftOut(*each) for each in made.context.complaints()),
+        broken=own.broken,
     )
 
 

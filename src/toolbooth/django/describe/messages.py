@@ -23,9 +23,6 @@ LOGIN_VIEW = (
     "it is a login or token view, and an agent should not handle passwords or tokens; "
     "to publish it, set TOOLBOOTH['LOGIN_VIEWS'] = True"
 )
-INTENDED = (*CHOSEN_BY_AUTHOR, LOGIN_VIEW)
-"""Reasons that call for no change."""
-
 TAKES_A_FILE = "takes a file, which is not sent over MCP"
 LOST_IN_A_FORM = "takes a dictionary, which REST framework reads from a form only since 3.18"
 TAKES_JSON_API = (
@@ -36,9 +33,15 @@ BODY_WITHOUT_FIELDS = (
 )
 
 
+HAS_NO_SERIALIZER = "it has no serializer"
+FINDING_SERIALIZER_FAILED = "finding its serializer failed"
+DESCRIBING_FAILED = "describing it failed"
+"""How the reasons begin that have an exception in them."""
+
+
 def no_serializer(reason: str) -> str:
     """An action that reads a body, with nothing that reads it."""
-    why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
+    why = f"{FINDING_SERIALIZER_FAILED} ({reason})" if reason else HAS_NO_SERIALIZER
     return f"{why}; give it one, or describe it with @extend_schema"
 
 
@@ -49,7 +52,7 @@ def required_but_unknown(path: str, reason: str) -> str:
 
 def not_described(error: Exception) -> str:
     """A view on which drf-spectacular or the gateway failed."""
-    return f"describing it failed: {_reason(error)}"
+    return f"{DESCRIBING_FAILED}: {_reason(error)}"
 
 
 NO_QUERY = "no query is made while views are described"
