@@ -1,6 +1,5 @@
 """`TOOLBOOTH["DESCRIBE"]` gives serializers what they need to be described."""
 
-
 import pytest
 from django.core.checks import run_checks
 from django.db import connection
@@ -141,7 +140,9 @@ def test_a_function_that_fails_is_told_and_loses_no_tool(serve, mcp, name):
     without = fields(), sorted(catalogue().registry.tools)
     serve(name)
     assert (fields(), sorted(catalogue().registry.tools)) == without
-    told = [each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"]
+    told = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"
+    ]
     found = [each.msg for each in told if MISTAKES[name] in each.msg]
     assert found
     assert found[0].startswith("TOOLBOOTH['DESCRIBE']: ")
@@ -151,7 +152,9 @@ def test_a_function_that_fails_is_told_and_loses_no_tool(serve, mcp, name):
 
 def test_the_same_mistake_is_told_once(serve):
     serve("wrong")
-    [told] = [each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"]
+    [told] = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"
+    ]
     assert told.msg.endswith(
         "for GET /{event}/things/, POST /{event}/things/, GET /{event}/things/{pk}/, "
         "PUT /{event}/things/{pk}/ and 2 more."
@@ -161,7 +164,9 @@ def test_the_same_mistake_is_told_once(serve):
 @pytest.mark.parametrize("name", ["NOT_A_FUNCTION", "no_such_name"])
 def test_a_path_that_leads_to_no_function_is_an_error(serve, name):
     serve(name)
-    [told] = [each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.E002"]
+    [told] = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.E002"
+    ]
     assert told.msg.startswith("TOOLBOOTH['DESCRIBE']: must be the import path of a function")
     assert "things__create" in catalogue().registry.tools
     assert "TOOLBOOTH['DESCRIBE']" in words_of_doctor()[0]

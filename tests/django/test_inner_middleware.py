@@ -1,6 +1,5 @@
 """The host's middleware runs around each call, with the request of the call."""
 
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -90,7 +90,11 @@ def test_an_argument_of_a_hand_written_tool(chosen, mcp, monkeypatch):
     for verbatim, outcome in ((["remember.it.content"], [(text, "")]), ([], [])):
         chosen(VERBATIM=verbatim)
         monkeypatch.setattr(decorators, "declared", declared)
-        assert [each for each in checks.run_checks(include_deployment_checks=True) if each.id == "toolbooth.E004"] == []
+        assert [
+            each
+            for each in checks.run_checks(include_deployment_checks=True)
+            if each.id == "toolbooth.E004"
+        ] == []
         assert mcp("remember.it", {"content": text})["isError"] is not bool(outcome)
         assert received == outcome
         received.clear()
@@ -107,7 +111,11 @@ NAMES_NOTHING = {
 
 def test_what_names_nothing_is_an_error_with_the_nearest_name(chosen):
     chosen(VERBATIM=["notes__create.body", *NAMES_NOTHING])
-    found = [each for each in checks.run_checks(include_deployment_checks=True) if each.id == "toolbooth.E004"]
+    found = [
+        each
+        for each in checks.run_checks(include_deployment_checks=True)
+        if each.id == "toolbooth.E004"
+    ]
     assert [each.msg for each in found] == [
         f"TOOLBOOTH['VERBATIM']: {name!r}: {why}." for name, why in NAMES_NOTHING.items()
     ]

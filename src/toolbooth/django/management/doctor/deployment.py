@@ -31,6 +31,8 @@ def _atomic_requests() -> Iterator[Finding]:
     loose = [each.alias for each in connections.all() if not each.settings_dict["ATOMIC_REQUESTS"]]
     if loose:
         yield Finding("warning", messages.writes_stay(loose), messages.set_atomic_requests(loose))
+    else:
+        yield Finding("ok", messages.ATOMIC)
 
 
 _TIME_LIMITS = {

@@ -35,7 +35,7 @@ ONLY_PARTIAL_UPDATES = "{count} full updates are left out: TOOLBOOTH['UPDATES'] 
 LOGIN_VIEWS = "{count} login or token views are left out: agents should not handle passwords"
 UNKNOWN_BODIES = "{count} actions are left out: which fields their body has is not known"
 GIVE_A_SERIALIZER = (
-    "give the view a serializer_class, or write @extend_schema(request=...) above the method"
+    "set serializer_class on the view, or write @extend_schema(request=…) above the method"
 )
 TAKE_JSON_API = "{count} actions are left out: they take JSON:API documents"
 DESCRIBE_JSON_API = "describe the body with @extend_schema(request=...), or let it take plain JSON"
@@ -72,7 +72,7 @@ DECLARE_BODIES = (
 DECLARE_NO_BODY = "{count} tools take no fields: their actions declare none, and seem to read none"
 DELETES_READ_BODIES = "{count} deletes seem to read a body, but declare none: it is not sent"
 DECLARE_BODIES_OF_DELETES = (
-    "write @extend_schema(request=SERIALIZER) above the method; request=None if it reads none"
+    "write @extend_schema(request=SERIALIZER) above the method, or request=None"
 )
 DELETES_WITH_NEW_BODIES = "{count} deletes now send the body that they declare"
 UNMARKED_LISTS = "{count} creates seem to take lists of rows; rows are sent one by one"
@@ -142,18 +142,18 @@ def mark_as_bulk(view: str) -> str:
 NINJA_VIEWS = (
     "{count} addresses of Django Ninja are not covered: only REST framework views are tools"
 )
-PLAIN_VIEWS = "{count} plain Django views are not covered: tools are REST framework's views"
+PLAIN_VIEWS = "{count} plain Django views are not covered: only REST framework views are tools"
 WRITE_A_TOOL = "for what agents need, write a function with @mcp_tool in your app's mcp_tools.py"
 
 
 def ninja_view(address: str) -> str:
     """One view of Django Ninja."""
-    return f"{address} is Django Ninja's, and not covered: tools are REST framework's views"
+    return f"{address} is Django Ninja's, and not covered: only REST framework views are tools"
 
 
 def plain_view(path: str) -> str:
     """One plain Django view."""
-    return f"{path} is a plain Django view, and not covered: tools are REST framework's views"
+    return f"{path} is a plain Django view, and not covered: only REST framework views are tools"
 
 
 # --- callers ---

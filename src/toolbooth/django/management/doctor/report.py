@@ -58,7 +58,7 @@ class Report:
         if self.steps:
             ending += ["", messages.NEXT]
             ending += [line for each in _numbered(self.steps) for line in each]
-        opening = [*map(_cut_to_width, self.opening), ""]
+        opening = [*(line for each in self.opening for line in wrap(each, WIDTH)), ""]
         room = MOST_LINES - len(ending) - len(opening)
         body = _whole(self.groups, paint) if whole else _fitting(self.groups, paint, room)
         return [*opening, *body, *ending]
@@ -202,10 +202,7 @@ def _text(start: str, words: str) -> list[str]:
     )
 
 
-def _cut_to_width(line: str) -> str:
-    return _cut(line, WIDTH)
-
-
-def _cut(words: str, room: int = WIDTH - _MARGIN) -> str:
+def _cut(words: str) -> str:
     """Words that fit on one line, with their end left out if they are too long."""
+    room = WIDTH - _MARGIN
     return words if len(words) <= room else f"{words[: room - 1].rstrip()}…"
