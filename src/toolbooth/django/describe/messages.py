@@ -55,24 +55,26 @@ def not_described(error: Exception) -> str:
     return f"{DESCRIBING_FAILED}: {_reason(error)}"
 
 
+FROM_CLASS = "is described from its class"
+ANY_VALUE = "any value, because describing"
+"""Words of the sentences about code that cannot be run without a real request."""
+
 NO_QUERY = "no query is made while views are described"
 
 
 def described_from_class(name: str, error: Exception) -> str:
     """A serializer that cannot be made without a real request."""
-    return f"{name} is described from its class, because making it failed: {_reason(error)}"
+    return f"{name} {FROM_CLASS}, because making it failed: {_reason(error)}"
 
 
 def described_as_anything(name: str, error: Exception) -> str:
     """A field that drf-spectacular failed on."""
-    return f"the field {name!r} takes any value, because describing it failed: {_reason(error)}"
+    return f"the field {name!r} takes {ANY_VALUE} it failed: {_reason(error)}"
 
 
 def filters_by_name(backend: str, error: Exception) -> str:
     """Filters that cannot be made without a real request."""
-    return (
-        f"the filters of {backend} take any value, because describing them failed: {_reason(error)}"
-    )
+    return f"the filters of {backend} take {ANY_VALUE} them failed: {_reason(error)}"
 
 
 def _reason(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -132,10 +132,10 @@ def _middleware() -> Iterator[Finding]:
     chain_of(paths)  # a class that cannot be imported or made is an error of this examination
     every: list[str] = settings.MIDDLEWARE
     if paths:
-        yield Finding("ok", messages.runs_around_calls(paths))
+        yield Finding("ok", messages.runs_around_calls(_listed(paths)))
     others = [each for each in every if each not in paths]
     if others:
-        yield Finding("ok", messages.runs_around_endpoint(others))
+        yield Finding("ok", messages.runs_around_endpoint(_listed(others)))
 
 
 def _databases() -> Iterator[Finding]:
@@ -175,6 +175,6 @@ EXAMINATIONS: dict[str, Examination] = {
 }
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

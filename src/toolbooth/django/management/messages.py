@@ -87,14 +87,14 @@ def cost_of_tools(count: int, hidden: int, tokens: int) -> str:
     return f"{count:,} tools{behind} cost every agent {tokens:,} tokens"
 
 
-def runs_around_calls(paths: Sequence[str]) -> str:
+def runs_around_calls(paths: str) -> str:
     """Middleware that runs for the endpoint and for each call."""
-    return f"runs around each call: {', '.join(paths)}"
+    return f"runs around each call: {paths}"
 
 
-def runs_around_endpoint(paths: Sequence[str]) -> str:
+def runs_around_endpoint(paths: str) -> str:
     """Middleware that runs once for a message."""
-    return f"runs only around the endpoint: {', '.join(paths)}"
+    return f"runs only around the endpoint: {paths}"
 
 
 def not_atomic(databases: Sequence[str]) -> str:

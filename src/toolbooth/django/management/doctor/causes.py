@@ -61,7 +61,7 @@ OTHER_REASON = Cause("left-out", messages.LEFT_OUT_FOR_OTHER_REASONS, messages.A
 
 _COMPLAINTS: tuple[Known, ...] = (
     (
-        ("getting serializer", "obtain model through view", "is described from its class"),
+        ("getting serializer", "obtain model through view", reasons.FROM_CLASS),
         "warning",
         Cause("needs-request", messages.NEED_A_REQUEST, messages.SET_DESCRIBE),
     ),
@@ -72,7 +72,7 @@ _COMPLAINTS: tuple[Known, ...] = (
             "resolve serializer field",
             "field on model",
             "type hint",
-            "takes any value",
+            reasons.ANY_VALUE,
         ),
         "note",
         Cause("untyped", messages.UNTYPED, ""),

@@ -16,6 +16,7 @@ from toolbooth.django.describe.former_guesses import (
     reads_body,
     uses_request_data,
 )
+from toolbooth.django.describe.messages import wrong_body
 from toolbooth.django.management.doctor import messages
 from toolbooth.django.management.doctor.causes import cause_of_complaint, cause_of_left_out
 from toolbooth.django.management.doctor.findings import Cause, Finding
@@ -36,9 +37,10 @@ def left_out() -> Iterator[Finding]:
     """Tools and fields that are not published, but for those whose entry in the settings is
     reported as an error already.
     """
-    wrong = {each.why for each in catalogue().wrong_entries}
-    found = [each for each in catalogue().left_out if not any(why in each.why for why in wrong)]
-    for each in found:
+    told = {wrong_body(each.why) for each in catalogue().wrong_entries}
+    for each in catalogue().left_out:
+        if each.why in told:
+            continue
         level, cause = cause_of_left_out(each.why)
         what, _, remedy = each.why.partition("; ")
         yield Finding(level, f"{each.what}: {what}", remedy, cause, each.what)

@@ -100,12 +100,10 @@ def _group(code: str, members: list[Finding]) -> Group:
     """One group. A single finding says more in its own words than its cause does."""
     first = members[0]
     cause = first.cause
+    what, cure = first.what, first.remedy
     count = len({each.place for each in members})
-    is_single = cause is None or count == 1
-    return Group(
-        level=first.level,
-        code=code if cause is None else cause.code,
-        what=first.what if is_single else cause.title.format(count=f"{count:,}"),
-        cure=first.remedy if is_single else cause.cure,
-        findings=tuple(members),
-    )
+    if cause is not None:
+        code = cause.code
+    if cause is not None and count > 1:
+        what, cure = cause.title.format(count=f"{count:,}"), cause.cure
+    return Group(level=first.level, code=code, what=what, cure=cure, findings=tuple(members))

@@ -325,5 +325,8 @@ def fine(count: int) -> str:
 
 def counted(counts: dict[str, int]) -> str:
     """The result in a line."""
-    words = (f"{count} {word}{'' if count == 1 else 's'}" for word, count in counts.items())
-    return ", ".join(words)
+    return ", ".join(_count(word, count) for word, count in counts.items())
+
+
+def _count(word: str, count: int) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

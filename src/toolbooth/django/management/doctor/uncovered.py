@@ -30,10 +30,10 @@ def uncovered_views() -> Iterator[Finding]:
         owner = _owner(callback)
         cause = _cause(callback, owner)
         if cause is NINJA:
-            yield Finding("note", messages.ninja_view(route), cause.cure, cause, route)
+            yield Finding("note", messages.ninja_view(route), NINJA.cure, NINJA, route)
         elif cause is PLAIN:
             path = f"{owner.__module__}.{owner.__qualname__}"
-            yield Finding("note", messages.plain_view(path), cause.cure, cause, path)
+            yield Finding("note", messages.plain_view(path), PLAIN.cure, PLAIN, path)
 
 
 def _callbacks(resolver: Any, above: str = "/") -> Iterator[tuple[str, Any]]:
@@ -63,11 +63,12 @@ def _owner(callback: Any) -> Any:
     method, or a function.
     """
     if isinstance(callback, partial):
-        return _owner(callback.func)
+        function: Any = callback.func
+        return _owner(function)
     view_class = getattr(callback, "view_class", None)
     if view_class is not None:
         return view_class
     bound_to = getattr(callback, "__self__", None)
     if bound_to is not None:
-        return type(bound_to)
-    return callback if hasattr(callback, "__qualname__") else type(callback)
+        return bound_to.__class__
+    return callback if hasattr(callback, "__qualname__") else callback.__class__
