@@ -164,12 +164,9 @@ def _short_cure(group: Group) -> list[str]:
     """The cure, with as many places before it as fit on its line."""
     if not group.cure:
         return []
-    places = group.places if len(group.places) > 1 else ()
-    for count in range(min(_MOST_PLACES, len(places)), 0, -1):
-        line = f"{_names(places, count)} -> {group.cure}"
-        if line == _cut(line):
-            return _text("", line)
-    return _text("", _cut(f"-> {group.cure}"))
+    cure = f"-> {group.cure}"
+    names = _names(group.places, f" {cure}") if len(group.places) > 1 else None
+    return _text("", names or _cut(cure))
 
 
 def _some_places(group: Group) -> list[str]:
@@ -179,15 +176,22 @@ def _some_places(group: Group) -> list[str]:
         return []
     some = places[:_MOST_PLACES]
     if all(" " not in each for each in some):
-        return _text("", _cut(_names(places, _MOST_PLACES)))
+        return _text("", _names(places) or _cut(some[0]))
     more = [messages.more_places(len(places) - len(some))] if len(places) > len(some) else []
     return [line for each in (*some, *more) for line in _text("- ", each)[:_LONGEST_PLACE]]
 
 
-def _names(places: Sequence[str], count: int) -> str:
-    """The first of many names, and how many more there are."""
-    more = f" {messages.more_places(len(places) - count)}" if len(places) > count else ""
-    return ", ".join(places[:count]) + more
+def _names(places: Sequence[str], ending: str = "") -> str | None:
+    """The first of many names, and how many more there are, as far as they fit on a line with this
+    ending; None if not even one does.
+    """
+    for count in range(min(_MOST_PLACES, len(places)), 0, -1):
+        left = len(places) - count
+        more = f" {messages.more_places(left)}" if left else ""
+        line = ", ".join(places[:count]) + more + ending
+        if line == _cut(line):
+            return line
+    return None
 
 
 def _text(start: str, words: str) -> list[str]:
