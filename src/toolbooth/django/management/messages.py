@@ -39,7 +39,7 @@ BROKEN_TOOLS = "{count} mistakes in the code of your own tools, which are left o
 UNUSED_PATTERNS = "{count} patterns in TOOLBOOTH add nothing"
 CORRECT_PATTERNS = "correct or delete them; `mcp_tools` lists the names of tools and resources"
 CLASHES = "{count} arguments of yours have names of protocol arguments, and replace them"
-RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'help': 'mcp_help'}"
+RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'NAME': 'mcp_NAME'}"
 
 
 def argument_not_offered(tool: str, argument: str) -> str:
