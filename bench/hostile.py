@@ -11,9 +11,10 @@ from statistics import quantiles
 
 from figures import Panel, Row, Suite, Tell
 from hostile_cases import Hostile, corpus
-from hostile_large import Large, large_corpus
+from hostile_large import large_corpus
 from hostile_ping import percentile, rounds
-from measure import readings, task_clock
+from hostile_records import record_corpus
+from measure import Clock, readings, task_clock
 from pydantic import ValidationError
 
 from toolbooth import handle_bytes
@@ -37,7 +38,11 @@ def measured(tell: Tell) -> list[Row]:
         rows += _rows(each)
     for each in large_corpus():
         tell(each.name)
-        rows.append(_large_row(each))
+        clock = task_clock(lambda each=each: respond_sync(each.registry, each.body))
+        rows.append(_large_row("large", each.name, clock))
+    for each in record_corpus():
+        tell(each.name)
+        rows.append(_large_row("record", each.name, task_clock(each.task)))
     return [*rows, *_ping_rows(tell)]
 
 
@@ -71,11 +76,10 @@ def _rows(hostile: Hostile) -> list[Row]:
     return [_row("validation", hostile.name, None, found["whole"], found["alone"])]
 
 
-def _large_row(large: Large) -> Row:
-    clock = task_clock(lambda: respond_sync(large.registry, large.body))
+def _large_row(group: str, name: str, clock: Clock) -> Row:
     times = readings({"whole": clock}, LARGE_ROUNDS)["whole"]
     whole = [each * 1e6 for each in times]
-    return _row("large", large.name, 1.0, whole, [ALLOWED_AT_ALL] * LARGE_ROUNDS)
+    return _row(group, name, 1.0, whole, [ALLOWED_AT_ALL] * LARGE_ROUNDS)
 
 
 def _validate(hostile: Hostile) -> None:
@@ -108,12 +112,14 @@ SUITE = Suite(
     groups={
         "bytes": "Against 1 ms and 1 µs for each byte",
         "large": "Near the limit of 4 MiB: against 1 s",
+        "record": "The same for the redacted record of a call, and for the id of a refused message",
         "validation": "Expensive for Pydantic itself: against Pydantic alone, errors included",
         "ping": "Pings over HTTP while the corpus is sent on another connection: against 100 ms",
     },
     panels=(
         Panel(title="Hostile bodies ÷ (1 ms + 1 µs per byte)", groups=("bytes",)),
         Panel(title="4 MiB ÷ 1 s", groups=("large",)),
+        Panel(title="Records and ids of 4 MiB ÷ 1 s", groups=("record",)),
         Panel(title="Hostile bodies ÷ Pydantic alone", groups=("validation",)),
         Panel(title="Latency of pings meanwhile ÷ 100 ms", groups=("ping",)),
     ),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolbooth.secret_names import is_secret_name
+from toolbooth.secret_names import is_secret_name, may_be_secret_name
 
 LISTS = Path(__file__).with_name("names")
 
@@ -70,3 +70,8 @@ def test_a_short_word_alone_makes_no_secret(name: str):
 
 def test_a_very_long_key_is_read_up_to_a_limit():
     assert is_secret_name("password" + "_x" * 1_000_000)
+
+
+@pytest.mark.parametrize("name", names_in("secret.txt"))
+def test_a_name_of_a_secret_has_a_part_that_is_quick_to_find(name: str):
+    assert may_be_secret_name(name)

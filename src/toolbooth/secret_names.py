@@ -7,6 +7,8 @@ name holds a secret: a value that is hidden for nothing does less harm than one 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -65,7 +67,7 @@ _PHRASES = frozenset(
 )
 """Two words that make any name a secret's, unless the name says otherwise."""
 
-_ENDINGS = {
+_ENDINGS: dict[str, frozenset[str] | None] = {
     "auth": None,
     "sig": _all(""),
     "pin": _all("card user account sim security new old current login device"),
@@ -109,6 +111,36 @@ _RUN_TOGETHER = _all("password passwd passphrase passcode secret token apikey se
 """Words that stay words at the end of a longer one: `clientsecret`. No other word ends so."""
 
 
+def _parts_of_names() -> Iterator[str]:
+    """In lower case, every name that holds a secret has one of these in it."""
+    yield from _WORDS
+    yield from _ENDINGS
+    for first, last in _PHRASES:
+        yield first if last == "id" else last  # too many names have an `id` in them
+
+
+def _shortest(texts: Iterable[str]) -> set[str]:
+    """Those that contain none of the others."""
+    found: set[str] = set()
+    for each in sorted(texts, key=len):
+        if not any(other in each for other in found):
+            found.add(each)
+    return found
+
+
+SECRET_PART = "|".join(sorted(_shortest(_parts_of_names())))
+"""A regular expression: a name in lower case without a match holds no secret. Hostile text has a
+million names, and reading each as words would take seconds.
+"""
+
+_SECRET_PART = re.compile(SECRET_PART)
+
+
+def may_be_secret_name(name: str) -> bool:
+    """Whether a name must be read as words to know whether it is a secret's."""
+    return _SECRET_PART.search(name[:_LONGEST].lower()) is not None
+
+
 def is_secret_name(name: str) -> bool:
     """Whether a key of this name holds a secret, whatever is said about it."""
     return _is_secret_name(name[:_LONGEST])
@@ -116,6 +148,8 @@ def is_secret_name(name: str) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def _is_secret_name(name: str) -> bool:
+    if not may_be_secret_name(name):
+        return False
     words = _words(name)
     if not words or words[0] in _QUESTIONS:
         return False
@@ -130,6 +164,8 @@ def _words(name: str) -> list[str]:
 
 def _pieces(word: str) -> tuple[str, ...]:
     """The words that are written together in one word."""
+    if _SECRET_PART.search(word) is None:
+        return (word,)
     singular = word.removesuffix("s")
     if singular in _WORDS or singular in ("key", "code"):
         return (singular,)
@@ -160,10 +196,10 @@ def _ends_like_one(words: list[str]) -> bool:
 
 
 def _contains_one(words: list[str]) -> bool:
-    if any(pair in _PHRASES for pair in pairwise(words)):
+    if not _PHRASES.isdisjoint(pairwise(words)):
         return True
-    found = [word for word in words if word in _WORDS]
-    if set(found) == {"token"}:
+    found = _WORDS.intersection(words)
+    if tuple(found) == ("token",):
         before = words[: words.index("token")]
         return _OTHER_TOKENS.isdisjoint(before)
     return bool(found)

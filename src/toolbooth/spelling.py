@@ -142,7 +142,7 @@ def _kept_parts(name: str) -> tuple[str, ...]:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part.lower() for part in _PARTS.findall(name))
+    return tuple(map(str.lower, _PARTS.findall(name)))
 
 
 @cache

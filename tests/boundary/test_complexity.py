@@ -49,6 +49,16 @@ def plant_text(tree: Annotated[Left | Right, JsonText()]) -> Any:
     return {"tree": tree.model_dump(exclude_unset=True)}
 
 
+def plant_texts(
+    tree: Annotated[Left | Right, JsonText()], second: Annotated[Left | Right, JsonText()]
+) -> Any:
+    return {"trees": [each.model_dump(exclude_unset=True) for each in (tree, second)]}
+
+
+def plant_forest(forest: list[Left | Right]) -> int:
+    return len(forest)
+
+
 def calculate(term: Term) -> Any:
     return {"term": term.model_dump(exclude_unset=True)}
 
@@ -163,3 +173,38 @@ def test_a_large_call_with_such_unions_is_examined_before_it_is_validated(
     assert result["isError"] == is_refused
     if not is_refused:
         assert result["structuredContent"] == {"tree": tree}
+
+
+def test_the_same_json_text_in_two_places_is_the_same_tree():
+    tree = nested(6, {"x": 5})
+    text = json.dumps(tree)
+    result = answer(plant_texts, {"tree": text, "second": text})
+    assert result["structuredContent"] == {"trees": [tree, tree]}
+
+
+@pytest.mark.parametrize("item", [{}, "{}"], ids=["objects", "JSON text"])
+@pytest.mark.parametrize(("count", "codes"), [(50_000, []), (50_001, ["too-complex"])])
+def test_an_empty_tree_counts_once_for_each_of_its_forms(item, count, codes):
+    details = answer(plant_forest, {"forest": [item] * count}).get("_meta", {}).get("toolbooth", {})
+    assert [each["code"] for each in details.get("problems", [])] == codes
+
+
+class Up(BaseModel):
+    step: int = 0
+    further: Up | Down | None = None
+
+
+class Down(BaseModel):
+    step: int = 0
+    further: Up | Down | None = None
+
+
+def climb(path: Up | Down) -> str:
+    return type(path).__name__
+
+
+def test_of_forms_with_the_same_names_the_first_is_the_likeliest():
+    assert answer(climb, {"path": {"further": {"step": 1}}})["content"][0]["text"] == "Up"
+    result = answer(climb, {"path": {"further": {"step": "bad"}}})
+    [problem] = result["_meta"]["toolbooth"]["problems"]
+    assert (problem["code"], problem["path"]) == ("wrong-type", "$.path.further.step")

@@ -121,15 +121,15 @@ _kept: dict[str, Any] = {}
 
 @pytest.fixture
 def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The catalogue of one configuration is built once for all tests that use this: building is not
-    what they test.
+    """The catalogue of one configuration is started once for all tests that use this: starting it
+    is not what they test.
     """
-    build = catalogues.build
+    start = catalogues.start
 
     def once(chosen: Any) -> Any:
         key = f"{get_urlconf() or settings.ROOT_URLCONF} {list(decorators.declared)} {chosen}"
         if key not in _kept:
-            _kept[key] = build(chosen)
+            _kept[key] = start(chosen)
         return _kept[key]
 
-    monkeypatch.setattr(catalogues, "build", once)
+    monkeypatch.setattr(catalogues, "start", once)

@@ -1,5 +1,5 @@
-"""The catalogue is built once, whole, and by whoever asks first; mistakes in the settings are told
-by `check`.
+"""The catalogue is started once, by whoever asks first, and an action is described when it is first
+called or listed; mistakes in the settings are told by `check`.
 """
 
 import json
@@ -7,15 +7,21 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.conf import settings
 from django.core import checks
 from django.db import connections
+from django.http import JsonResponse
 from django.test import Client
 from django.urls import include, path
+from django.utils.translation import get_language, override
+from drf_spectacular.generators import SchemaGenerator
 from rest_framework import viewsets
 from rest_framework.decorators import action
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
+from sales.models import Tag
+from sales.serializers import TagSerializer
 from sales.views import TagViewSet
 from toolbooth.django import conf
 from toolbooth.django.conf import Configuration, configuration
@@ -40,7 +46,7 @@ def thousand(settings_of):
 def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, monkeypatch):
     built = []
     monkeypatch.setattr(
-        catalogues, "build", lambda chosen, build=catalogues.build: built.append(1) or build(chosen)
+        catalogues, "start", lambda chosen, start=catalogues.start: built.append(1) or start(chosen)
     )
     together = threading.Barrier(8)
 
@@ -54,7 +60,7 @@ def test_eight_first_calls_at_once_see_the_same_whole_catalogue(ann, thousand, m
 
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(first, range(8)))
-    assert [len(result["tools"]) for result in results] == [1000] * 8
+    assert [len(result["tools"]) for result in results] == [500] * 8
     assert all("nextCursor" in result for result in results)
     assert len(catalogue().registry.tools) == 1002
     assert built == [1]
@@ -197,3 +203,98 @@ def test_a_pattern_that_fits_no_tool_is_told(settings_of):
 
 def test_every_setting_has_a_rule_for_its_values():
     assert {*conf._RULES, "ARGUMENTS"} == set(conf._FIELDS)
+
+
+# --- described when needed ---
+
+
+def described(found) -> list[str]:
+    return [name for name in found.actions if name not in set(found.registry.promised)]
+
+
+def test_a_call_describes_the_action_that_it_names_and_no_other(ann, mcp, thousand):
+    assert mcp("tags7__list")["structuredContent"]["results"] == []
+    assert described(catalogues.started_catalogue()) == ["tags7__list"]
+
+
+def test_what_a_server_is_asked_first_describes_nothing(ann, thousand):
+    client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
+    for method in ("initialize", "ping"):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        reply = client.post("/mcp/", json.dumps(message), content_type="application/json")
+        assert "result" in reply.json()
+    assert described(catalogues.started_catalogue()) == []
+
+
+def test_the_pages_of_one_caller_hold_every_tool_once(ann, thousand):
+    client = Client(headers={"Authorization": "Basic YW5uOnB3"})
+    names, params = [], {}
+    while params is not None:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
+        reply = client.post("/mcp/", json.dumps(message), content_type="application/json").json()
+        names += [tool["name"] for tool in reply["result"]["tools"]]
+        cursor = reply["result"].get("nextCursor")
+        params = None if cursor is None else {"cursor": cursor}
+    assert names == list(catalogue().actions)
+
+
+def test_tools_are_described_in_one_language_whoever_asks_first(settings_of, ann):
+    class Texts(viewsets.ModelViewSet):
+        queryset = Tag.objects.all()
+        serializer_class = TagSerializer
+        permission_classes = ()
+
+        @property
+        def description(self) -> str:
+            return get_language()
+
+    router = SimpleRouter()
+    router.register("tags", Texts, "tags")
+    patterns = [path("mcp/", include("toolbooth.django.urls")), *router.urls]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}), LANGUAGE_CODE="en")
+    started = catalogues.started_catalogue()
+    with override("nl"):
+        started.describe_all()
+        in_dutch = started.registry.page(0, None)
+    catalogues.forget()
+    assert catalogue().registry.page(0, None) == in_dutch
+
+
+def schema_of_host(request):
+    """A view of the host that shows drf-spectacular's schema."""
+    return JsonResponse(SchemaGenerator().get_schema(public=True))
+
+
+def test_the_schema_of_the_host_is_the_same_while_actions_are_described(settings_of, ann):
+    router = SimpleRouter()
+    for number in range(6):
+        router.register(f"tags{number}", TagViewSet, f"tags{number}")
+    patterns = [
+        path("mcp/", include("toolbooth.django.urls")),
+        path("schema/", schema_of_host),
+        *router.urls,
+    ]
+    schema_class = "drf_spectacular.openapi.AutoSchema"
+    settings_of(
+        ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}),
+        REST_FRAMEWORK={**settings.REST_FRAMEWORK, "DEFAULT_SCHEMA_CLASS": schema_class},
+    )
+    before = Client().get("/schema/").content
+    asked = threading.Event()
+
+    def describe() -> int:
+        rounds = 0
+        while not asked.is_set():
+            catalogues.build(configuration())
+            rounds += 1
+        return rounds
+
+    with ThreadPoolExecutor(1) as thread:
+        rounds = thread.submit(describe)
+        try:
+            answers = [Client().get("/schema/").content for _ in range(50)]
+        finally:
+            asked.set()
+        assert rounds.result() > 1
+    assert answers == [before] * 50

@@ -1,6 +1,7 @@
 """One record per call: what observers and logs are told, and what they never see of the arguments."""
 
 import asyncio
+import json
 import logging
 from decimal import Decimal
 from time import process_time
@@ -20,8 +21,8 @@ from toolbooth import (
     handle_arguments,
 )
 from toolbooth.content import Audio, Image, Text
+from toolbooth.server.credentials import without_credentials
 from toolbooth.server.observe import CallRecord, log_calls
-from toolbooth.server.redact import without_credentials
 
 # --- observers ----------------------------------------------------------------------------------------------------
 
@@ -314,6 +315,13 @@ CREDENTIALS = {
     "counts": ("max_tokens=5 author: ann", "max_tokens=5 author: ann"),
     "a name inside a value": ("note: password: k", "note: password: [redacted]"),
     "two on a line": ("token: a password: b", "token: [redacted]"),
+    "bearer after bearer": ("Bearer abcdefgh-bearer abcdefgh", "Bearer [redacted] [redacted]"),
+    "option with a sign": ("mysql --password = k", "mysql --password = [redacted]"),
+    "option inside of a word": ("a--password k", "a--password k"),
+    "short option": ("mysql -password=k", "mysql -password=k"),
+    "name that is too long": (f"{'a' * 90}_password=k", f"{'a' * 90}_password=k"),
+    "letters that are two in lower case": ("İİ password=k", "İİ password=[redacted]"),
+    "too short": ("pwd=", "pwd="),
 }
 
 
@@ -323,7 +331,21 @@ def test_credentials_inside_text_are_left_out(text, kept):
 
 
 @pytest.mark.parametrize(
-    "part", ["a=", "token:\\", "://a", "--a ", '"', "-----BEGIN ", "{", "[", "bearer "]
+    "part",
+    [
+        "a=",
+        "token:\\",
+        "://a",
+        "--a ",
+        '"',
+        "-----BEGIN ",
+        "{",
+        "[",
+        "bearer ",
+        "key",
+        "key ",
+        "--key",
+    ],
 )
 def test_the_time_for_text_grows_with_its_length_only(part):
     def seconds(count: int) -> float:
@@ -420,3 +442,45 @@ def test_a_tool_that_declares_content_gives_content(piece):
     registry.tool(draw)
     assert "outputSchema" not in registry.tools["draw"].listing()
     assert registry.dispatch("draw")["isError"] is False
+
+
+def recorded(value: Any) -> Any:
+    """The redacted record of a call with one argument of no declared type."""
+    registry = ToolRegistry("shop")
+    kept: list[str | None] = []
+
+    @registry.tool
+    def note(value: Any) -> None: ...
+
+    registry.observe(lambda record: kept.append(record.arguments), arguments="redacted")
+    registry.dispatch("note", {"value": value})
+    return json.loads(kept[0] or "")["value"]
+
+
+def test_text_is_cut_after_50_000_names_that_may_be_a_secrets():
+    # It is the work for the whole record that is limited.
+    assert recorded(["key=a " * 50_000, "b key=a c"]) == ["key=a " * 50_000, "b key=[redacted]"]
+    assert recorded("key=a " * 50_001) == "key=a " * 50_000 + "key=[redacted]"
+
+
+def test_json_text_with_more_values_than_a_call_may_have_is_left_out():
+    most, more = json.dumps([0] * 99_999), json.dumps([0] * 100_000)
+    assert recorded([most]) == [most]
+    assert recorded([more, "a"]) == ["[redacted]", "a"]
+
+
+def test_a_log_in_brackets_is_no_json_text_however_long_it_is():
+    log = "[1] a, b\n" * 200_000
+    assert recorded(log) == log
+
+
+def test_after_10_000_different_names_each_that_may_be_a_secrets_counts_as_one():
+    names = [f"a{number:05}_key" for number in range(12_000)]
+    kept = recorded(dict.fromkeys(names, "x"))
+    assert [kept[name] for name in names[:10_000]] == ["x"] * 10_000
+    assert [kept[name] for name in names[10_000:]] == ["[redacted]"] * 2_000
+    # A name that was read before is known, and one that cannot be a secret's needs no reading.
+    assert recorded([dict.fromkeys(names, "x"), {"a00001_key": 1, "other": 1}])[1] == {
+        "a00001_key": 1,
+        "other": 1,
+    }

@@ -1,11 +1,15 @@
 """`tools/list`: its pages, and their cursors."""
 
 import base64
+import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from respond_messages import error_of, message, result_of, shop
 from toolbooth import ToolRegistry
+from toolbooth.server.encoded_tools import MOST_BYTES
 
 
 def test_a_long_list_comes_in_pages_and_every_tool_once():
@@ -57,8 +61,39 @@ def test_a_cursor_that_was_not_given_out_is_refused(cursor):
 
 def test_a_list_is_encoded_once_and_again_after_a_registration():
     registry = shop()
-    first = registry.encoded_listing(0)
-    assert registry.encoded_listing(0) is first
+    first = registry.page(0, None)
+    assert registry.page(0, None) is first
     registry.tool(name="late")(lambda: None)
     names = [tool["name"] for tool in result_of(registry, message("tools/list"))["tools"]]
     assert names == ["add", "echo", "late"]
+
+
+@given(st.lists(st.integers(1, 400_000), max_size=12), st.integers(1, 5))
+@settings(max_examples=25)
+def test_pages_hold_every_tool_once_and_at_most_a_megabyte(lengths, most):
+    registry = ToolRegistry("shop", page_size=most)
+    for number, length in enumerate(lengths):
+        registry.tool(name=f"tool_{number}", description="x" * length)(lambda: None)
+    pages, cursor = [], None
+    while True:
+        page = result_of(registry, message("tools/list", {"cursor": cursor} if cursor else {}))
+        pages.append(page["tools"])
+        cursor = page.get("nextCursor")
+        if cursor is None:
+            break
+    assert [tool["name"] for page in pages for tool in page] == [
+        f"tool_{number}" for number in range(len(lengths))
+    ]
+    for page in pages:
+        assert len(page) <= most
+        assert len(page) == 1 or len(json.dumps(page, separators=(",", ":"))) <= MOST_BYTES + 2
+
+
+def test_a_tool_that_is_larger_than_a_page_has_a_page_of_its_own():
+    registry = ToolRegistry("shop")
+    for name, length in (("a", 1), ("b", 2 * MOST_BYTES), ("c", 1)):
+        registry.tool(name=name, description="x" * length)(lambda: None)
+    starts = [0]
+    while (found := registry.page(starts[-1], None)) and found[1] is not None:
+        starts.append(found[1])
+    assert starts == [0, 1, 2]

@@ -12,10 +12,10 @@ from typing import Any
 
 from toolbooth.boundary import messages
 from toolbooth.boundary.read import text_as_json
-from toolbooth.boundary.refusals import possible_forms
+from toolbooth.boundary.refusals import forms_with_tags_of
 from toolbooth.contract import Contract
 from toolbooth.errors import Problem, ToolInputError
-from toolbooth.jsonvalue import is_array, is_object
+from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.key_patterns import undeclared_shape
 from toolbooth.shape import ArrayShape, ObjectShape, Shape, item_shape
 
@@ -57,40 +57,54 @@ class _Tries:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Any, int]] = {}
+        self._texts: dict[str, Any] = {}
 
     def of(self, shape: Shape | None, value: Any) -> int:
-        if shape is not None and shape.json_text:
-            value = text_as_json(value)
-        if shape is None or not (is_object(value) or is_array(value)):
+        if shape is None:
             return 0
-        place = (id(shape), id(value))
-        known = self._known.get(place)
-        if known is not None:
-            return known[1]
+        if shape.json_text and isinstance(value, str):
+            value = self._read(value)
         forms = _forms_tried(shape, value)
+        least = 1 if len(forms) > 1 else 0
         count = 0
         for form in forms:
-            inside = self._inside(form, value)
-            count += max(1, inside) if len(forms) > 1 else inside
+            count += self._inside(form, value) or least
         if count > MOST_TRIES:
             raise _TooMany
-        # The value is kept, so that no other one gets its id.
-        self._known[place] = (value, count)
         return count
 
+    def _read(self, text: str) -> Any:
+        if text not in self._texts:
+            self._texts[text] = text_as_json(text)
+        return self._texts[text]
+
     def _inside(self, form: ObjectShape | ArrayShape, value: Any) -> int:
+        if not value:
+            return 0
+        place = (id(form), id(value))
+        known = self._known.get(place)
+        if known is None:
+            is_object_form = isinstance(form, ObjectShape)
+            count = self._in_object(form, value) if is_object_form else self._in_array(form, value)
+            # The value is kept, so that no other one gets its id.
+            known = self._known[place] = (value, count)
+        return known[1]
+
+    def _in_object(self, form: ObjectShape, value: Json) -> int:
         count = 0
-        if isinstance(form, ObjectShape):
-            for key, each in value.items():
-                if type(each) in _MAY_HAVE_FORMS:
-                    count += self.of(_shape_under(form, key), each)
-        else:
-            kinds = _kinds_with_forms(form)
-            for index, each in enumerate(value):
-                if type(each) in kinds:
-                    count += self.of(item_shape(form, index), each)
-                    if count > MOST_TRIES:
-                        raise _TooMany
+        for key, each in value.items():
+            if type(each) in _MAY_HAVE_FORMS:
+                count += self.of(_shape_under(form, key), each)
+        return count
+
+    def _in_array(self, form: ArrayShape, value: list[Any]) -> int:
+        count = 0
+        kinds = _kinds_with_forms(form)
+        for index, each in enumerate(value):
+            if type(each) in kinds:
+                count += self.of(item_shape(form, index), each)
+                if count > MOST_TRIES:
+                    raise _TooMany
         return count
 
 
@@ -102,11 +116,11 @@ def _kinds_with_forms(form: ArrayShape) -> Collection[type]:
 
 
 def _forms_tried(shape: Shape, value: Any) -> Sequence[ObjectShape | ArrayShape]:
-    if not is_object(value):
-        return shape.arrays
-    # Not ambiguous: a tag names the form.
-    forms = shape.objects
-    return forms if len(forms) < 2 or shape.ambiguous else possible_forms(forms, value)
+    if is_object(value):
+        forms = shape.objects
+        # Not ambiguous: a tag names the form.
+        return forms if len(forms) < 2 or shape.ambiguous else forms_with_tags_of(forms, value)
+    return shape.arrays if is_array(value) else ()
 
 
 def _shape_under(form: ObjectShape, key: str) -> Shape | None:

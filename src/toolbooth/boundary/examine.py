@@ -106,6 +106,8 @@ def _refuse_text(
 
 def _objects(shape: Shape, value: Json, path: JsonPath, exam: Examination) -> Any:
     """An object, by the one form it has, or by the form of a union that it fits best."""
+    if not value:
+        return value
     if len(shape.objects) == 1:
         return _object(shape.objects[0], value, path, exam)
     possible = refusals.possible_forms(shape.objects, value)

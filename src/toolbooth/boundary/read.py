@@ -178,9 +178,10 @@ def has_pointed_integers(body: bytes) -> bool:
 
 def _check_lowered(value: Any, body: bytes, limits: Limits) -> None:
     """Limits below what the reader holds to by itself."""
-    if _depth(value) > limits.max_depth:
+    # A level has two bytes at least, its brackets. So most bodies need no look at their values.
+    if len(body) > 2 * limits.max_depth and _depth(value) > limits.max_depth:
         raise Unreadable("too-deep", messages.deeper_than(limits.max_depth))
-    if _longest_number(body) > limits.max_digits:
+    if len(body) > limits.max_digits and _longest_number(body) > limits.max_digits:
         raise Unreadable("lossy-number", messages.more_digits_than(limits.max_digits))
     check_values(value, body, limits)
 

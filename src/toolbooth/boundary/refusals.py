@@ -33,6 +33,7 @@ _MOST_COMPARED = 400
 _LEVELS_OF_A_FORM = 4
 """Levels whose names tell the forms of a union apart, also if they are in wrappers."""
 
+_OBJECT: type[Any] = dict
 _NO_OTHERS: frozenset[str] = frozenset()
 _NUMBER_TEXT = re.compile(NUMBER_AS_TEXT)
 
@@ -136,40 +137,55 @@ def _likely_form(shape: Shape, value: Any) -> ObjectShape | None:
 def names_inside(inner: Json, levels: int = sys.maxsize) -> set[str]:
     """Every key inside a wrapper, including wrappers within it, so many levels down."""
     names = set(inner)
-    level = [inner]
+    level: list[Json] = [inner]
     while levels > 1 and level:
-        below = [each for one in level for each in one.values() if is_object(each)]
-        for each in below:
-            names.update(each)
-        level, levels = below, levels - 1
+        level = [each for one in level for each in one.values() if isinstance(each, _OBJECT)]
+        names.update(*level)
+        levels -= 1
     return names
 
 
 # --- unions -------------------------------------------------------------------------------------
 
 
-def possible_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:
+def possible_forms(forms: Sequence[ObjectShape], value: Json) -> Sequence[ObjectShape]:
     """The forms of a union that an object may be, the most likely first. A tag that all have
     decides.
     """
-    if len(forms) == 1:
-        return list(forms)
-    sent = [tag for tag in tags_of(forms) if tag in value]
-    tagged = forms
-    if sent:
-        tagged = [form for form in forms if _has_tags(form, sent, value)]
-    possible = list(tagged or forms)
-    if len(possible) == 1 or not _has_other_names(tuple(possible)):
+    possible = forms_with_tags_of(forms, value)
+    if len(possible) == 1 or not value:
         return possible
-    inside = names_inside(value, _LEVELS_OF_A_FORM)
-    return sorted(possible, key=lambda form: -len(inside & form.fields.keys()))
+    telling = _telling_names(possible)
+    if not telling:
+        return possible
+    return _likeliest_first(possible, telling & names_inside(value, _LEVELS_OF_A_FORM))
+
+
+def forms_with_tags_of(forms: Sequence[ObjectShape], value: Json) -> tuple[ObjectShape, ...]:
+    """The forms of a union whose tags have the values that were sent; all forms, if there are
+    none.
+    """
+    if len(forms) == 1:
+        return tuple(forms)
+    sent = [tag for tag in tags_of(forms) if tag in value]
+    if not sent:
+        return tuple(forms)
+    return tuple(form for form in forms if _has_tags(form, sent, value)) or tuple(forms)
 
 
 @lru_cache(maxsize=1024)
-def _has_other_names(forms: tuple[ObjectShape, ...]) -> bool:
-    """Whether some form of a union has a field that another does not have."""
-    first, *others = (form.fields.keys() for form in forms)
-    return any(names != first for names in others)
+def _telling_names(forms: tuple[ObjectShape, ...]) -> frozenset[str]:
+    """The fields that some form of a union has, and another does not."""
+    names = [frozenset(form.fields) for form in forms]
+    return frozenset[str].union(*names) - frozenset[str].intersection(*names)
+
+
+@lru_cache(maxsize=1024)  # most objects of a call have the same names
+def _likeliest_first(
+    forms: tuple[ObjectShape, ...], names: frozenset[str]
+) -> tuple[ObjectShape, ...]:
+    """The forms that have most of these names first."""
+    return tuple(sorted(forms, key=lambda form: -len(names & form.fields.keys())))
 
 
 def likely_forms(forms: Sequence[ObjectShape], value: Json) -> list[ObjectShape]:

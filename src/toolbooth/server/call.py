@@ -30,10 +30,11 @@ from toolbooth.context import Context
 from toolbooth.contract import LARGE
 from toolbooth.errors import Problem, ToolError, ToolInputError
 from toolbooth.server import messages
+from toolbooth.server.credentials import HIDDEN
 from toolbooth.server.dispatch.route import route
 from toolbooth.server.dispatch.routed_call import RoutedCall
 from toolbooth.server.observe import Arguments, CallRecord, Observer, Outcome
-from toolbooth.server.redact import HIDDEN, as_text, without_secrets
+from toolbooth.server.redact import as_text, without_secrets
 from toolbooth.server.running import Busy
 from toolbooth.server.tool import Shows, Tool
 

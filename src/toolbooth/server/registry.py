@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import EllipsisType
 from typing import Any, Literal, TypeVar, get_args, overload
 
-import orjson
 from typing_extensions import TypeIs
 
 from toolbooth.boundary.read import Unreadable, read_json
@@ -22,9 +22,11 @@ from toolbooth.publish import ProfileChoice, choose_profile
 from toolbooth.server import messages
 from toolbooth.server.call import call, call_sync, refuse
 from toolbooth.server.dispatch.build import action_table, actions_in, dispatcher, name_of, narrowed
-from toolbooth.server.dispatch.names import nearest
+from toolbooth.server.dispatch.names import is_near, nearest
 from toolbooth.server.dispatch.variants import with_help
+from toolbooth.server.encoded_tools import EncodedTools, Page
 from toolbooth.server.observe import Arguments, Observer
+from toolbooth.server.promised import PromisedTools
 from toolbooth.server.running import MOST_RUNNING
 from toolbooth.server.tool import AccessCheck, Shows, Tool, Variant
 
@@ -63,7 +65,7 @@ class ToolRegistry:
         errors: Errors = "result",
         timeout: float | None = None,
         max_running: int = MOST_RUNNING,
-        page_size: int = 1000,
+        page_size: int = 500,
         help: str | None = None,
         profile: ProfileChoice = "portable",
     ) -> None:
@@ -75,16 +77,15 @@ class ToolRegistry:
         self.errors: Errors = errors
         self.timeout = timeout
         self.max_running = max_running
-        self.page_size = page_size
         self.help = help
         self.profile = choose_profile(profile)
         self.tools: dict[str, Tool] = {}
         self.hidden: dict[str, Tool] = {}
         """Behind dispatchers: not in the list, but called by name as ever."""
         self.observers: list[tuple[Observer, Arguments]] = []
-        self._pages: dict[int, bytes] = {}
-        self._listed: dict[str, bytes] = {}
-        self._listed_at = 0
+        self.promised = PromisedTools()
+        """Tools that `find` and `complete` make, each when it is first needed."""
+        self._encoded = EncodedTools(page_size)
         self.changes = 0  # counts registrations: what was made from an older list is made anew
 
     @overload
@@ -321,41 +322,35 @@ class ToolRegistry:
         shown.
         """
         found = self.tools.get(name) or self.hidden.get(name)
+        if found is None and self.promised:
+            self.promised.make(name)
+            found = self.tools.get(name) or self.hidden.get(name)
         if found is None:
+            if is_near(name, self.promised):
+                self.complete()  # the near one may be called through a dispatcher
             near = nearest(name, self.tools, self.hidden, shows)
             raise UnknownTool(messages.unknown_tool(name, near))
         return found
 
-    def shown(self, shows: Shows) -> list[Tool]:
-        """The tools of the list as one caller is shown them."""
-        return [each for tool in self.tools.values() if (each := narrowed(tool, shows)) is not None]
+    def complete(self) -> None:
+        """Make the tools that are still promised. The list does not depend on which were made
+        first.
+        """
+        if self.promised.is_complete:
+            return
+        for name in self.promised:
+            self.promised.make(name)
+        ranked = sorted(self.tools.items(), key=lambda each: self.promised.rank(each[0]))
+        self.tools = dict(ranked)
+        self.promised.is_complete = True
 
-    def encoded_listing(self, start: int) -> bytes:
-        """One page of `tools/list` as JSON, made once."""
-        self._forget_older()
-        if start not in self._pages:
-            page = list(self.tools.values())[start : start + self.page_size]
-            self._pages[start] = self.encoded(page)
-        return self._pages[start]
-
-    def encoded(self, tools: Sequence[Tool]) -> bytes:
-        """These tools as `tools/list` shows them, as JSON; each is written once."""
-        self._forget_older()
-        return b"[" + b",".join(map(self._encoded, tools)) + b"]"
-
-    def _encoded(self, tool: Tool) -> bytes:
-        # What a dispatcher shows to one caller alone is not the registered tool, and is not kept.
-        if tool is not self.tools.get(tool.name):
-            return orjson.dumps(tool.listing())
-        if tool.name not in self._listed:
-            self._listed[tool.name] = orjson.dumps(tool.listing())
-        return self._listed[tool.name]
-
-    def _forget_older(self) -> None:
-        if self._listed_at != self.changes:
-            self._pages.clear()
-            self._listed.clear()
-            self._listed_at = self.changes
+    def page(self, start: int, shows: Shows | None) -> Page | None:
+        """The page of `tools/list` that begins at this tool, as JSON, and where the next one
+        begins; None if no page begins there.
+        """
+        self.complete()
+        narrows = None if shows is None else partial(narrowed, shows=shows)
+        return self._encoded.page(start, self.tools, narrows, self.changes)
 
     @overload
     def observe(self, observer: Watching, /, *, arguments: Arguments = "none") -> Watching: ...

@@ -188,33 +188,27 @@ def _capabilities(registry: ToolRegistry) -> Json:
 
 
 def _listing(registry: ToolRegistry, request: Request, shows: Shows | None) -> Json:
-    """One page of tools, encoded once and kept until the next registration."""
-    shown = None if shows is None else registry.shown(shows)
-    total = len(registry.tools if shown is None else shown)
-    start = _start(registry, request.params.get("cursor"), total)
-    end = start + registry.page_size
-    page = registry.encoded_listing(start) if shown is None else registry.encoded(shown[start:end])
-    made: Json = {"tools": orjson.Fragment(page)}
-    if end < total:
-        made["nextCursor"] = base64.urlsafe_b64encode(str(end).encode()).decode()
+    """One page of tools."""
+    page = registry.page(_start(request.params.get("cursor")), shows)
+    if page is None:
+        raise ProtocolError(revisions.INVALID_PARAMS, messages.UNKNOWN_CURSOR)
+    tools, following = page
+    made: Json = {"tools": orjson.Fragment(tools)}
+    if following is not None:
+        made["nextCursor"] = base64.urlsafe_b64encode(str(following).encode()).decode()
     if request.revision.stateless:
         made |= {"ttlMs": 0, "cacheScope": "private"}
     return made
 
 
-def _start(registry: ToolRegistry, cursor: Any, total: int) -> int:
-    """Where the page of a cursor begins. Only the starts of pages count: each page is kept
-    encoded.
-    """
+def _start(cursor: Any) -> int:
+    """Where the page of a cursor begins; -1 if it is none of ours."""
     if cursor is None:
         return 0
     try:
-        start = int(base64.urlsafe_b64decode(str(cursor)))
+        return int(base64.urlsafe_b64decode(str(cursor))) or -1
     except ValueError:
-        start = 0
-    if start not in range(registry.page_size, total, registry.page_size):
-        raise ProtocolError(revisions.INVALID_PARAMS, messages.UNKNOWN_CURSOR)
-    return start
+        return -1
 
 
 def _context(context: Context | None, request: Request) -> Context:

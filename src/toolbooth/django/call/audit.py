@@ -18,7 +18,7 @@ from toolbooth.django import messages
 from toolbooth.django.call.bulk import keys_in
 from toolbooth.django.call.caller import Caller, caller
 from toolbooth.django.call.receipts import serializer_of
-from toolbooth.django.describe.catalogue import Catalogue, catalogue
+from toolbooth.django.describe.catalogue import Catalogue, started_catalogue
 from toolbooth.django.describe.discovery import Action
 from toolbooth.jsonvalue import Json, is_array, is_object
 from toolbooth.secret_names import is_secret_name
@@ -56,7 +56,7 @@ def observe_writes(registry: ToolRegistry) -> None:
 def _write_line(record: CallRecord) -> None:
     if not audit_log.isEnabledFor(logging.INFO):
         return
-    who, found = caller(), catalogue()
+    who, found = caller(), started_catalogue()
     action = found.actions.get(record.tool)
     has_passed = record.outcome in ("passed", "repaired")
     # Help, and further pages of a result, run nothing. A dispatcher may not know what is meant.

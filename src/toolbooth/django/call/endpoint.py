@@ -26,7 +26,7 @@ from toolbooth.django.call.browser_page import browser_page, prefers_page
 from toolbooth.django.call.caller import Caller, answering
 from toolbooth.django.call.frame_room import with_frame_room
 from toolbooth.django.conf import Configuration
-from toolbooth.django.describe.catalogue import Catalogue, catalogue
+from toolbooth.django.describe.catalogue import Catalogue, started_catalogue
 from toolbooth.server.envelope import read_message
 from toolbooth.server.respond import Reply, respond_sync
 from toolbooth.server.tool import Tool
@@ -40,7 +40,7 @@ _MOST_LET_IN = 64 * 1024 * 1024
 @with_frame_room
 def endpoint(request: HttpRequest) -> HttpResponse:
     """Answer one MCP message."""
-    found = catalogue()
+    found = started_catalogue()
     refused = _refused_by_http(request, found.configuration)
     if refused is not None:
         return refused

@@ -4,7 +4,7 @@ in one class.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -30,6 +30,20 @@ class Group:
         """Take a tool in."""
         actions = self.resources.setdefault(name.resource, {})
         actions[free(name.action, actions)] = name.tool
+
+    def only(self, tools: Container[str]) -> Group:
+        """The same without all other tools."""
+        kept: dict[str, dict[str, str]] = {}
+        for resource, actions in self.resources.items():
+            left = {action: tool for action, tool in actions.items() if tool in tools}
+            if left:
+                kept[resource] = left
+        return Group(self.name, self.title, kept)
+
+    @property
+    def tools(self) -> list[str]:
+        """Every tool in it."""
+        return [tool for actions in self.resources.values() for tool in actions.values()]
 
     @property
     def below(self) -> Mapping[str, Any]:

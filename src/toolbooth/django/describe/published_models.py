@@ -5,7 +5,7 @@ such a list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,10 @@ from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.model_words import plural, singular
 
 ModelClass = type[Model]
+
+
+def _nothing(tool: str) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +33,14 @@ class PublishedModels:
     nested: dict[ModelClass, tuple[str, ...]]
     """The foreign keys from a model to those in whose lists its rows are nested."""
     tools: dict[Action, str]
-    """How a client calls an action."""
+    """How a client calls an action, once its tool is described."""
+    needs: Callable[[str], None] = _nothing
+    """Describes a tool."""
 
     def tool(self, action: Action) -> str:
         """How a client calls an action; empty if it is not published after all."""
+        if action in self.tools:
+            self.needs(self.tools[action])
         return self.tools.get(action, "")
 
     def __contains__(self, model: ModelClass) -> bool:

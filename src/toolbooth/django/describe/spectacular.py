@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from copy import deepcopy
 from functools import lru_cache
 from inspect import getattr_static
@@ -18,7 +19,6 @@ from typing import Any
 
 from django.db import connections
 from drf_spectacular import plumbing as untyped_plumbing
-from drf_spectacular import settings as untyped_settings
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
@@ -33,6 +33,7 @@ from toolbooth.django.describe.declared_bodies import LEFT_TO_THE_VIEW, Declared
 from toolbooth.django.describe.discovery import Action
 from toolbooth.django.describe.extra_context import NO_CONTEXT, ExtraContext
 from toolbooth.django.describe.lenient_schema import LenientSchema, bare_of_class
+from toolbooth.django.describe.own_settings import own_settings
 from toolbooth.django.describe.paging import ANYTHING, Bound, bounds, is_off
 from toolbooth.django.describe.readers import (
     has_reader,
@@ -46,38 +47,35 @@ from toolbooth.django.describe.view_requests import ACCEPT, negotiate, plausible
 from toolbooth.jsonvalue import Json
 
 plumbing: Any = untyped_plumbing
-spectacular: Any = untyped_settings
 UntypedSchema: Any = AutoSchema
 _serializer: Any = BaseSerializer
 
-_SETTINGS = {
-    "COMPONENT_SPLIT_REQUEST": True,
-    "COMPONENT_NO_READ_ONLY_REQUIRED": True,
-    "OAS_VERSION": "3.1.1",
-    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "SORT_OPERATION_PARAMETERS": False,
-    # The manager that every model has, and that needs neither a query nor a scope of the project.
-    "DEFAULT_QUERY_MANAGER": "_base_manager",
-}
 _ANY_OBJECT: Json = {"type": "object"}
 """In the place of a body that drf-spectacular does not need to know."""
 
 _lock = threading.RLock()
+_is_describing: ContextVar[bool] = ContextVar("_is_describing", default=False)
 
 
 @contextmanager
 def describing() -> Generator[None]:
-    """drf-spectacular's settings are global to the process: one thread at a time, and only while
-    this is open. Queries fail meanwhile: what tools there are must not depend on the rows.
+    """One thread at a time: drf-spectacular counts its complaints for the whole process. Queries
+    fail meanwhile: what tools there are must not depend on the rows.
     """
+    if _is_describing.get():
+        yield
+        return
     with ExitStack() as stack:
         stack.enter_context(_lock)
-        stack.enter_context(spectacular.patched_settings(_SETTINGS))
+        stack.enter_context(own_settings())
         stack.enter_context(GENERATOR_STATS.silence())
         for each in connections.all():
             stack.enter_context(_without_queries(each))
-        yield
+        token = _is_describing.set(True)
+        try:
+            yield
+        finally:
+            _is_describing.reset(token)
 
 
 @contextmanager

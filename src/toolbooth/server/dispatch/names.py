@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from toolbooth.errors import called
 from toolbooth.jsonvalue import near_name
@@ -11,6 +11,11 @@ from toolbooth.server.tool import Shows, Tool
 
 _LONGEST = 128
 """Characters of a name that is compared: nothing useful is near a longer one."""
+
+
+def is_near(name: str, names: Iterable[str]) -> bool:
+    """Whether one of these names may be meant."""
+    return near_name(name[:_LONGEST], names) is not None
 
 
 def nearest(

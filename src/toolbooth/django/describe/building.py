@@ -1,0 +1,324 @@
+"""The tools of a catalogue, made one by one: what an action is becomes a tool of the registry."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import get_language
+
+from toolbooth.contract import Contract
+from toolbooth.django import decorators
+from toolbooth.django.call.bulk import Bulk, Compile, function_of, takes_many
+from toolbooth.django.call.filters import query_of
+from toolbooth.django.call.inner_middleware import inner_middleware
+from toolbooth.django.call.invocation import SyncInvocation
+from toolbooth.django.call.variants import variants_of
+from toolbooth.django.conf import Configuration
+from toolbooth.django.describe import messages
+from toolbooth.django.describe.arguments import arguments_of
+from toolbooth.django.describe.contracts import (
+    access_check_of_function,
+    access_check_of_view,
+    contract_of,
+    hints,
+)
+from toolbooth.django.describe.declared_bodies import (
+    WHOLE_BODY,
+    WrongBody,
+    declared_body,
+    entry_of_bodies,
+)
+from toolbooth.django.describe.descriptions import description_of, nouns, summary
+from toolbooth.django.describe.discovery import STANDARD_ACTIONS, Action
+from toolbooth.django.describe.extra_context import ExtraContext, extra_context
+from toolbooth.django.describe.extra_help import (
+    extra_help_of_function,
+    extra_help_of_view,
+    help_schema_of_view,
+    help_variant_of_view,
+    with_placeholders,
+)
+from toolbooth.django.describe.gateway_arguments import offer
+from toolbooth.django.describe.grouping import Group, grouped, names_of_clients, unused_patterns
+from toolbooth.django.describe.left_out import LeftOut
+from toolbooth.django.describe.names import Name, fitting, free, parted
+from toolbooth.django.describe.openapi import Unknowable
+from toolbooth.django.describe.operations import operations
+from toolbooth.django.describe.published_models import NO_MODELS, PublishedModels
+from toolbooth.django.describe.spectacular import describing
+from toolbooth.django.describe.verbatim import with_verbatim
+from toolbooth.django.results.continuation import Continuation
+from toolbooth.django.results.function_results import FunctionTool, function_tool
+from toolbooth.django.results.paged_results import results_of
+from toolbooth.server.controls import BOOLEAN, control_names, instructions, is_free, publishing
+from toolbooth.server.dispatch.variants import first_variant, help_variant, without_help
+from toolbooth.server.registry import ToolRegistry
+from toolbooth.server.tool import AccessCheck, Tool, Variant
+
+logger = logging.getLogger("toolbooth.django")
+
+
+@dataclass(slots=True)
+class Building:
+    """What the tools of a catalogue are made of, and what was found while they were described."""
+
+    chosen: Configuration
+    registry: ToolRegistry = field(init=False)
+    context: ExtraContext = field(init=False)
+    actions: dict[str, Action] = field(default_factory=dict[str, Action])
+    body_names: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
+    faults: list[LeftOut] = field(default_factory=list[LeftOut])
+    clashes: list[LeftOut] = field(default_factory=list[LeftOut])
+    creates: dict[str, SyncInvocation] = field(default_factory=dict[str, SyncInvocation])
+    """Of which many can be made at once, by tool."""
+    language: str | None = field(default_factory=get_language)
+    """In which every tool is described, whoever asks first."""
+    published: PublishedModels = NO_MODELS
+    repeating: set[Action] = field(default_factory=set[Action])
+    names: dict[str, Name] = field(default_factory=dict[str, Name])
+    """In its parts, of every tool that is a view's."""
+    summaries: dict[str, str] = field(default_factory=dict[str, str])
+    """What a view says of its rows, by the standard tools of the view."""
+    dispatchers: dict[decorators.Dispatcher, dict[str, str]] = field(
+        default_factory=dict[Any, dict[str, str]]
+    )
+    """The actions of each hand-written dispatcher, and their tools."""
+    grouped_in: dict[str, str] = field(default_factory=dict[str, str])
+    """The dispatcher of each tool that the setting groups."""
+    unused_patterns: list[LeftOut] = field(default_factory=list[LeftOut])
+    undeclared_bodies: list[str] = field(default_factory=list[str])
+    wrong_entries: list[LeftOut] = field(default_factory=list[LeftOut])
+
+    def __post_init__(self) -> None:
+        chosen = self.chosen
+        self.context = extra_context(chosen.describe)
+        about_arguments = instructions(chosen.arguments) if chosen.explain_arguments else ""
+        words = "\n\n".join(filter(None, (chosen.instructions, about_arguments))) or None
+        self.registry = ToolRegistry(
+            chosen.name, instructions=words, errors=chosen.errors, profile=chosen.profile
+        )
+
+    def includes(self, name: str) -> bool:
+        included = any(fnmatchcase(name, pattern) for pattern in self.chosen.include)
+        return included and not any(fnmatchcase(name, pattern) for pattern in self.chosen.exclude)
+
+    @property
+    def contracts(self) -> dict[str, Contract]:
+        tools = {**self.registry.hidden, **self.registry.tools}
+        return {name: tool.contract for name, tool in tools.items()}
+
+    def add_hand_written(self, tool: decorators.HandWritten) -> None:
+        name = tool.contract.name
+        tool = replace(tool, contract=with_verbatim(tool.contract, self.chosen.verbatim))
+        if tool.dispatcher is not None:
+            self.dispatchers.setdefault(tool.dispatcher, {})[tool.action.name] = name
+        self.actions[name] = tool.action
+        hidden = partial(access_check_of_function, name, tool.action)
+        compiles = partial(contract_of, name, tool.contract.description)
+        made = function_tool(tool, self.chosen, compiles, hidden, partial(self._output_check, name))
+        clashes = list(made.clashes)
+        names = control_names(self.chosen.arguments)
+        word = names.get("help")
+        if word is not None and not is_free(tool.contract, word):
+            clashes.insert(0, word)
+        self.clashes += [LeftOut(name, each) for each in clashes]
+        contract, variant = made.contract, made.variant
+        if word is not None and word not in clashes:
+            contract = publishing(contract, {word: BOOLEAN})
+            variant = self._helped(made, word, hidden)
+        self.registry.add(
+            contract,
+            made.function,
+            title=tool.title,
+            annotations=tool.annotations,
+            access_check=hidden,
+            variant=variant,
+            extra_help=partial(extra_help_of_function, made.contract, tool.contract, names),
+        )
+
+    def _output_check(self, name: str, text: str) -> str | None:
+        """How a result breaks what a tool says that it returns."""
+        check = self.registry.find(name).output_check
+        return None if check is None else check(text)
+
+    def _helped(self, made: FunctionTool, word: str, hidden: AccessCheck) -> Variant:
+        """The variants of a hand-written tool that can be asked for help."""
+        helping = help_variant(word, made.contract.name, self.registry.find, hidden)
+        single = Tool(contract=made.contract, function=made.function, access_check=hidden)
+        return first_variant(helping, made.variant, without_help(single, word))
+
+    def promise(self, name: Name, action: Action) -> None:
+        """Have a view's tool described when it is first needed."""
+        tool = name.tool
+        self.names[tool] = name
+        self.actions[tool] = action
+        self.published.tools[action] = tool
+        self.registry.promised.add(tool, partial(self._describe, tool, action))
+
+    def needs(self, tool: str) -> None:
+        """Describe a tool, and how a client calls it."""
+        self.registry.promised.make(self.grouped_in.get(tool, tool))
+
+    def _describe(self, name: str, action: Action) -> None:
+        with describing(), translation.override(self.language):
+            if not self._is_described(name, action):
+                del self.actions[name], self.published.tools[action]
+
+    def _is_described(self, name: str, action: Action) -> bool:
+        """Register the tool of an action, unless the action is left out."""
+        try:
+            declared = declared_body(name, action, self.chosen)
+            described, for_superuser = operations(action, declared, self.context)
+            if described is None:
+                self.left_out.append(LeftOut(name, messages.EXCLUDED))
+                return False
+            arguments = arguments_of(described, for_superuser)
+            arguments.repeats = action in self.repeating
+            clashes = offer(arguments, described, self.chosen)
+        except WrongBody as reason:
+            self.wrong_entries.append(LeftOut(entry_of_bodies(name), str(reason)))
+            self.left_out.append(LeftOut(name, messages.wrong_body(str(reason))))
+            return False
+        except Unknowable as reason:
+            self.left_out.append(LeftOut(name, str(reason)))
+            return False
+        # One view that cannot be described must not take all others along.
+        except Exception as error:
+            logger.warning("%s cannot be described", action.path, exc_info=True)
+            self.left_out.append(LeftOut(name, messages.not_described(error)))
+            return False
+        if action.name in STANDARD_ACTIONS:
+            self.summaries[name] = summary(described)
+        self.faults += [LeftOut(name, each) for each in described.faults]
+        if described.body_is_undeclared:
+            self.undeclared_bodies.append(name)
+        self.left_out += [LeftOut(name, each) for each in arguments.left_out]
+        self.clashes += [LeftOut(name, each) for each in clashes]
+        call = SyncInvocation(
+            tool=name,
+            action=action,
+            arguments=arguments,
+            body_serializer=described.body_serializer,
+            media_type=described.media_type,
+            middleware=inner_middleware(self.chosen.inner_middleware),
+        )
+        self._add_call(call, description_of(described, arguments, self.published))
+        return True
+
+    def _add_call(self, call: SyncInvocation, description: str) -> None:
+        name, action, arguments = call.tool, call.action, call.arguments
+        most_rows: int | None = None
+        if takes_many(call):
+            self.creates[name] = call
+            most_rows = self.chosen.max_bulk
+            if not self.chosen.bulk_tools:
+                description = f"{description.rstrip('. ')}. {messages.TAKES_MANY}"
+        takes_rows = action.name == "create" and arguments.plain is None
+        compiles = partial(contract_of, name, description)
+        bulk = self._bulk(call, compiles)
+        self.body_names[name] = call.body_names
+        self.registry.add(
+            with_verbatim(compiles(arguments), self.chosen.verbatim),
+            query_of(call, function_of(call, bulk.results)),
+            annotations=hints(action),
+            access_check=bulk.access_check,
+            variant=self._variants(bulk, takes_rows=takes_rows),
+            extra_help=partial(extra_help_of_view, arguments, most_rows),
+            help_schema=help_schema_of_view(call),
+            placeholders=partial(with_placeholders, arguments),
+        )
+
+    def promise_bulk(self, tool: str) -> None:
+        """A tool of its own for many rows, unless the project has one of that name."""
+        start, _, end = tool.rpartition("__create")
+        name = fitting(f"{start}__bulk_create{end}")
+        if name not in self.actions:
+            self.actions[name] = self.actions[tool]
+            self.registry.promised.add(name, partial(self._add_bulk, name, tool))
+
+    def _add_bulk(self, name: str, tool: str) -> None:
+        self.registry.promised.make(tool)
+        if tool not in self.creates:
+            del self.actions[name]
+            return
+        call = self.creates[tool]
+        words = f"Create many {nouns(call.action)[1]}"
+        call = replace(call, tool=name)
+        bulk = self._bulk(call, partial(contract_of, name, messages.creates_many(words)))
+        many = bulk.tool(WHOLE_BODY)
+        self.registry.add(
+            many.contract,
+            many.function,
+            title=words,
+            annotations=hints(call.action),
+            access_check=bulk.access_check,
+            variant=self._variants(bulk, takes_rows=True),
+            extra_help=partial(extra_help_of_view, call.arguments, self.chosen.max_bulk),
+            placeholders=partial(with_placeholders, call.arguments),
+        )
+
+    def _bulk(self, call: SyncInvocation, compiles: Compile) -> Bulk:
+        """The variants of a tool for many rows, with the results that all its variants share."""
+        return Bulk(
+            call=call,
+            compile=compiles,
+            most=self.chosen.max_bulk,
+            results=results_of(call, self.chosen),
+            access_check=partial(access_check_of_view, call),
+        )
+
+    def _variants(self, bulk: Bulk, *, takes_rows: bool) -> Variant:
+        """Help, the next page of a result and, for a create, many rows."""
+        continuation = Continuation(
+            results=bulk.results, access_check=bulk.access_check, compile=bulk.compile
+        )
+        helping = help_variant_of_view(bulk.call, self.registry.find, bulk.access_check)
+        return variants_of(helping, continuation, bulk if takes_rows else None)
+
+    def add_dispatchers(self) -> None:
+        """One tool for many: those of each class, and those that the setting groups."""
+        single = dict(self.actions)
+        for each, below in self.dispatchers.items():
+            self.registry.dispatcher(
+                each.name,
+                below,
+                title=each.title,
+                description=each.description,
+                help=self._help_word,
+            )
+            for tool in below.values():
+                single.pop(tool, None)
+        names = [(self.names.get(tool) or parted(tool), each) for tool, each in single.items()]
+        taken = {*self.registry.tools, *self.registry.hidden, *self.actions}
+        for group in grouped(self.chosen.dispatch, names):
+            name = free(group.name, taken)
+            taken.add(name)
+            self.grouped_in |= dict.fromkeys(group.tools, name)
+            self.registry.promised.add(name, partial(self._add_group, name, group))
+        resources = [name.resource for name, _ in names]
+        for pattern, reason in unused_patterns(self.chosen.dispatch, resources):
+            self.unused_patterns.append(LeftOut(pattern, reason))
+
+    def _add_group(self, name: str, group: Group) -> None:
+        for tool in group.tools:
+            self.registry.promised.make(tool)
+        group = group.only(self.actions)
+        if not group.resources:
+            return
+        summaries = (self.summaries.get(tool) for tool in group.alone)
+        words = next(filter(None, summaries), "")
+        self.registry.dispatcher(
+            name, group.below, title=group.title, description=words, help=self._help_word
+        )
+        for tool, shown in names_of_clients(name, group.below):
+            self.published.tools[self.actions[tool]] = shown
+
+    @property
+    def _help_word(self) -> str:
+        return control_names(self.chosen.arguments).get("help") or "help"

@@ -1,0 +1,103 @@
+"""Tools that are promised are made when they are first called or listed."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from respond_messages import error_of, message, result_of, tool_call
+from toolbooth import ToolRegistry
+from toolbooth.server.registry import UnknownTool
+
+NAMES = ("orders__list", "orders__create", "tags__list", "tags__create")
+
+
+def promising(made: list[str], missing: tuple[str, ...] = ()) -> ToolRegistry:
+    """A registry that promises these tools, and notes which it makes."""
+    registry = ToolRegistry("shop")
+    registry.tool(name="ready")(lambda: "ready")
+
+    def make(name: str) -> None:
+        made.append(name)
+        if name not in missing:
+            registry.tool(name=name)(lambda: name)
+
+    for name in NAMES:
+        registry.promised.add(name, lambda name=name: make(name))
+    return registry
+
+
+def listed(registry: ToolRegistry) -> list[str]:
+    return [tool["name"] for tool in result_of(registry, message("tools/list"))["tools"]]
+
+
+def test_a_call_makes_the_tool_that_it_names_and_no_other():
+    made: list[str] = []
+    result = result_of(promising(made), tool_call("tags__list", {}))
+    assert result["content"] == [{"type": "text", "text": "tags__list"}]
+    assert made == ["tags__list"]
+
+
+@given(st.lists(st.sampled_from(NAMES)))
+def test_the_list_is_the_same_whichever_tools_were_called_before(called):
+    made: list[str] = []
+    registry = promising(made)
+    for name in called:
+        registry.call(name)
+    assert listed(registry) == ["ready", *NAMES]
+    assert sorted(made) == sorted(NAMES)
+
+
+def test_a_tool_that_turns_out_not_to_be_there_is_unknown_and_not_listed():
+    made: list[str] = []
+    registry = promising(made, missing=("tags__list",))
+    for _ in range(2):
+        with pytest.raises(UnknownTool):
+            registry.find("tags__list")
+    assert made[0] == "tags__list"
+    assert listed(registry) == ["ready", "orders__list", "orders__create", "tags__create"]
+    assert made.count("tags__list") == 1
+
+
+def test_a_misspelt_name_of_a_promised_tool_is_answered_with_the_right_one():
+    registry = promising([])
+    error = error_of(registry, tool_call("order__list", {}))[2]
+    assert "'orders__list'" in error["message"]
+
+
+def test_a_name_that_is_near_to_none_makes_no_tool():
+    made: list[str] = []
+    with pytest.raises(UnknownTool):
+        promising(made).find("something else entirely")
+    assert made == []
+
+
+def test_eight_first_calls_at_once_make_a_tool_once():
+    made: list[str] = []
+    registry = promising(made)
+    together = threading.Barrier(8)
+
+    def first(_: int) -> object:
+        together.wait()
+        return registry.call("tags__list")["content"][0]["text"]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(first, range(8))) == ["tags__list"] * 8
+    assert made == ["tags__list"]
+
+
+def test_a_tool_that_is_asked_for_while_it_is_made_is_not_made_again():
+    registry = ToolRegistry("shop")
+    made: list[str] = []
+
+    def make() -> None:
+        made.append("tags__list")
+        with pytest.raises(UnknownTool):
+            registry.find("tags__list")
+        registry.tool(name="tags__list")(lambda: "tags")
+
+    registry.promised.add("tags__list", make)
+    assert registry.find("tags__list").name == "tags__list"
+    assert made == ["tags__list"]
