@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import Literal
 
 from toolbooth.django.management.doctor import messages
@@ -59,12 +60,13 @@ Examination = Callable[[], Iterator[Finding]]
 
 def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
     """The groups of all that is found, the worst first; within a level in the order in which they
-    were found.
+    were found. What prevents several examinations is told once.
     """
-    found: list[Group] = []
+    found: dict[tuple[Level, str, str], Group] = {}
     for title, examine in examinations.items():
-        found += _grouped(title.lower().replace(" ", "-"), findings(examine))
-    return sorted(found, key=lambda each: SEVERITY.index(each.level))
+        for each in _grouped(title.lower().replace(" ", "-"), findings(examine)):
+            found.setdefault((each.level, each.what, each.cure), each)
+    return sorted(found.values(), key=lambda each: SEVERITY.index(each.level))
 
 
 def findings(examine: Examination) -> list[Finding]:
@@ -78,13 +80,13 @@ def findings(examine: Examination) -> list[Finding]:
 
 
 def _line_of(error: Exception) -> str:
-    """Where an exception was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    return messages.look_at(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    """Where an exception was raised. Python's own import machinery has no files."""
+    remedy = ""
+    for frame, line in walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not file.startswith("<"):
+            remedy = messages.look_at(file, line)
+    return remedy
 
 
 def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
