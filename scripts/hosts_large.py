@@ -70,9 +70,9 @@ def compare(host: str, kind: str) -> Figures:
     set_up(host)
     prepare(host)
     with tempfile.TemporaryDirectory() as copy:  # so that no comparison meets rows of another
-        state = Path(copy, "state")
-        shutil.copytree(_state(host), state)
-        return json.loads(run(host, state, str(TESTS / "run.py"), kind).splitlines()[-1])
+        copied = Path(copy, "state")
+        shutil.copytree(state(host), copied)
+        return json.loads(run(host, copied, str(TESTS / "run.py"), kind).splitlines()[-1])
 
 
 def set_up(host: str) -> None:
@@ -105,15 +105,15 @@ def prepare(host: str) -> None:
     calls = ("host.py", "writes.py")  # these say what is called, not which rows there are
     files = [file for file in sorted((TESTS / host).glob("*.py")) if file.name not in calls]
     wanted = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    ready = _state(host) / "prepared"
+    ready = state(host) / "prepared"
     if ready.exists() and ready.read_text(encoding="utf-8") == wanted:
         return
     print(f"Preparing the database of {host}", flush=True)
-    run(host, _state(host), str(TESTS / host / "prepare.py"))
+    run(host, state(host), str(TESTS / host / "prepare.py"))
     ready.write_text(wanted, encoding="utf-8")
 
 
-def _state(host: str) -> Path:
+def state(host: str) -> Path:
     """Where a host has its files, and its database if that is a file."""
     return HOME / f"large-{host}" / "state"
 
@@ -122,24 +122,25 @@ def python(host: str) -> Path:
     return HOME / f"large-{host}" / "bin" / "python"
 
 
-def environment(host: str, state: Path) -> dict[str, str]:
+def environment(host: str, files: Path) -> dict[str, str]:
     """What a program needs to be this project."""
-    paths = os.pathsep.join(map(str, (TESTS / host, TESTS, ROOT / "tests" / "hosts_both")))
+    folders = (ROOT / "src", TESTS / host, TESTS, ROOT / "tests" / "hosts_both")
+    paths = os.pathsep.join(map(str, folders))
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": f"{host}_settings",
         "PYTHONPATH": paths,
-        "HOST_STATE": str(state),
+        "HOST_STATE": str(files),
     }
 
 
-def run(host: str, state: Path, *words: str) -> str:
+def run(host: str, files: Path, *words: str) -> str:
     """What a program prints in a project. Its progress is shown; StepFailed if it fails."""
     command = [python(host), *words]
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=environment(host, state),
+        env=environment(host, files),
         stdout=subprocess.PIPE,
         text=True,
         check=False,

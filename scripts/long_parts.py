@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import doctor_hosts
 import hosts_large
 import joint_install
 import kills
@@ -416,6 +417,7 @@ PARTS = {
         NEWEST,
         JOINT,
         HOSTS,
+        doctor_hosts.PART,
         memory.PART,
         kills.PART,
     )

@@ -250,6 +250,16 @@ def test_the_page_of_the_large_hosts_has_those_that_were_run():
     )
 
 
+def test_the_page_of_the_doctor_has_each_report_as_it_was_printed():
+    doctor = importlib.import_module("doctor_hosts")
+    lines = ["toolbooth 0.1.0", "", "0 errors"]
+    figures = {"package": "pretix 2026.8.0", "command": "mcp_doctor --as ann", "lines": lines}
+    assert doctor.PART.table({"pretix": {**figures, "seconds": 1}}) == (
+        "## pretix 2026.8.0\n\n3 lines:\n\n"
+        "```text\n$ manage.py mcp_doctor --as ann\ntoolbooth 0.1.0\n\n0 errors\n```\n"
+    )
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a process is read from /proc")
 @pytest.mark.parametrize("transport", ["stdio", "HTTP"])
 def test_the_memory_of_a_server_is_measured_while_it_answers(transport: str):

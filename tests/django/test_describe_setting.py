@@ -1,11 +1,7 @@
 """`TOOLBOOTH["DESCRIBE"]` gives serializers what they need to be described."""
 
-from contextlib import suppress
-from io import StringIO
-
 import pytest
 from django.core.checks import run_checks
-from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import include, path
 from rest_framework import serializers, viewsets
@@ -14,6 +10,7 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import AllowAny
 from rest_framework.routers import SimpleRouter
 
+from doctor_report import words_of_doctor
 from odd.models import Site, Thing
 from toolbooth.django.describe.catalogue import catalogue
 
@@ -104,13 +101,6 @@ def fields(tool="things__create"):
     return list(catalogue().registry.tools[tool].listing()["inputSchema"]["properties"])
 
 
-def doctor():
-    out = StringIO()
-    with suppress(CommandError, SystemExit):
-        call_command("mcp_doctor", stdout=out)
-    return out.getvalue()
-
-
 @pytest.mark.parametrize("name", ["event_of", "by_request"])
 def test_what_the_function_gives_is_in_the_context_of_serializers(serve, name):
     serve(name)
@@ -150,17 +140,21 @@ def test_a_function_that_fails_is_told_and_loses_no_tool(serve, mcp, name):
     without = fields(), sorted(catalogue().registry.tools)
     serve(name)
     assert (fields(), sorted(catalogue().registry.tools)) == without
-    told = [each for each in run_checks() if each.id == "toolbooth.W004"]
+    told = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"
+    ]
     found = [each.msg for each in told if MISTAKES[name] in each.msg]
     assert found
     assert found[0].startswith("TOOLBOOTH['DESCRIBE']: ")
-    assert MISTAKES[name] in doctor()
+    assert MISTAKES[name] in words_of_doctor()[0]
     assert mcp("things__create", {"event": "open", "title": "a"})["isError"] is False
 
 
 def test_the_same_mistake_is_told_once(serve):
     serve("wrong")
-    [told] = [each for each in run_checks() if each.id == "toolbooth.W004"]
+    [told] = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.W004"
+    ]
     assert told.msg.endswith(
         "for GET /{event}/things/, POST /{event}/things/, GET /{event}/things/{pk}/, "
         "PUT /{event}/things/{pk}/ and 2 more."
@@ -170,10 +164,12 @@ def test_the_same_mistake_is_told_once(serve):
 @pytest.mark.parametrize("name", ["NOT_A_FUNCTION", "no_such_name"])
 def test_a_path_that_leads_to_no_function_is_an_error(serve, name):
     serve(name)
-    [told] = [each for each in run_checks() if each.id == "toolbooth.E002"]
+    [told] = [
+        each for each in run_checks(include_deployment_checks=True) if each.id == "toolbooth.E002"
+    ]
     assert told.msg.startswith("TOOLBOOTH['DESCRIBE']: must be the import path of a function")
     assert "things__create" in catalogue().registry.tools
-    assert "TOOLBOOTH['DESCRIBE']" in doctor()
+    assert "TOOLBOOTH['DESCRIBE']" in words_of_doctor()[0]
 
 
 @pytest.mark.parametrize("name", ["event_of", "querying", ""])

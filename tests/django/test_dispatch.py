@@ -195,7 +195,11 @@ def test_an_app_says_what_it_calls_itself(project, monkeypatch):
 )
 def test_a_setting_that_is_wrong_is_told_and_counts_as_not_set(settings_of, given):
     settings_of(TOOLBOOTH={"DISPATCH": given})
-    found = [each for each in checks.run_checks() if each.id == "toolbooth.E002"]
+    found = [
+        each
+        for each in checks.run_checks(include_deployment_checks=True)
+        if each.id == "toolbooth.E002"
+    ]
     expected = '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
     assert [(each.id, each.msg) for each in found] == [
         ("toolbooth.E002", f"TOOLBOOTH['DISPATCH']: must be {expected}, not {given!r}.")
@@ -214,7 +218,11 @@ def test_a_pattern_that_brings_nothing_into_its_group_is_told(project):
         ("TOOLBOOTH['DISPATCH']['a']: 'invoice*'", "it fits no resource"),
         ("TOOLBOOTH['DISPATCH']['b']: 'con*'", "all that it fits is taken by an earlier pattern"),
     ]
-    told = [each.msg for each in checks.run_checks() if each.id == "toolbooth.W003"]
+    told = [
+        each.msg
+        for each in checks.run_checks(include_deployment_checks=True)
+        if each.id == "toolbooth.W003"
+    ]
     assert told == [f"{each.what}: {each.why}." for each in catalogue().unused_patterns]
     assert set(held()) - {
         f"{name}__{each}" for name in ("companies", "sites") for each in CRUD

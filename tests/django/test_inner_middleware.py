@@ -1,9 +1,6 @@
 """The host's middleware runs around each call, with the request of the call."""
 
-from io import StringIO
-
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import include, path
@@ -14,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 
 import middleware
+from doctor_report import words_of_doctor
 from odd.models import Log, Site
 from toolbooth.django.call.inner_middleware import OUTER_ONLY, inner_middleware
 from toolbooth.django.conf import mistakes
@@ -296,7 +294,6 @@ def test_nobody_can_act_in_a_project_without_sessions(serve, settings_of):
 
 def test_the_doctor_says_what_runs_around_each_call(serve):
     serve("Scoped")
-    out = StringIO()
-    call_command("mcp_doctor", stdout=out)
-    assert "runs around each call: middleware.Scoped" in out.getvalue()
-    assert f"runs only around the endpoint: {HOST[0]}" in out.getvalue()
+    printed, _ = words_of_doctor()
+    assert "runs around each call: middleware.Scoped" in printed
+    assert f"runs only around the endpoint: {HOST[0]}" in printed

@@ -1,12 +1,10 @@
 """Views that log users in or give out tokens are no tools, unless the project wants them."""
 
-import io
 import json
 import sys
 import types
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import include, path
 from rest_framework import permissions, serializers, viewsets
@@ -16,15 +14,14 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.views import APIView
 
+from doctor_report import words_of_doctor
 from odd.models import Log
 from odd.serializers import LogSerializer
 from toolbooth.django.describe.login_views import LOGIN_VIEWS, is_login_view
 from toolbooth.django.testing import acting_as
 
-REASON = (
-    "it is a login or token view, and an agent should not handle passwords or tokens\n"
-    "           -> to publish it, set TOOLBOOTH['LOGIN_VIEWS'] = True"
-)
+REASON = "it is a login or token view, and an agent should not handle passwords or tokens"
+REMEDY = "to publish it, set TOOLBOOTH['LOGIN_VIEWS'] = True"
 
 
 class Logs(viewsets.ModelViewSet):
@@ -51,12 +48,6 @@ LOGS = [
 ]
 
 
-def doctor():
-    out = io.StringIO()
-    call_command("mcp_doctor", stdout=out, no_color=True)
-    return out.getvalue()
-
-
 class OwnLogin(ObtainAuthToken):
     """Derived, as projects do."""
 
@@ -64,10 +55,11 @@ class OwnLogin(ObtainAuthToken):
 def test_a_token_view_is_left_out_and_the_doctor_says_why(serving, ann):
     routes = [path("token/", obtain_auth_token), path("own/", OwnLogin.as_view())]
     assert serving(*routes) == LOGS
-    found = doctor()
-    for line in (f"note  POST /token/: {REASON}", f"note  POST /own/: {REASON}"):
+    found, code = words_of_doctor()
+    assert "note 2 login or token views are left out: agents should not handle passwords" in found
+    for line in (f"- POST /token/: {REASON}", f"- POST /own/: {REASON}"):
         assert line in found
-    assert found.endswith("0 errors, 0 warnings\n")
+    assert (code, "0 errors, 0 warnings" in found) == (0, True)
     params = {"name": "own_login__post", "arguments": {"username": "ann", "password": "pw"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     reply = Client().post("/mcp", json.dumps(message), content_type="application/json")
@@ -80,7 +72,7 @@ def test_with_the_setting_a_token_view_is_a_tool(serving, ann):
     assert names == [*LOGS, "own_login__post"]
     made = acting_as(None).call("own_login__post", username="ann", password="pw")
     assert made.structured == {"token": Token.objects.get(user=ann).key}
-    assert "Left out\n       ok  every view and every field is published" in doctor()
+    assert "ok every view and every field is published" in words_of_doctor()[0]
 
 
 @pytest.mark.parametrize("dotted", sorted(LOGIN_VIEWS))
@@ -98,7 +90,7 @@ def test_every_view_of_the_list_is_left_out(serving, monkeypatch, dotted, is_der
     if is_derived:
         view = type("Own", (permissions.BasePermission, type("Between", (view,), {})), {})
     assert serving(path("enter/", view.as_view())) == LOGS
-    assert f"POST /enter/: {REASON}" in doctor()
+    assert f"POST /enter/: {REASON} -> {REMEDY}" in words_of_doctor()[0]
 
 
 def test_a_view_that_only_has_the_name_of_a_login_view_is_a_tool(serving):
@@ -113,10 +105,9 @@ def test_a_view_that_only_has_the_name_of_a_login_view_is_a_tool(serving):
 
 def test_the_setting_is_true_or_false(serving):
     serving(LOGIN_VIEWS="yes")
-    out = io.StringIO()
-    with pytest.raises(SystemExit):
-        call_command("mcp_doctor", stdout=out, no_color=True)
-    assert "TOOLBOOTH['LOGIN_VIEWS']: must be True or False, not 'yes'." in out.getvalue()
+    printed, code = words_of_doctor()
+    assert code == 1
+    assert "TOOLBOOTH['LOGIN_VIEWS']: must be True or False, not 'yes'." in printed
 
 
 # --- a password elsewhere ---

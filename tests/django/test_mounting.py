@@ -14,6 +14,7 @@ from rest_framework.routers import SimpleRouter
 from real_server import call, post, served
 from sales.models import Company
 from sales.views import CompanyViewSet
+from toolbooth.django.management.examinations import EXAMINATIONS
 from toolbooth.django.testing import acting_as
 
 COMMON = "django.middleware.common.CommonMiddleware"
@@ -47,12 +48,12 @@ def created(at, name):
 
 
 def endpoint_findings():
-    out = io.StringIO()
-    call_command("mcp_doctor", stdout=out, no_color=True)
-    lines = out.getvalue().splitlines()
-    return [
-        " ".join(line.split()) for line in lines[lines.index("Endpoint") + 1 : lines.index("Tools")]
-    ]
+    """What the doctor says of the endpoint: each finding, and its remedy below it."""
+    lines = []
+    for found in EXAMINATIONS["Endpoint"]():
+        lines.append(f"{found.level} {found.what}")
+        lines += [f"-> {found.remedy}"] if found.remedy else []
+    return lines
 
 
 @pytest.mark.parametrize("append_slash", [True, False])
@@ -117,7 +118,7 @@ def test_the_doctor_says_that_the_form_without_a_slash_does_not_answer(mounted):
     mounted(path("mcp/", ENDPOINT))
     assert endpoint_findings() == [
         "ok an agent reaches /mcp/",
-        "note /mcp does not answer, only /mcp/: a client that leaves the slash out gets a 404",
+        "note /mcp does not answer, only /mcp/: without the slash, clients get a 404",
         '-> path("mcp", include("toolbooth.django.urls")) answers at both',
     ]
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from django.core import checks
-from django.core.management import call_command
 
+from doctor_report import words_of_doctor
 from sales.models import Note
 from toolbooth.django import decorators
 from toolbooth.django.decorators import mcp_tool
@@ -90,7 +90,11 @@ def test_an_argument_of_a_hand_written_tool(chosen, mcp, monkeypatch):
     for verbatim, outcome in ((["remember.it.content"], [(text, "")]), ([], [])):
         chosen(VERBATIM=verbatim)
         monkeypatch.setattr(decorators, "declared", declared)
-        assert [each for each in checks.run_checks() if each.id == "toolbooth.E004"] == []
+        assert [
+            each
+            for each in checks.run_checks(include_deployment_checks=True)
+            if each.id == "toolbooth.E004"
+        ] == []
         assert mcp("remember.it", {"content": text})["isError"] is not bool(outcome)
         assert received == outcome
         received.clear()
@@ -107,19 +111,22 @@ NAMES_NOTHING = {
 
 def test_what_names_nothing_is_an_error_with_the_nearest_name(chosen):
     chosen(VERBATIM=["notes__create.body", *NAMES_NOTHING])
-    found = [each for each in checks.run_checks() if each.id == "toolbooth.E004"]
+    found = [
+        each
+        for each in checks.run_checks(include_deployment_checks=True)
+        if each.id == "toolbooth.E004"
+    ]
     assert [each.msg for each in found] == [
         f"TOOLBOOTH['VERBATIM']: {name!r}: {why}." for name, why in NAMES_NOTHING.items()
     ]
     assert all(each.level == checks.ERROR for each in found)
 
 
-def test_the_doctor_tells_it_too(chosen, capsys):
+def test_the_doctor_tells_it_too(chosen):
     chosen(VERBATIM=["notes__create.bdy"])
-    with pytest.raises(SystemExit):
-        call_command("mcp_doctor")
     message = f"TOOLBOOTH['VERBATIM']: 'notes__create.bdy': {NAMES_NOTHING['notes__create.bdy']}."
-    assert f"{message} (toolbooth.E004)" in capsys.readouterr().out
+    printed, code = words_of_doctor()
+    assert (code, f"{message} (toolbooth.E004)" in printed) == (1, True)
 
 
 def test_a_tool_that_is_left_out_is_not_an_error(chosen):

@@ -28,5 +28,6 @@ class ToolboothConfig(AppConfig):
 
     def ready(self) -> None:
         register(check_configuration)
-        register(check_entries)
-        register(check_tools)
+        # These two describe every view.
+        register(check_entries, deploy=True)
+        register(check_tools, deploy=True)

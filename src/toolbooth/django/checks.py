@@ -1,15 +1,22 @@
-"""Mistakes in the configuration and in the tools, as `manage.py check` reports them."""
+"""Mistakes in the configuration, as `manage.py check` reports them, and in the tools, as
+`manage.py check --deploy` and `mcp_doctor` do.
+
+`check`, `migrate` and `runserver` run at every step of a developer's day. So what they run looks at
+the settings only: it describes no view and makes no query.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from django.utils.module_loading import import_string
 
 from toolbooth.django import messages
 from toolbooth.django.conf import mistakes
+from toolbooth.django.quiet import quiet
 from toolbooth.server.controls import control_names
 
 
@@ -28,12 +35,29 @@ def check_configuration(**_: Any) -> list[CheckMessage]:
     return found
 
 
+def check_installed() -> list[CheckMessage]:
+    """E005: the URLs are included, but the app is not installed. Called by the URL pattern itself,
+    since Django calls no checks of an app that is not installed.
+    """
+    if apps.is_installed("toolbooth.django"):
+        return []
+    return [Error(messages.NOT_INSTALLED, hint=messages.INSTALL_APP, id="toolbooth.E005")]
+
+
 def check_entries(**_: Any) -> list[CheckMessage]:
-    """E004: an entry of BODIES or VERBATIM that names nothing, or cannot be used."""
+    """E004: an entry of BODIES or VERBATIM that names nothing, or cannot be used. E006: a mistake
+    in the code of the project's own tools.
+    """
     found = _catalogue()
     if found is None or isinstance(found, Exception):
         return []
-    return [Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.wrong_entries]
+    wrong: list[CheckMessage] = [
+        Error(f"{each.what}: {each.why}.", id="toolbooth.E004") for each in found.wrong_entries
+    ]
+    for each in found.broken:
+        words = f"{each.place}: {each.why}"
+        wrong.append(Error(words, hint=messages.CORRECT_THE_LINE, id="toolbooth.E006"))
+    return wrong
 
 
 def check_tools(**_: Any) -> list[CheckMessage]:
@@ -69,7 +93,9 @@ def _catalogue() -> Any:
         return None
     try:
         # REST framework cannot be imported before all models are there, and this module is.
-        return import_string("toolbooth.django.describe.catalogue.catalogue")()
+        catalogue = import_string("toolbooth.django.describe.catalogue.catalogue")
+        with quiet("toolbooth.django"):
+            return catalogue()
     except Exception as error:
         return error
 

@@ -250,7 +250,7 @@ def audit_line(
     return "; ".join(parts)
 
 
-# Settings and checks: what `manage.py check` says.
+# Settings and checks: what `manage.py check` and `manage.py check --deploy` say.
 
 DISPATCH_VALUES = (
     '"off", "resource", "app" or groups of resources by name, as {"sales": ["contacts", "deal*"]}'
@@ -262,7 +262,7 @@ FUNCTION_VALUES = "the import path of a function"
 BODIES_VALUES = "a dict of bodies by the names of tools"
 NOT_A_DICT = "TOOLBOOTH must be a dict."
 SERVES_REST_FRAMEWORK = "Toolbooth serves REST framework views."
-LOG_SAYS_WHERE = "The log of the first request says where."
+LOG_SAYS_WHERE = "manage.py mcp_doctor says where."
 
 
 def no_such_setting(near: str | None, known: Iterable[str]) -> str:
@@ -274,6 +274,19 @@ def no_such_setting(near: str | None, known: Iterable[str]) -> str:
 def wrong_setting(expected: str, value: object) -> str:
     """A setting has a value that it cannot have."""
     return f"must be {expected}, not {value!r}"
+
+
+NOT_INSTALLED = (
+    "The URLs of toolbooth.django are included, but the app is not in INSTALLED_APPS: its commands "
+    "and checks are missing."
+)
+INSTALL_APP = 'Add "toolbooth.django" to INSTALLED_APPS.'
+CORRECT_THE_LINE = "Correct that line. Until then, all other tools are published without these."
+
+
+def own_tools_left_out(what: str, why: str, place: str) -> str:
+    """A module of tools that cannot be imported, or a tool in it that cannot be published."""
+    return f"{what} is left out: {why} ({place})"
 
 
 def tools_cannot_be_compiled(error: Exception) -> str:

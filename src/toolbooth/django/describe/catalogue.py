@@ -12,9 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import get_urlconf
-from django.utils.module_loading import autodiscover_modules
 
-from toolbooth.django import decorators
 from toolbooth.django.call.authenticators import authenticating_actions, is_open
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import messages
@@ -30,6 +28,7 @@ from toolbooth.django.describe.name_patterns import includes
 from toolbooth.django.describe.names import Name, named, parted
 from toolbooth.django.describe.published_models import PublishedModels, published_models
 from toolbooth.django.describe.verbatim import verbatim_mistakes
+from toolbooth.django.own_tools import Broken, own_tools
 from toolbooth.server.registry import ToolRegistry
 
 
@@ -53,6 +52,8 @@ class Catalogue:
     """The actions to ask whether a caller is known: one for all that authenticate alike, and each
     of the others.
     """
+    broken: tuple[Broken, ...] = ()
+    """Modules and functions of the project's own tools that have mistakes."""
     is_whole: bool = False
 
     @property
@@ -181,8 +182,8 @@ def build(chosen: Configuration) -> Catalogue:
 def start(chosen: Configuration) -> Catalogue:
     """Find every action that the configuration includes, and its name."""
     made = Building(chosen)
-    autodiscover_modules("mcp_tools")
-    for tool in decorators.declared.values():
+    own = own_tools()
+    for tool in own.tools:
         if includes(chosen, parted(tool.contract.name)):
             made.add_hand_written(tool)
     found = discover(login_views=chosen.login_views)
@@ -198,10 +199,11 @@ def start(chosen: Configuration) -> Catalogue:
         configuration=chosen,
         building=made,
         named=names,
-        hand_written=[parted(each.contract.name) for each in decorators.declared.values()],
+        hand_written=[parted(each.contract.name) for each in own.tools],
         locked=locked,
         open=all(map(is_open, actions)),
         authenticating_actions=authenticating_actions(actions),
+        broken=own.broken,
     )
 
 

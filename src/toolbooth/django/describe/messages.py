@@ -23,9 +23,6 @@ LOGIN_VIEW = (
     "it is a login or token view, and an agent should not handle passwords or tokens; "
     "to publish it, set TOOLBOOTH['LOGIN_VIEWS'] = True"
 )
-INTENDED = (*CHOSEN_BY_AUTHOR, LOGIN_VIEW)
-"""Reasons that call for no change."""
-
 TAKES_A_FILE = "takes a file, which is not sent over MCP"
 LOST_IN_A_FORM = "takes a dictionary, which REST framework reads from a form only since 3.18"
 TAKES_JSON_API = (
@@ -36,9 +33,15 @@ BODY_WITHOUT_FIELDS = (
 )
 
 
+HAS_NO_SERIALIZER = "it has no serializer"
+FINDING_SERIALIZER_FAILED = "finding its serializer failed"
+DESCRIBING_FAILED = "describing it failed"
+"""How the reasons begin that have an exception in them."""
+
+
 def no_serializer(reason: str) -> str:
     """An action that reads a body, with nothing that reads it."""
-    why = f"finding its serializer failed ({reason})" if reason else "it has no serializer"
+    why = f"{FINDING_SERIALIZER_FAILED} ({reason})" if reason else HAS_NO_SERIALIZER
     return f"{why}; give it one, or describe it with @extend_schema"
 
 
@@ -49,27 +52,29 @@ def required_but_unknown(path: str, reason: str) -> str:
 
 def not_described(error: Exception) -> str:
     """A view on which drf-spectacular or the gateway failed."""
-    return f"describing it failed: {_reason(error)}"
+    return f"{DESCRIBING_FAILED}: {_reason(error)}"
 
+
+FROM_CLASS = "is described from its class"
+ANY_VALUE = "any value, because describing"
+"""Words of the sentences about code that cannot be run without a real request."""
 
 NO_QUERY = "no query is made while views are described"
 
 
 def described_from_class(name: str, error: Exception) -> str:
     """A serializer that cannot be made without a real request."""
-    return f"{name} is described from its class, because making it failed: {_reason(error)}"
+    return f"{name} {FROM_CLASS}, because making it failed: {_reason(error)}"
 
 
 def described_as_anything(name: str, error: Exception) -> str:
     """A field that drf-spectacular failed on."""
-    return f"the field {name!r} takes any value, because describing it failed: {_reason(error)}"
+    return f"the field {name!r} takes {ANY_VALUE} it failed: {_reason(error)}"
 
 
 def filters_by_name(backend: str, error: Exception) -> str:
     """Filters that cannot be made without a real request."""
-    return (
-        f"the filters of {backend} take any value, because describing them failed: {_reason(error)}"
-    )
+    return f"the filters of {backend} take {ANY_VALUE} them failed: {_reason(error)}"
 
 
 def _reason(error: Exception) -> str:

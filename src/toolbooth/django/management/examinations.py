@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import caches
 from django.db import connections
-from django.test import RequestFactory
 from django.urls import Resolver404, resolve
-from rest_framework.authentication import SessionAuthentication
 
-from toolbooth.django.call.caller import Caller
 from toolbooth.django.call.inner_middleware import chain_of, inner_middleware
 from toolbooth.django.call.key_limits import reason_without_key
 from toolbooth.django.call.messages import ANONYMOUS
@@ -23,18 +18,16 @@ from toolbooth.django.checks import check_configuration, check_entries, check_to
 from toolbooth.django.conf import configuration
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.discovery import Action
-from toolbooth.django.describe.former_guesses import (
-    Difference,
-    differences,
-    handler_of,
-    reads_body,
-    uses_request_data,
-)
-from toolbooth.django.describe.messages import INTENDED
 from toolbooth.django.management import messages
+from toolbooth.django.management.doctor.callers import open_tools
+from toolbooth.django.management.doctor.described import bodies, left_out, schemas
+from toolbooth.django.management.doctor.findings import Cause, Examination, Finding
+from toolbooth.django.management.doctor.uncovered import uncovered_views
 from toolbooth.django.management.users import unlogged
+from toolbooth.django.messages import CORRECT_THE_LINE, own_tools_left_out
 from toolbooth.django.testing import acting_as, endpoint_path, path_info
 from toolbooth.lint.check import lint
+from toolbooth.server.controls import control_names
 
 MANY_TOKENS = 25_000
 """What tools may cost an agent before it has done anything."""
@@ -42,32 +35,41 @@ MANY_TOKENS = 25_000
 MOST_NAMES = 8
 """Names of tools in one finding."""
 
-Level = Literal["ok", "note", "warning", "error"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at, and what to do about it."""
-
-    level: Level
-    what: str
-    remedy: str = ""
-
-
-Examination = Callable[[], Iterator[Finding]]
+WRONG_ENTRIES = Cause("toolbooth.E004", messages.WRONG_ENTRIES, messages.CORRECT_ENTRIES)
+BROKEN = Cause("toolbooth.E006", messages.BROKEN_TOOLS, CORRECT_THE_LINE)
+UNUSED = Cause("toolbooth.W003", messages.UNUSED_PATTERNS, messages.CORRECT_PATTERNS)
+CLASHES = Cause("toolbooth.W001", messages.CLASHES, messages.RENAME_ARGUMENTS)
 
 
 def _configuration() -> Iterator[Finding]:
-    found = [*check_configuration(), *check_entries()]
+    wrong = [each for each in check_entries() if each.id == "toolbooth.E004"]
+    found = check_configuration()
     for each in found:
         yield Finding("error", f"{each.msg} ({each.id})", each.hint or "")
+    for each in wrong:
+        what = f"{each.msg} ({each.id})"
+        yield Finding("error", what, messages.CORRECT_ENTRIES, WRONG_ENTRIES, each.msg)
     warned = [each for each in check_tools() if each.id == "toolbooth.W004"]
     for each in warned:
         yield Finding("warning", f"{each.msg} ({each.id})", each.hint or "")
     if not settings.DEBUG and not settings.ALLOWED_HOSTS:
         yield Finding("error", messages.NO_HOSTS, messages.NAME_YOUR_HOSTS)
-    if not found and not warned:
-        yield Finding("ok", "the TOOLBOOTH setting")
+    if not found and not wrong and not warned:
+        yield Finding("ok", messages.SETTINGS_ARE_RIGHT)
+
+
+def _own_tools() -> Iterator[Finding]:
+    """Modules and functions of the project's own tools that have mistakes."""
+    for each in catalogue().broken:
+        place = f"{_shown(each.file)}:{each.line}"
+        what = own_tools_left_out(each.what, each.why, place)
+        yield Finding("error", what, CORRECT_THE_LINE, BROKEN, f"{place}: {each.why}")
+
+
+def _shown(file: str) -> str:
+    """A file as seen from here, if it is below."""
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
 def _endpoint() -> Iterator[Finding]:
@@ -105,10 +107,15 @@ def _is_served(path: str) -> bool:
 def _tools() -> Iterator[Finding]:
     for each in catalogue().unused_patterns:
         kind = "resources" if "DISPATCH" in each.what else "tools"
-        yield Finding("warning", f"{each.what} adds nothing: {each.why}", messages.list_names(kind))
-    for each in check_tools():
-        if each.id == "toolbooth.W001":
-            yield Finding("note", each.msg, each.hint or "")
+        what = f"{each.what} adds nothing: {each.why}"
+        remedy = messages.list_names(kind)
+        yield Finding("warning", what, remedy, UNUSED, f"{each.what}: {each.why}")
+    controls = control_names(configuration().arguments)
+    names = {published: name for name, published in controls.items()}
+    for each in catalogue().clashes:
+        what = messages.argument_not_offered(each.what, each.why)
+        remedy = messages.rename_argument(names[each.why])
+        yield Finding("note", what, remedy, CLASHES, f"{each.what}.{each.why}")
     tools = catalogue().registry.tools
     if not tools:
         is_narrow = configuration().include != ("*",)
@@ -118,94 +125,9 @@ def _tools() -> Iterator[Finding]:
     cost = lint([tool.listing() for tool in tools.values()]).listing.tokens
     what = messages.cost_of_tools(len(tools), len(catalogue().registry.hidden), cost)
     if cost > MANY_TOKENS:
-        yield Finding("warning", f"{what} for every agent", messages.USE_DISPATCHERS)
+        yield Finding("warning", what, messages.USE_DISPATCHERS)
     else:
         yield Finding("ok", what)
-
-
-def _left_out() -> Iterator[Finding]:
-    for each in catalogue().left_out:
-        what, _, remedy = each.why.partition("; ")
-        level: Level = "note" if each.why in INTENDED else "warning"
-        yield Finding(level, f"{each.what}: {what}", remedy)
-    if not catalogue().left_out:
-        yield Finding("ok", messages.NOTHING_LEFT_OUT)
-
-
-def _schemas() -> Iterator[Finding]:
-    for each in catalogue().faults:
-        what = f"{each.what}: drf-spectacular: {each.why}"
-        yield Finding("warning", what, "describe it with @extend_schema")
-    if not catalogue().faults:
-        yield Finding("ok", "drf-spectacular could describe everything")
-    report = lint([tool.listing() for tool in catalogue().registry.tools.values()])
-    rules = Counter(each.rule for each in report.at_least("warning"))
-    if rules:
-        counts = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common())
-        yield Finding("note", messages.trouble_for_clients(counts), messages.RUN_LINT)
-
-
-def _bodies() -> Iterator[Finding]:
-    """Actions that declare no body, and views whose bodies earlier versions guessed otherwise than
-    they are declared.
-    """
-    found = [_finding_of_undeclared_body(tool) for tool in catalogue().undeclared_bodies]
-    changed = differences(catalogue().actions, catalogue().configuration)
-    found += map(_finding_of_difference, changed)
-    yield from found
-    if not found:
-        yield Finding("ok", messages.BODIES_ARE_DECLARED)
-
-
-def _finding_of_undeclared_body(tool: str) -> Finding:
-    action = catalogue().actions[tool]
-    handler = handler_of(action)
-    view = f"{action.view.__module__}.{action.view.__qualname__}"
-    what = messages.action_without_body(tool, f"{view}.{handler}")
-    if not uses_request_data(action):
-        return Finding("note", what, messages.declare_that_there_is_none(handler))
-    serializer: Any = getattr(action.view, "serializer_class", None)
-    reader = serializer.__name__ if reads_body(action) and serializer is not None else None
-    return Finding("warning", what, messages.declare_body_of_action(tool, handler, reader))
-
-
-def _finding_of_difference(found: Difference) -> Finding:
-    path = f"{found.view.__module__}.{found.view.__qualname__}"
-    name = found.view.__qualname__
-    match found.kind:
-        case "undeclared body":
-            serializer: Any = getattr(found.view, "serializer_class", None)
-            reader: str = getattr(serializer, "__name__", "…")
-            remedy = messages.declare_body(name, found.handler, reader)
-            return Finding("warning", messages.undeclared_body(found.tool, path), remedy)
-        case "newly sent body":
-            remedy = messages.declare_no_body(name, found.handler)
-            return Finding("note", messages.newly_sent_body(found.tool, path), remedy)
-        case "unmarked list":
-            remedy = messages.mark_as_bulk(name)
-            return Finding("note", messages.unmarked_list(found.tool, path), remedy)
-
-
-def _callers() -> Iterator[Finding]:
-    authenticators = {
-        type(each)
-        for action in catalogue().authenticating_actions
-        for each in action.view().get_authenticators()
-    }
-    if authenticators and all(issubclass(each, SessionAuthentication) for each in authenticators):
-        yield Finding("warning", messages.ONLY_SESSIONS, messages.ADD_TOKEN_AUTHENTICATION)
-    nobody = Caller(RequestFactory().post("/"))
-    actions = catalogue().actions
-    for_anybody = [name for name, action in actions.items() if nobody.may_call(action)]
-    writes = [name for name in for_anybody if actions[name].method != "GET"]
-    if writes:
-        what = f"anybody may write: {_listed(writes)}"
-        yield Finding("warning", what, messages.SET_PERMISSIONS)
-    reads = [name for name in for_anybody if name not in writes]
-    if reads:
-        yield Finding("note", f"anybody may read: {_listed(reads)}")
-    if not for_anybody:
-        yield Finding("ok", messages.NOTHING_FOR_ANYBODY)
 
 
 def _middleware() -> Iterator[Finding]:
@@ -214,10 +136,10 @@ def _middleware() -> Iterator[Finding]:
     chain_of(paths)  # a class that cannot be imported or made is an error of this examination
     every: list[str] = settings.MIDDLEWARE
     if paths:
-        yield Finding("ok", messages.runs_around_calls(paths))
+        yield Finding("ok", messages.runs_around_calls(_listed(paths)))
     others = [each for each in every if each not in paths]
     if others:
-        yield Finding("note", messages.runs_around_endpoint(others))
+        yield Finding("ok", messages.runs_around_endpoint(_listed(others)))
 
 
 def _databases() -> Iterator[Finding]:
@@ -273,39 +195,21 @@ def _results() -> Iterator[Finding]:
 
 EXAMINATIONS: dict[str, Examination] = {
     "Configuration": _configuration,
+    "Own tools": _own_tools,
     "Endpoint": _endpoint,
     "Tools": _tools,
-    "Left out": _left_out,
-    "Schemas": _schemas,
-    "Bodies": _bodies,
-    "Who may call": _callers,
+    "Who may call": open_tools,
+    "Bodies": bodies,
+    "Left out": left_out,
+    "Schemas": schemas,
     "Middleware": _middleware,
     "Databases": _databases,
     "Idempotency keys": _keys,
     "Results": _results,
+    "Not covered": uncovered_views,
 }
 
 
-def findings(examine: Examination) -> Iterable[Finding]:
-    """What an examination finds; that it fails is a finding too."""
-    found: list[Finding] = []
-    try:
-        found.extend(examine())
-    except Exception as error:
-        found.append(Finding("error", messages.examination_failed(error), _line_of(error)))
-    return found
-
-
-def _line_of(error: Exception) -> str:
-    """Where an exception was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    return f"see {trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
-
-
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,7 @@
-"""Every sentence that `mcp_doctor` says, and what `mcp_config` says of credentials."""
+"""What `mcp_doctor` says of settings, the endpoint and the tools, and `mcp_config` of credentials.
+
+What the doctor says of views, callers and deployment is in `doctor/messages.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 DOCTOR = (
-    "Look at the configuration, the endpoint, the tools, who may call them and what was left out."
+    "Say what is wrong between an agent and the project's views, and what to do about it. Exit code"
+    " 1: there are errors; 2: it could not run, as with a user that does not exist."
 )
+DOCTOR_AS = "the list of tools is asked for by an anonymous caller"
+DOCTOR_DEPLOY = (
+    "Also look at what a server needs: cache, transactions, time limits, HTTPS, hosts, migrations."
+)
+DOCTOR_JSON = "Print one JSON document, with every place of every finding."
 
+SETTINGS_ARE_RIGHT = "TOOLBOOTH has no mistakes"
 NO_HOSTS = "no request is answered: ALLOWED_HOSTS is empty"
 NAME_YOUR_HOSTS = "name the hosts that you serve"
 NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
@@ -17,20 +27,32 @@ MOVE_ENDPOINT_UP = 'write path("mcp", …) before that pattern in the URLconf'
 MOUNT_WITHOUT_SLASH = 'path("mcp", include("toolbooth.django.urls")) answers at both'
 WIDEN_INCLUDE = "widen TOOLBOOTH['INCLUDE']"
 ADD_VIEWS = "add REST framework views to the URLconf, as a router does"
-USE_DISPATCHERS = (
-    "put them behind dispatchers, TOOLBOOTH['DISPATCH'], or leave some out, TOOLBOOTH['EXCLUDE']"
-)
-NOTHING_LEFT_OUT = "every view and every field is published"
-RUN_LINT = "`toolbooth lint URL` says which, and why"
-ONLY_SESSIONS = "callers are known by session cookie alone, and agents have none"
-ADD_TOKEN_AUTHENTICATION = (
-    "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
-)
-SET_PERMISSIONS = "set permission_classes, or EXCLUDE them"
-NOTHING_FOR_ANYBODY = "every tool wants to know who calls"
+USE_DISPATCHERS = "TOOLBOOTH['DISPATCH'] = 'app' makes a few tools of them; EXCLUDE leaves some out"
 SET_ATOMIC_REQUESTS = "set it to True, and a refused call leaves no trace"
 ATOMIC = "a call that fails is rolled back"
 SHARE_A_CACHE = "with several workers, name a cache that they share: TOOLBOOTH['CACHE']"
+
+
+WRONG_ENTRIES = "{count} entries of TOOLBOOTH['BODIES'] or ['VERBATIM'] cannot be used"
+CORRECT_ENTRIES = "correct the names; `mcp_tools` lists the tools"
+BROKEN_TOOLS = "{count} mistakes in the code of your own tools, which are left out"
+UNUSED_PATTERNS = "{count} patterns in TOOLBOOTH add nothing"
+CORRECT_PATTERNS = "correct or delete them; `mcp_tools` lists the names of tools and resources"
+CLASHES = "{count} arguments of yours have names of protocol arguments, and replace them"
+RENAME_ARGUMENTS = "to have both, rename the latter: TOOLBOOTH['ARGUMENTS'] = {'NAME': 'mcp_NAME'}"
+
+
+def argument_not_offered(tool: str, argument: str) -> str:
+    """A tool that has an argument of its own by the name of a protocol argument."""
+    return (
+        f"{tool} goes without the protocol argument {argument!r}: it has an argument of that name"
+    )
+
+
+def rename_argument(argument: str) -> str:
+    """How to have both."""
+    renamed = f"{{{argument!r}: 'mcp_{argument}'}}"
+    return f"to have both, rename the former: TOOLBOOTH['ARGUMENTS'] = {renamed}"
 
 
 def not_reached(path: str, status: int | None) -> str:
@@ -41,12 +63,17 @@ def not_reached(path: str, status: int | None) -> str:
 def only_with_slash(path: str) -> str:
     """An endpoint that was included with a slash at the end."""
     bare = path.rstrip("/")
-    return f"{bare} does not answer, only {path}: a client that leaves the slash out gets a 404"
+    return f"{bare} does not answer, only {path}: without the slash, clients get a 404"
 
 
 def shadowed(path: str, route: str) -> str:
     """An endpoint at a path that an earlier pattern of the URLconf matches."""
     return f"an agent does not reach {path}: the pattern {route!r} comes first, and matches it"
+
+
+def users_not_read(error: Exception) -> str:
+    """The database has no users, or does not answer."""
+    return f"users could not be read: {error}"
 
 
 def list_names(kind: str) -> str:
@@ -57,120 +84,38 @@ def list_names(kind: str) -> str:
 def cost_of_tools(count: int, hidden: int, tokens: int) -> str:
     """How many tools there are, and what they cost."""
     behind = f" with {hidden:,} more behind them" if hidden else ""
-    return f"{count:,} tools{behind}, {tokens:,} tokens"
+    return f"{count:,} tools{behind} cost every agent {tokens:,} tokens"
 
 
-def trouble_for_clients(rules: str) -> str:
-    """What lint found."""
-    return f"some clients have trouble with: {rules}"
-
-
-def runs_around_calls(paths: Sequence[str]) -> str:
+def runs_around_calls(paths: str) -> str:
     """Middleware that runs for the endpoint and for each call."""
-    return f"runs around each call: {', '.join(paths)}"
+    return f"runs around each call: {paths}"
 
 
-def runs_around_endpoint(paths: Sequence[str]) -> str:
+def runs_around_endpoint(paths: str) -> str:
     """Middleware that runs once for a message."""
-    return f"runs only around the endpoint: {', '.join(paths)}"
+    return f"runs only around the endpoint: {paths}"
 
 
 def not_atomic(databases: Sequence[str]) -> str:
     """Databases without a transaction for each request."""
     names = ", ".join(databases)
-    return (
-        f"ATOMIC_REQUESTS is off for {names}: "
-        "what a view wrote before it failed stays, as over REST"
-    )
+    return f"ATOMIC_REQUESTS is off for {names}: what a view wrote before it failed stays"
 
 
 def cache_of_one_process(alias: str) -> str:
     """A cache that workers do not share."""
-    return (
-        f"the cache {alias!r} is one process's own: "
-        "other workers do not find the rest of a large result in it"
-    )
+    return f"workers do not share the cache {alias!r}: the rest of a large result may not be found"
 
 
 def cache_without_memory(alias: str) -> str:
     """A cache that forgets everything."""
-    return (
-        f"the cache {alias!r} keeps nothing: "
-        "results that cannot be asked for again come whole, however large"
-    )
+    return f"the cache {alias!r} keeps nothing: results that cannot be asked for again come whole"
 
 
 def cache_is_fit(alias: str) -> str:
     """A cache that workers share."""
     return f"large results are kept in the cache {alias!r}"
-
-
-def examination_failed(error: Exception) -> str:
-    """An examination that raised an exception."""
-    return f"this could not be looked at: {type(error).__name__}: {error}"
-
-
-# What `mcp_doctor` says of bodies that authors must declare.
-
-BODIES_ARE_DECLARED = "every body that is sent is one that its view declares"
-
-
-def action_without_body(tool: str, handler: str) -> str:
-    """An action beside the standard ones that declares no body."""
-    return f"{tool}: {handler} declares no body, so the tool takes no fields"
-
-
-def declare_that_there_is_none(handler: str) -> str:
-    """The line to write if it takes no body."""
-    return f"if that is right, write @extend_schema(request=None) above {handler}"
-
-
-def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
-    """The line to write for its body. `reader`: the serializer of its view, if it seems to use
-    that.
-    """
-    lines = [
-        f"write @extend_schema(request=...) above {handler}",
-        f"or TOOLBOOTH['BODIES'] = {{{tool!r}: 'path.to.Serializer'}}",
-    ]
-    if reader is not None:
-        lines.append(f"or, if it reads {reader}, TOOLBOOTH['INHERITED_BODIES'] = [{tool!r}]")
-    return ", ".join(lines)
-
-
-def undeclared_body(tool: str, view: str) -> str:
-    """A DELETE that seems to read a body, but declares none."""
-    return f"{tool}: {view} seems to read a body that it does not declare; it is called without one"
-
-
-def declare_body(view: str, handler: str, serializer: str) -> str:
-    """The line to write for it."""
-    line = f"@extend_schema_view({handler}=extend_schema(request={serializer}))"
-    return f"write {line} above class {view}; if it reads no body, request=None"
-
-
-def newly_sent_body(tool: str, view: str) -> str:
-    """A DELETE that declares a body which earlier versions did not send."""
-    return f"{tool}: {view} declares a body; earlier versions called it without one"
-
-
-def declare_no_body(view: str, handler: str) -> str:
-    """The line to write if it should stay as it was."""
-    line = f"@extend_schema_view({handler}=extend_schema(request=None))"
-    return f"if it reads no body, write {line} above class {view}"
-
-
-def unmarked_list(tool: str, view: str) -> str:
-    """A create that seems to take lists, but is not marked."""
-    return f"{tool}: {view} seems to take lists, but is not marked; rows are sent one by one"
-
-
-def mark_as_bulk(view: str) -> str:
-    """The line to write for it."""
-    return (
-        f"if it takes a list of rows, write @mcp_bulk above class {view}; "
-        "from toolbooth.django.decorators import mcp_bulk"
-    )
 
 
 # What `mcp_config` says of credentials.

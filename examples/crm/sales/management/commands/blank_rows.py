@@ -106,8 +106,9 @@ def _writable(model: type[Model]) -> Iterator[str]:
 
 
 def _serializers(model: type[Model]) -> Iterator[Any]:
+    actions = catalogue().actions.values()
     with describing():
-        for action in catalogue().actions.values():
+        for action in actions:
             if not is_receipted(action):
                 continue
             try:

@@ -1,16 +1,37 @@
-"""`manage.py mcp_doctor`: walks through what stands between an agent and the project's views, and
-says what to do.
+"""`manage.py mcp_doctor`: looks at what is between an agent and the project's views, and says what
+to do.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections import Counter
+from contextlib import redirect_stdout
+from functools import partial
+from importlib.metadata import version
 from typing import Any
 
+from django.core.management.base import CommandError, CommandParser
+from django.db import DatabaseError
+
 from toolbooth.django.management import messages
-from toolbooth.django.management.examinations import EXAMINATIONS, Finding, findings
+from toolbooth.django.management.doctor import messages as advice
+from toolbooth.django.management.doctor.callers import list_call
+from toolbooth.django.management.doctor.deployment import DEPLOYMENT
+from toolbooth.django.management.doctor.findings import Examination, Group, Level, examine_all
+from toolbooth.django.management.doctor.report import Report
+from toolbooth.django.management.examinations import EXAMINATIONS
 from toolbooth.django.management.printing import PrintingCommand
+from toolbooth.django.management.users import add_user, user_of
+from toolbooth.django.quiet import quiet
+
+_PACKAGES = ("toolbooth", "Django", "djangorestframework", "drf-spectacular")
+
+_STRICTER_FOR_DEPLOYMENT = ("Databases", "Results")
+"""What `--deploy` looks at in its own way."""
+
+_ALL_PLACES = 2
+"""The verbosity at which the report has every place."""
 
 
 class Command(PrintingCommand):
@@ -19,30 +40,73 @@ class Command(PrintingCommand):
     help = messages.DOCTOR
     requires_system_checks = ()
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        counts: Counter[str] = Counter()
-        for title, examine in EXAMINATIONS.items():
-            self.stdout.write(self.style.MIGRATE_HEADING(title))
-            for finding in findings(examine):
-                counts[finding.level] += 1
-                self._show(finding)
-        self.stdout.write(
-            f"{_counted(counts['error'], 'error')}, {_counted(counts['warning'], 'warning')}"
-        )
-        if counts["error"]:
-            sys.exit(1)
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_user(parser, messages.DOCTOR_AS)
+        parser.add_argument("--deploy", action="store_true", help=messages.DOCTOR_DEPLOY)
+        parser.add_argument("--json", action="store_true", help=messages.DOCTOR_JSON)
 
-    def _show(self, finding: Finding) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:
+        username: str | None = options["username"]
+        user = None if username is None else _user(username)
+        # Nothing that code of the project prints may come between the lines of the report.
+        with quiet("toolbooth.django"), redirect_stdout(sys.stderr):
+            groups = examine_all(_examinations(user, deploy=options["deploy"]))
+        is_whole = options["verbosity"] >= _ALL_PLACES
+        steps = _steps(groups, username, deploy=options["deploy"])
+        # That a list came back is said at once; that it did not is a finding.
+        lists = [each for each in groups if each.code == "list" and each.level == "ok"]
+        opening = [_versions(), *(each.what for each in lists)]
+        others = [each for each in groups if each not in lists]
+        report = Report(opening=opening, groups=others, steps=steps)
+        exit_code = 1 if report.counts()["error"] else 0
+        if options["json"]:
+            document = report.as_json(exit_code)
+            self.stdout.write(json.dumps(document, indent=2, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(report.lines(self._paint, whole=is_whole)))
+        if exit_code:
+            sys.exit(exit_code)
+
+    def _paint(self, level: Level, mark: str) -> str:
         styles = {
             "ok": self.style.SUCCESS,
             "warning": self.style.WARNING,
             "error": self.style.ERROR,
         }
-        mark = f"{finding.level:>9}"
-        self.stdout.write(f"{styles.get(finding.level, str)(mark)}  {finding.what}")
-        if finding.remedy:
-            self.stdout.write(f"{'':9}  -> {finding.remedy}")
+        return styles.get(level, str)(mark)
 
 
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def _user(name: str) -> Any:
+    """The user of this name. Raises CommandError."""
+    try:
+        return user_of(name)
+    except DatabaseError as error:
+        raise CommandError(messages.users_not_read(error), returncode=2) from error
+
+
+def _examinations(user: Any, *, deploy: bool) -> dict[str, Examination]:
+    chosen: dict[str, Examination] = {**EXAMINATIONS, "List": partial(list_call, user)}
+    if deploy:
+        chosen |= DEPLOYMENT
+        for title in _STRICTER_FOR_DEPLOYMENT:
+            del chosen[title]
+    return chosen
+
+
+def _versions() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+
+
+def _steps(groups: list[Group], username: str | None, *, deploy: bool) -> list[str]:
+    """What to do next, in a few lines."""
+    levels = {each.level for each in groups}
+    if "error" in levels:
+        steps = [advice.CORRECT_ERRORS]
+    else:
+        steps = [advice.READ_WARNINGS] if "warning" in levels else []
+        if username is None:
+            steps.append(advice.TRY_A_USER)
+        steps.append(advice.connect_a_client(username or "USERNAME"))
+    if not deploy and "error" not in levels:
+        steps.append(advice.TRY_DEPLOY)
+    return steps

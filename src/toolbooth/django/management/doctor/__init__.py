@@ -1,0 +1,1 @@
+"""What `mcp_doctor` finds, and how it is printed."""

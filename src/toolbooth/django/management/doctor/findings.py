@@ -1,0 +1,111 @@
+"""What was looked at, and what to do about it: findings, and groups of those with one cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from traceback import walk_tb
+from typing import Literal
+
+from toolbooth.django.management.doctor import messages
+
+Level = Literal["ok", "note", "warning", "error"]
+
+SEVERITY: tuple[Level, ...] = ("error", "warning", "note", "ok")
+"""The worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What many findings have in common, and the one thing to do about all of them."""
+
+    code: str
+    title: str
+    """What was found, with `{count}` for the number of places."""
+    cure: str
+    """Empty if there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at, and what to do about it."""
+
+    level: Level
+    what: str
+    remedy: str = ""
+    cause: Cause | None = None
+    """Findings with the same level and cause are shown as one group."""
+    place: str = ""
+    """The tool, view, setting or line in a file that a finding with a cause is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Findings of one cause."""
+
+    level: Level
+    code: str
+    what: str
+    cure: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it was found, each place once."""
+        return tuple(dict.fromkeys(each.place for each in self.findings if each.place))
+
+
+Examination = Callable[[], Iterator[Finding]]
+
+
+def examine_all(examinations: Mapping[str, Examination]) -> list[Group]:
+    """The groups of all that is found, the worst first; within a level in the order in which they
+    were found. What prevents several examinations is told once.
+    """
+    found: dict[tuple[Level, str, str], Group] = {}
+    for title, examine in examinations.items():
+        for each in _grouped(title.lower().replace(" ", "-"), findings(examine)):
+            found.setdefault((each.level, each.what, each.cure), each)
+    return sorted(found.values(), key=lambda each: SEVERITY.index(each.level))
+
+
+def findings(examine: Examination) -> list[Finding]:
+    """What an examination finds; that it fails is a finding too."""
+    found: list[Finding] = []
+    try:
+        found.extend(examine())
+    except Exception as error:
+        found.append(Finding("error", messages.examination_failed(error), _line_of(error)))
+    return found
+
+
+def _line_of(error: Exception) -> str:
+    """Where an exception was raised. Python's own import machinery has no files."""
+    remedy = ""
+    for frame, line in walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not file.startswith("<"):
+            remedy = messages.look_at(file, line)
+    return remedy
+
+
+def _grouped(code: str, found: Iterable[Finding]) -> Iterator[Group]:
+    by_cause: dict[object, list[Finding]] = {}
+    for each in found:
+        key = (each.level, each.what) if each.cause is None else (each.level, each.cause)
+        by_cause.setdefault(key, []).append(each)
+    for members in by_cause.values():
+        yield _group(code, members)
+
+
+def _group(code: str, members: list[Finding]) -> Group:
+    """One group. A single finding says more in its own words than its cause does."""
+    first = members[0]
+    cause = first.cause
+    what, cure = first.what, first.remedy
+    count = len({each.place for each in members})
+    if cause is not None:
+        code = cause.code
+    if cause is not None and count > 1:
+        what, cure = cause.title.format(count=f"{count:,}"), cause.cure
+    return Group(level=first.level, code=code, what=what, cure=cure, findings=tuple(members))

@@ -1,0 +1,332 @@
+"""Every sentence of the doctor's about views, callers and deployment, and its advice at the end.
+
+Sentences about settings, the endpoint and the tools themselves are in `management/messages.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def examination_failed(error: Exception) -> str:
+    """An examination that raised an exception."""
+    return f"this could not be looked at: {type(error).__name__}: {error}"
+
+
+def look_at(file: str, line: int) -> str:
+    """Where an exception was raised."""
+    return f"see {file}:{line}"
+
+
+# --- what is left out ---
+
+NOTHING_LEFT_OUT = "every view and every field is published"
+
+TAKE_FILES = "{count} tools or fields are left out: they take files, which MCP does not send"
+SEND_FILES_OVER_REST = "send files over REST, or write a serializer field that reads base64 text"
+RENDER_ONLY_HTML = "{count} REST framework views are left out: they only render pages for people"
+CHOSEN_BY_AUTHOR = (
+    "{count} actions are left out as their authors want it (@mcp_ignore, exclude=True, …)"
+)
+LEFT_OUT_BY_HOOK = "{count} actions are left out by a hook of your drf-spectacular settings"
+LOOK_AT_HOOKS = "if agents need them, look at PREPROCESSING_HOOKS in SPECTACULAR_SETTINGS"
+ONLY_PARTIAL_UPDATES = "{count} full updates are left out: TOOLBOOTH['UPDATES'] is 'partial'"
+LOGIN_VIEWS = "{count} login or token views are left out: agents should not handle passwords"
+UNKNOWN_BODIES = "{count} actions are left out: which fields their body has is not known"
+GIVE_A_SERIALIZER = (
+    "set serializer_class on the view, or write @extend_schema(request=…) above the method"
+)
+TAKE_JSON_API = "{count} actions are left out: they take JSON:API documents"
+DESCRIBE_JSON_API = "describe the body with @extend_schema(request=...), or let it take plain JSON"
+DESCRIBING_FAILED = "{count} actions are left out: their code raised while it was described"
+CORRECT_WHAT_RAISES = "`mcp_doctor -v 2` shows each exception; make the code run without a caller"
+LEFT_OUT_FOR_OTHER_REASONS = "{count} tools or fields are left out for other reasons"
+ALL_REASONS = "`mcp_doctor -v 2` shows each reason"
+
+# --- what drf-spectacular says ---
+
+ALL_DESCRIBED = "drf-spectacular could describe everything"
+DESCRIBE_WITH_EXTEND_SCHEMA = "describe it with @extend_schema"
+RUN_LINT = "`toolbooth lint URL` says which, and why"
+NEED_A_REQUEST = "{count} tools are described without their views' code, which needs a real request"
+SET_DESCRIBE = "if `mcp_tools NAME` lacks fields, set TOOLBOOTH['DESCRIBE'] (docs/django.md)"
+UNTYPED = "{count} tools work, with arguments of unknown type, which take any value"
+COMPLAINTS = "{count} tools have other complaints of drf-spectacular"
+
+
+def trouble_for_clients(rules: str) -> str:
+    """What lint found."""
+    return f"some clients have trouble with: {rules}"
+
+
+# --- bodies ---
+
+BODIES_ARE_DECLARED = "every body that is sent is one that its view declares"
+READ_UNDECLARED_BODIES = (
+    "{count} tools take no fields: their code reads request.data, but declares no body"
+)
+DECLARE_BODIES = (
+    "write @extend_schema(request=SERIALIZER) above the method, or set TOOLBOOTH['BODIES']"
+)
+DECLARE_NO_BODY = "{count} tools take no fields: their actions declare none, and seem to read none"
+DELETES_READ_BODIES = "{count} deletes seem to read a body, but declare none: it is not sent"
+DECLARE_BODIES_OF_DELETES = (
+    "write @extend_schema(request=SERIALIZER) above the method, or request=None"
+)
+DELETES_WITH_NEW_BODIES = "{count} deletes now send the body that they declare"
+UNMARKED_LISTS = "{count} creates seem to take lists of rows; rows are sent one by one"
+MARK_LISTS = "if they do, write @mcp_bulk (from toolbooth.django.decorators) above their classes"
+
+
+def action_without_body(tool: str, handler: str) -> str:
+    """An action beside the standard ones that declares no body."""
+    return f"{tool}: {handler} declares no body, so the tool takes no fields"
+
+
+def declare_that_there_is_none(handler: str) -> str:
+    """The line to write if it takes no body."""
+    return f"if that is right, write @extend_schema(request=None) above {handler}"
+
+
+def declare_body_of_action(tool: str, handler: str, reader: str | None) -> str:
+    """The line to write for its body. `reader`: the serializer of its view, if it seems to use
+    that.
+    """
+    lines = [
+        f"write @extend_schema(request=...) above {handler}",
+        f"or TOOLBOOTH['BODIES'] = {{{tool!r}: 'path.to.Serializer'}}",
+    ]
+    if reader is not None:
+        lines.append(f"or, if it reads {reader}, TOOLBOOTH['INHERITED_BODIES'] = [{tool!r}]")
+    return ", ".join(lines)
+
+
+def undeclared_body(tool: str, view: str) -> str:
+    """A DELETE that seems to read a body, but declares none."""
+    return f"{tool}: {view} seems to read a body that it does not declare; it is called without one"
+
+
+def declare_body(view: str, handler: str, serializer: str) -> str:
+    """The line to write for it."""
+    line = f"@extend_schema_view({handler}=extend_schema(request={serializer}))"
+    return f"write {line} above class {view}; if it reads no body, request=None"
+
+
+def newly_sent_body(tool: str, view: str) -> str:
+    """A DELETE that declares a body which earlier versions did not send."""
+    return f"{tool}: {view} declares a body; earlier versions called it without one"
+
+
+def declare_no_body(view: str, handler: str) -> str:
+    """The line to write if it should stay as it was."""
+    line = f"@extend_schema_view({handler}=extend_schema(request=None))"
+    return f"if it reads no body, write {line} above class {view}"
+
+
+def unmarked_list(tool: str, view: str) -> str:
+    """A create that seems to take lists, but is not marked."""
+    return f"{tool}: {view} seems to take lists, but is not marked; rows are sent one by one"
+
+
+def mark_as_bulk(view: str) -> str:
+    """The line to write for it."""
+    return (
+        f"if it takes a list of rows, write @mcp_bulk above class {view}; "
+        "from toolbooth.django.decorators import mcp_bulk"
+    )
+
+
+# --- views that are not REST framework's ---
+
+NINJA_VIEWS = (
+    "{count} addresses of Django Ninja are not covered: only REST framework views are tools"
+)
+PLAIN_VIEWS = "{count} plain Django views are not covered: only REST framework views are tools"
+WRITE_A_TOOL = "for what agents need, write a function with @mcp_tool in your app's mcp_tools.py"
+
+
+def ninja_view(address: str) -> str:
+    """One view of Django Ninja."""
+    return f"{address} is Django Ninja's, and not covered: only REST framework views are tools"
+
+
+def plain_view(path: str) -> str:
+    """One plain Django view."""
+    return f"{path} is a plain Django view, and not covered: only REST framework views are tools"
+
+
+# --- callers ---
+
+ANONYMOUS = "an anonymous caller"
+ONLY_SESSIONS = "callers are known by session cookie alone, and agents have none"
+ADD_TOKEN_AUTHENTICATION = (
+    "add TokenAuthentication or another of its kind to DEFAULT_AUTHENTICATION_CLASSES"
+)
+NOTHING_FOR_ANYBODY = "every tool wants to know who calls"
+LOGIN_IS_REQUIRED = "TOOLBOOTH['LOGIN_REQUIRED'] is set: anonymous callers get no tool"
+OPEN_WRITES = "{count} tools that write are open to anonymous callers"
+OPEN_READS = "{count} tools that read are open to anonymous callers"
+CLOSE_OPEN_TOOLS = "set permission_classes on the views, or TOOLBOOTH['LOGIN_REQUIRED'] = True"
+REQUIRE_LOGIN = "if agents should log in, TOOLBOOTH['LOGIN_REQUIRED'] = True asks them to (401)"
+LET_IN = "look at the authentication and permission classes of the views"
+GIVE_PERMISSIONS = "give this user permissions, or name another user with --as"
+
+
+def open_write(name: str) -> str:
+    """A tool that anybody may write with."""
+    return f"anybody may write: {name}"
+
+
+def open_read(name: str) -> str:
+    """A tool that anybody may read with."""
+    return f"anybody may read: {name}"
+
+
+def anonymous_refused(words: str) -> str:
+    """`tools/list` without credentials."""
+    return f"without credentials, {words}"
+
+
+def list_refused(who: str, words: str) -> str:
+    """`tools/list` of a user."""
+    return f"tools/list as {who} was refused: {words}"
+
+
+def listed(who: str, count: int, tokens: int) -> str:
+    """What `tools/list` returned."""
+    tools = "1 tool" if count == 1 else f"{count:,} tools"
+    return f"tools/list as {who} returned {tools}, {tokens:,} tokens"
+
+
+def listed_nothing(who: str) -> str:
+    """`tools/list` returned an empty list."""
+    return f"tools/list as {who} returned no tools"
+
+
+# --- deployment ---
+
+USE_A_SHARED_CACHE = (
+    "set CACHES['default'] to Redis, Memcached or the database, or name another cache of CACHES in "
+    "TOOLBOOTH['CACHE']"
+)
+LIMIT_POSTGRESQL = 'DATABASES[…]["OPTIONS"] = {"options": "-c statement_timeout=30000"}'
+LIMIT_MARIADB = 'DATABASES[…]["OPTIONS"] = {"init_command": "SET max_statement_time=30"}'
+SERVERS_TIME_LIMIT = (
+    "a call has no time limit of its own in Django; clients give up after about a minute"
+)
+LIMIT_THE_SERVER = "limit requests in your server, as with `gunicorn --timeout 60`"
+HTTPS_NOT_SET = (
+    "agents send credentials with each request, and nothing in the settings asks for HTTPS"
+)
+SET_HTTPS = (
+    "SECURE_SSL_REDIRECT = True; behind a proxy that ends TLS also SECURE_PROXY_SSL_HEADER = "
+    '("HTTP_X_FORWARDED_PROTO", "https")'
+)
+REDIRECTS_BEHIND_PROXY = (
+    "SECURE_SSL_REDIRECT is set, SECURE_PROXY_SSL_HEADER is not: behind a proxy that ends TLS, "
+    "every request is redirected"
+)
+SET_PROXY_HEADER = (
+    'behind a proxy, SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https"); else nothing'
+)
+STRIP_PROXY_HEADER = "make sure that your proxy removes this header from what clients send"
+THROTTLES_TRUST_CALLERS = (
+    "throttles count anonymous callers by X-Forwarded-For, which callers can make up"
+)
+SET_NUM_PROXIES = "REST_FRAMEWORK['NUM_PROXIES'] = 1 behind one proxy, 0 without one"
+DEBUG_IS_ON = "DEBUG is on: failures show your code and settings to callers"
+SWITCH_DEBUG_OFF = "DEBUG = False"
+ANY_HOST = "ALLOWED_HOSTS has '*': requests for any host are answered"
+NAME_YOUR_HOSTS_IN_SETTING = "name the hosts that you serve in ALLOWED_HOSTS"
+NOT_MIGRATED = "{count} migrations are not applied"
+RUN_MIGRATE = "run `manage.py migrate`"
+MIGRATED = "all migrations are applied"
+KEYS_PILE_UP = "the keys of repeated calls stay in the database until they are removed"
+SCHEDULE_CLEANING = "run `manage.py mcp_clean` once a day, by cron or your task queue"
+ATOMIC = "a call that fails is rolled back"
+
+
+def cache_not_shared(alias: str) -> str:
+    """A cache of one process, or none."""
+    return f"workers do not share the cache {alias!r}: the rest of a large result may not be found"
+
+
+def cache_is_shared(alias: str) -> str:
+    """A cache that workers share."""
+    return f"workers share the cache {alias!r}"
+
+
+def writes_stay(databases: Sequence[str]) -> str:
+    """Databases without a transaction for each request."""
+    return f"what a view wrote before it failed stays in {', '.join(databases)}"
+
+
+def set_atomic_requests(databases: Sequence[str]) -> str:
+    """The setting to write."""
+    lines = (f"DATABASES[{each!r}]['ATOMIC_REQUESTS'] = True" for each in databases)
+    return ", ".join(lines)
+
+
+def no_time_limit(alias: str) -> str:
+    """A database that runs any query to its end."""
+    return f"queries in {alias!r} have no time limit: a slow one keeps a worker busy"
+
+
+def time_limit(alias: str, limit: Any) -> str:
+    """A database that ends long queries."""
+    return f"queries in {alias!r} end after {limit}"
+
+
+def proxy_header_is_trusted(header: Sequence[str]) -> str:
+    """Django believes a header."""
+    return f"a request counts as HTTPS if it has {header[0]}: {header[1]}"
+
+
+def hosts_are_named(hosts: Sequence[str]) -> str:
+    """ALLOWED_HOSTS has hosts."""
+    return f"ALLOWED_HOSTS: {', '.join(hosts)}"
+
+
+def not_migrated(name: str, alias: str) -> str:
+    """One migration."""
+    return f"the migration {name} is not applied to {alias!r}"
+
+
+# --- the report ---
+
+NEXT = "What to do next"
+CORRECT_ERRORS = "Correct each error above, from the top, and run this again."
+READ_WARNINGS = "Go through each warning above. Tools that none of them names work already."
+TRY_A_USER = "See what the user of your agent gets: manage.py mcp_doctor --as USERNAME"
+TRY_DEPLOY = "Before you deploy: manage.py mcp_doctor --deploy"
+SHOW_ALL = " (`manage.py mcp_doctor -v 2` names every place)"
+
+
+def connect_a_client(username: str) -> str:
+    """What to do once tools are listed."""
+    return f"Connect a client: manage.py mcp_config --client claude-code --as {username}"
+
+
+def more_places(count: int) -> str:
+    """Places that are not named."""
+    return f"and {count:,} more"
+
+
+def more_groups(count: int) -> str:
+    """Groups that are not shown."""
+    return f"and {count:,} more, which `manage.py mcp_doctor -v 2` shows"
+
+
+def fine(count: int) -> str:
+    """Things that are in order, if there is no room to name them."""
+    return f"{count} other things are fine"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """The result in a line."""
+    return ", ".join(_count(word, count) for word, count in counts.items())
+
+
+def _count(word: str, count: int) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

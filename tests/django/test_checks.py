@@ -1,0 +1,247 @@
+"""`manage.py check`, `migrate` and `runserver` in a project of their own: they look at the settings
+only. A broken `mcp_tools.py` takes only its own tools down.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SETTINGS = """
+import os
+from pathlib import Path
+SECRET_KEY = "only for tests"
+DEBUG = True
+ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
+INSTALLED_APPS = {apps}
+MIDDLEWARE = []
+ROOT_URLCONF = "urls"
+DATABASES = {{
+    "default": {{
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": os.environ["DATABASE"],
+        "ATOMIC_REQUESTS": True,
+    }}
+}}
+REST_FRAMEWORK = {{"UNAUTHENTICATED_USER": None, "DEFAULT_AUTHENTICATION_CLASSES": []}}
+USE_TZ = True
+"""
+
+URLS = """
+from pathlib import Path
+
+from django.urls import include, path
+from rest_framework.serializers import CharField, Serializer
+from rest_framework.generics import GenericAPIView
+from rest_framework.response import Response
+
+class Body(Serializer):
+    name = CharField()
+
+class Named(GenericAPIView):
+    def get_serializer_class(self):
+        Path("described").touch()  # it is asked only while it is described, or called
+        return Body
+
+    def post(self, request):
+        return Response({})
+
+class Failing(GenericAPIView):
+    def get_serializer_class(self):
+        raise RuntimeError("not without a request")
+
+    def post(self, request):
+        return Response({})
+
+urlpatterns = [
+    path("named/", Named.as_view(), name="named"),
+    path("failing/", Failing.as_view(), name="failing"),
+    path("mcp", include("toolbooth.django.urls")),
+]
+"""
+
+TOOLS = '''
+from toolbooth.django.decorators import mcp_tool
+
+@mcp_tool
+def {name}() -> int:
+    """A tool."""
+    return 1
+'''
+
+APPS = ["django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "toolbooth.django"]
+
+
+class Project:
+    """A Django project in a folder, each command in a process of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.write("urls.py", URLS)
+        self.install(*APPS)
+
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def install(self, *apps):
+        self.write("settings.py", SETTINGS.format(apps=[*apps]))
+
+    def add_app(self, name, tools):
+        self.write(f"{name}/__init__.py", "")
+        self.write(f"{name}/mcp_tools.py", tools)
+
+    def environment(self, database):
+        paths = os.pathsep.join([str(self.folder), *filter(None, sys.path)])
+        changes = {"DJANGO_SETTINGS_MODULE": "settings", "PYTHONPATH": paths, "DATABASE": database}
+        return {**os.environ, **changes, "PYTHONUNBUFFERED": "1"}
+
+    def manage(self, *words, database="db.sqlite3"):
+        return subprocess.run(
+            [sys.executable, "-m", "django", *words],
+            cwd=self.folder,
+            env=self.environment(database),
+            capture_output=True,
+            text=True,
+        )
+
+    @property
+    def is_described(self):
+        return (self.folder / "described").exists()
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+# --- check, migrate, runserver ---
+
+
+def test_check_needs_no_database_and_describes_no_view(project):
+    done = project.manage("check", database="/no/such/folder/db")  # a query would fail
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "System check identified no issues (0 silenced).\n"
+    assert not project.is_described
+
+
+def test_migrate_describes_no_view_and_prints_no_traceback(project):
+    done = project.manage("migrate")
+    assert done.returncode == 0
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not project.is_described
+
+
+def test_runserver_describes_no_view_before_the_first_request(project):
+    project.manage("migrate", "-v0")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "django", "runserver", "127.0.0.1:0", "--noreload"],
+        cwd=project.folder,
+        env=project.environment("db.sqlite3"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    printed = []
+    try:
+        for line in server.stdout:
+            printed.append(line)
+            if "Quit the server" in line:
+                break
+    finally:
+        server.terminate()
+        server.communicate()
+    assert "Quit the server" in printed[-1], printed
+    assert "Traceback" not in "".join(printed)
+    assert not project.is_described
+
+
+def test_check_with_deploy_looks_at_the_tools_without_a_traceback(project):
+    project.write("settings.py", SETTINGS.format(apps=APPS) + "TOOLBOOTH = {'EXCLUDE': ['x__*']}\n")
+    plain = project.manage("check")
+    assert (plain.returncode, "toolbooth" in plain.stderr) == (0, False)
+    done = project.manage("check", "--deploy")
+    assert "(toolbooth.W003) TOOLBOOTH['EXCLUDE']: 'x__*': it fits no tool." in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert project.is_described
+
+
+def test_urls_without_the_app_are_an_error(project):
+    project.install(*(app for app in APPS if app != "toolbooth.django"))
+    done = project.manage("check")
+    assert done.returncode == 1
+    assert (
+        "?: (toolbooth.E005) The URLs of toolbooth.django are included, but the app is not in "
+        "INSTALLED_APPS: its commands and checks are missing.\n"
+        '\tHINT: Add "toolbooth.django" to INSTALLED_APPS.\n'
+    ) in done.stderr
+
+
+# --- mcp_tools.py ---
+
+BROKEN = {
+    "a name that does not exist": ("\nx = unknown\n", "NameError: name 'unknown' is not def"),
+    "no Python": ("\ndef (:\n", "SyntaxError: "),
+    "a module that does not exist": (
+        "\nimport nowhere_at_all\n",
+        "ModuleNotFoundError: No mod",
+    ),
+    "a tool that cannot be compiled": (
+        "\n@mcp_tool\ndef bad(*many):\n    return 1\n",
+        "ContractError: bad: ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("ending", "error"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_module_takes_only_its_own_tools_down(project, ending, error):
+    project.add_app("whole", TOOLS.format(name="whole_tool"))
+    project.add_app("broken", TOOLS.format(name="half") + ending)
+    project.install(*APPS, "broken", "whole")
+    listed = project.manage("mcp_tools", "--json")
+    assert listed.returncode == 0, listed.stderr
+    names = {each["name"] for each in json.loads(listed.stdout)}
+    assert "whole_tool" in names
+    assert "named__post" in names
+    assert "half" not in names  # a module is published whole, or not at all
+    done = project.manage("mcp_doctor")
+    words = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert f"error broken.mcp_tools is left out: {error}" in words
+    assert "(broken/mcp_tools.py:9) -> Correct that line." in words
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_check_with_deploy_shows_the_line_too(project):
+    project.add_app("broken", "import nowhere_at_all\n")
+    project.install(*APPS, "broken")
+    done = project.manage("check", "--deploy")
+    error = "ModuleNotFoundError: No module named 'nowhere_at_all'"
+    assert f"(toolbooth.E006) {project.folder}/broken/mcp_tools.py:1: {error}\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("tools", "mistake"),
+    [
+        (TOOLS.format(name="same"), "a tool named 'same' is registered already"),
+        (
+            TOOLS.format(name="odd").replace("@mcp_tool", "@mcp_tool(name='a b')"),
+            "'a b' is no tool name",
+        ),
+    ],
+    ids=["a name that is taken", "no name of a tool"],
+)
+def test_a_tool_with_a_name_that_cannot_be_used_is_left_out_alone(project, tools, mistake):
+    project.add_app("first", TOOLS.format(name="same"))
+    project.add_app("second", tools + TOOLS.format(name="other"))
+    project.install(*APPS, "first", "second")
+    listed = project.manage("mcp_tools", "--json")
+    names = [each["name"] for each in json.loads(listed.stdout)]
+    assert {"same", "other"} <= set(names)
+    done = project.manage("mcp_doctor")
+    words = " ".join(done.stdout.split())
+    assert (done.returncode, mistake in words) == (1, True), words
+    assert "(second/mcp_tools.py:4)" in words
