@@ -13,9 +13,10 @@ from django.test import Client
 from django.urls import include, path
 
 from odd.models import Part, Thing, Vendor
-from preview_api import HOOKS, Calm, Others, counted
+from preview_api import HOOKS, Calm, Others, Touching, counted
 from sales.models import Company, Contact, Deal, Line, Tag
 from sales.views import CompanyViewSet
+from toolbooth.django.decorators import mcp_preview
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.testing import acting_as
 
@@ -206,6 +207,18 @@ def test_an_action_of_the_projects_own_can_be_promised(call: Any) -> None:
     value = call("promised__double", id=deal.pk, preview=True).value
     assert value == {"preview": True, "written": "nothing", "deals": 2}
     assert Deal.objects.count() == 1
+
+
+def test_a_subclass_does_not_inherit_the_promise_of_a_class(settings_of: Any, ann: User) -> None:
+    marked = mcp_preview(type("Marked", (Touching,), {}))
+    patterns = [
+        path("marked/", marked.as_view(), name="marked"),
+        path("further/", type("Further", (marked,), {}).as_view(), name="further"),
+        path("mcp/", include("toolbooth.django.urls")),
+    ]
+    settings_of(ROOT_URLCONF=type("Urls", (), {"urlpatterns": patterns}))
+    assert takes_preview("marked__post")
+    assert not takes_preview("further__post")
 
 
 # --- the argument ---

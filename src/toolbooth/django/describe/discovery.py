@@ -180,15 +180,24 @@ def is_called_idempotent(action: Action) -> bool:
 
 
 def is_promised(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_preview`."""
-    return _is_marked(action.callback, action.method, PREVIEW)
+    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: nothing is
+    promised of what a subclass does.
+    """
+    functions = (action.callback, *_handlers(action.callback, action.method))
+    is_marked = any(getattr(each, PREVIEW, False) for each in functions)
+    return is_marked or PREVIEW in vars(action.view)
 
 
 def _is_marked(callback: Any, method: str, mark: str) -> bool:
     """Whether a view has a mark, or its method for one action."""
-    cls = callback.cls
-    handlers = [getattr(cls, name, None) for name in (method.lower(), _action(callback, method))]
-    return any(getattr(each, mark, False) for each in (callback, cls, *handlers))
+    marked = (callback, callback.cls, *_handlers(callback, method))
+    return any(getattr(each, mark, False) for each in marked)
+
+
+def _handlers(callback: Any, method: str) -> list[Any]:
+    """The methods of a view that run for one of HTTP."""
+    names = (method.lower(), _action(callback, method))
+    return [getattr(callback.cls, name, None) for name in names]
 
 
 def _action(callback: Any, method: str) -> str:
