@@ -157,7 +157,7 @@ def boss(db):
 
 
 def fields_of(schema):
-    return [name for name in schema if name not in ("help", "verify", "preview")]
+    return [name for name in schema if name not in ("help", "verify", "preview", "idempotency_key")]
 
 
 def rows():
