@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from toolbooth.django.describe import messages
 from toolbooth.django.describe.login_views import is_login_view
+from toolbooth.django.describe.view_words import ViewWords, view_words
 
 UntypedEnumerator: Any = EndpointEnumerator
 
@@ -60,7 +61,11 @@ class Action:
     """With each URL kwarg in braces: /api/contacts/{pk}/"""
     regex: str
     base: str
-    """The router's basename; for a plain view its name in the URLconf, or else its class."""
+    """The resource: the router's basename; for another view the words of its name in the URLconf,
+    or else of its class.
+    """
+    label: str = ""
+    """What the action is called in the tool's name, unless by its name."""
 
     @property
     def view(self) -> type[APIView]:
@@ -93,15 +98,7 @@ def discover(*, login_views: bool = False) -> Found:
         if reason is not None:
             enumerator.hidden.append((f"{method} {path}", reason))
             continue
-        action = Action(
-            callback=callback,
-            method=method,
-            name=_action(callback, method),
-            path=path,
-            regex=regex,
-            base=_base(callback, names.get(callback)),
-        )
-        actions.append(action)
+        actions.append(_action_at(path, regex, method, callback, names.get(callback, "")))
     # The enumerator's own order follows settings and, within one path, the hash of a text.
     actions.sort(key=lambda each: (each.path, METHODS.index(each.method)))
     return Found(tuple(actions), tuple(sorted(enumerator.hidden)))
@@ -180,8 +177,8 @@ def is_called_idempotent(action: Action) -> bool:
 
 
 def is_promised(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: it is no
-    promise of what a subclass does.
+    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: nothing
+    is promised of what a subclass does.
     """
     functions = (action.callback, *_handlers(action.callback, action.method))
     is_marked = any(getattr(each, PREVIEW, False) for each in functions)
@@ -216,19 +213,21 @@ def _names(resolver: URLResolver) -> Iterator[tuple[Any, str]]:
             yield pattern.callback, pattern.name
 
 
-def _base(callback: Any, pattern: str | None) -> str:
-    """The router's basename; else the pattern's name without what REST framework's own names end
-    in, which the action says; else the name of the class.
-    """
+def _action_at(path: str, regex: str, method: str, callback: Any, route: str) -> Action:
+    name = _action(callback, method)
     basename = callback.initkwargs.get("basename")
     if basename:
-        return str(basename)  # it may be lazy text, such as a `verbose_name_plural`
-    name = str(pattern or "").removesuffix("-list").removesuffix("-detail")
-    return name or _class_name(callback.cls)
-
-
-def _class_name(cls: type) -> str:
-    for ending in ("ViewSet", "APIView", "View"):
-        if cls.__name__.endswith(ending) and cls.__name__ != ending:
-            return cls.__name__.removesuffix(ending)
-    return cls.__name__
+        base = str(basename)  # it may be lazy text, such as a `verbose_name_plural`
+        words = ViewWords(resource=base, action=name)
+    else:
+        does = name if name in ACTIONS[method] else None
+        words = view_words(callback.cls, method=method, does=does, path=path, route=str(route))
+    return Action(
+        callback=callback,
+        method=method,
+        name=name,
+        path=path,
+        regex=regex,
+        base=words.resource,
+        label=words.action,
+    )
