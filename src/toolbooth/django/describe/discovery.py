@@ -180,8 +180,8 @@ def is_called_idempotent(action: Action) -> bool:
 
 
 def is_promised(action: Action) -> bool:
-    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: nothing is
-    promised of what a subclass does.
+    """Whether an action is marked with `@mcp_preview`. A class does not inherit the mark: it is no
+    promise of what a subclass does.
     """
     functions = (action.callback, *_handlers(action.callback, action.method))
     is_marked = any(getattr(each, PREVIEW, False) for each in functions)

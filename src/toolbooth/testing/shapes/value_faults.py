@@ -126,7 +126,8 @@ def _swallowed(draft: Draft, place: CallPlace) -> Iterator[AgentShape]:
 
 def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
     """The optional fields that an object leaves out, but for those of a group of which nothing is
-    sent.
+    sent, and for arguments of the server that take no repair: none of these faults means that they
+    were not sent.
     """
     assert place.form is not None
     declared = place.form.fields
@@ -134,9 +135,8 @@ def absent(place: CallPlace) -> Iterator[tuple[str, Field]]:
     groups = {field.model_path[:-1] for field in sent}
     for key in place.form.names:
         field = declared[key]
-        if not (field.required or field.shape.opaque or field in sent) and (
-            len(field.model_path) < 2 or field.model_path[:-1] in groups
-        ):
+        is_known = field.required or field.shape.opaque or field.exact or field in sent
+        if not is_known and (len(field.model_path) < 2 or field.model_path[:-1] in groups):
             yield key, field
 
 
