@@ -64,6 +64,7 @@ def test_a_profile_is_chosen_by_name(settings_of, rest: Client):
             "id": {"type": "string", "format": "uuid"},
             "help": {"type": "boolean"},
             "preview": {"type": "boolean"},
+            "idempotency_key": {"type": "string", "minLength": 1, "maxLength": 128},
         },
         "required": ["id"],
         "additionalProperties": False,
