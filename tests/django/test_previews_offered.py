@@ -121,7 +121,17 @@ def noting(**_: Any) -> None:
         (pre_delete, Line, "companies__destroy", {"id": 1}),
         (post_delete, None, "companies__destroy", {"id": 1}),
     ],
-    ids=str,
+    ids=[
+        "before a save",
+        "after a save",
+        "after any save",
+        "links of a model",
+        "any links",
+        "before a delete",
+        "after a delete in the cascade",
+        "before a delete below the cascade",
+        "after any delete",
+    ],
 )
 def test_a_receiver_of_the_projects_own_has_no_preview_also_if_it_is_connected_later(
     call: Any, signal: Any, sender: Any, tool: str, sent: dict[str, Any]

@@ -305,7 +305,7 @@ _DOES = {
     "destroy": "Delete {one}",
 }
 SEND_ALL_REQUIRED = "All required fields must be sent."
-OTHERS_ARE_KEPT = "All required fields must be sent; optional fields left out keep their value."
+OTHERS_ARE_KEPT = "Optional fields left out keep their value."
 
 
 def does(action: str, one: str, many: str) -> str:
