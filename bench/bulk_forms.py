@@ -13,7 +13,7 @@ Json = dict[str, Any]
 Tools = Mapping[str, Json]
 
 SENTENCE = ' Many: {"objects": [{…}]}, all or none.'
-_CONTROLS = ("help", "verify")
+_CONTROLS = ("help",)
 """Arguments of a create that are no field of its row."""
 _TEXT = {"type": "string", "description": "JSON text"}
 

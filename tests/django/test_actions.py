@@ -41,7 +41,7 @@ def serve(settings_of, ann):
 def test_an_action_that_declares_no_body_takes_the_arguments_of_its_url(serve, name):
     agent = serve(rows=Rows)
     tool = f"rows__{name}"
-    assert fields_of(agent, tool) == (["id", "help"], ["id"])
+    assert fields_of(agent, tool) == (["id"], ["id"])
     assert agent.tools()[tool]["description"].endswith('. Takes no fields except "id".')
     refused = agent.call(tool, id=1, line="x", reason="y")
     assert [(each.code, each.where) for each in refused.problems] == [
@@ -55,7 +55,7 @@ def test_an_action_that_declares_no_body_takes_the_arguments_of_its_url(serve, n
 
 def test_an_action_without_arguments_says_that_it_takes_no_fields(serve):
     agent = serve(rows=Rows)
-    assert fields_of(agent, "rows__wipe") == (["help"], [])
+    assert fields_of(agent, "rows__wipe") == ([], [])
     own = "Rows, with actions beside the standard ones."
     assert agent.tools()["rows__wipe"]["description"] == f"{own} Takes no fields."
     assert agent.tools()["rows__cancel"]["description"] == (
@@ -78,13 +78,13 @@ def test_an_action_takes_the_body_that_it_declares(serve, name):
 
 def test_an_action_that_declares_to_take_no_body_says_nothing_more(serve):
     agent = serve(rows=Rows)
-    assert fields_of(agent, "rows__empty") == (["id", "help"], ["id"])
+    assert fields_of(agent, "rows__empty") == (["id"], ["id"])
     own = "Rows, with actions beside the standard ones."
     assert agent.tools()["rows__empty"]["description"] == own
 
 
 def test_a_delete_takes_no_body_for_the_serializer_of_its_action(serve):
-    assert fields_of(serve(rows=Rows), "rows__drop") == (["id", "help"], ["id"])
+    assert fields_of(serve(rows=Rows), "rows__drop") == (["id"], ["id"])
 
 
 def test_the_standard_actions_take_what_their_views_serializer_reads(serve):
@@ -161,9 +161,9 @@ class IgnoresOwn(ByAction):
 def test_a_serializer_that_is_chosen_for_one_action_is_its_declaration(serve, view):
     agent = serve(rows=view)
     assert fields_of(agent, "rows__own") == (["id", "reason", "notify", "help"], ["id", "reason"])
-    assert fields_of(agent, "rows__other") == (["id", "help"], ["id"])
+    assert fields_of(agent, "rows__other") == (["id"], ["id"])
     if "rows__brief" in agent.tools():  # it has the same one as a standard action
-        assert fields_of(agent, "rows__brief") == (["id", "help"], ["id"])
+        assert fields_of(agent, "rows__brief") == (["id"], ["id"])
     assert agent.call("rows__own", id=1, reason="r").value == {"ran": True}
     assert lines() == ['dict {"reason": "r"}']
 
@@ -186,9 +186,9 @@ class BySchema(Rows):
 
 def test_what_is_declared_for_a_whole_view_set_is_not_declared_for_its_actions(serve):
     agent = serve(rows=DeclaredForAll)
-    assert fields_of(agent, "rows__cancel") == (["id", "help"], ["id"])
+    assert fields_of(agent, "rows__cancel") == (["id"], ["id"])
     assert fields_of(agent, "rows__own") == (["id", "line", "help"], ["id", "line"])
-    assert fields_of(agent, "rows__create") == (["line", "help", "verify", "preview"], ["line"])
+    assert fields_of(agent, "rows__create") == (["line", "help", "preview"], ["line"])
 
 
 def test_a_schema_class_may_declare_the_body_of_one_action(serve):
@@ -197,7 +197,7 @@ def test_a_schema_class_may_declare_the_body_of_one_action(serve):
         ["id", "reason", "notify", "help"],
         ["id", "reason"],
     )
-    assert fields_of(agent, "rows__mapped_post") == (["id", "help"], ["id"])
+    assert fields_of(agent, "rows__mapped_post") == (["id"], ["id"])
 
 
 class Foreign(Rows):
@@ -230,7 +230,7 @@ class Bare(viewsets.ViewSet):
 
 def test_an_action_of_a_view_set_without_a_serializer_is_published_without_a_body(serve):
     agent = serve(bare=Bare)
-    assert fields_of(agent, "bare__ping") == (["help"], [])
+    assert fields_of(agent, "bare__ping") == ([], [])
     assert agent.call("bare__ping", {}).value == {"ran": True}
 
 
@@ -285,7 +285,7 @@ PLAIN = [
 
 def test_a_handler_beside_the_standard_actions_of_a_generic_view_declares_its_body(serve):
     agent = serve(*PLAIN)
-    assert fields_of(agent, "withpost__post") == (["id", "help"], ["id"])
+    assert fields_of(agent, "withpost__post") == (["id"], ["id"])
     assert fields_of(agent, "withpost__update")[1] == ["id", "line"]
 
 
@@ -298,11 +298,11 @@ def test_the_serializer_of_a_view_with_its_own_handlers_alone_is_their_declarati
 def test_a_view_without_a_serializer_takes_no_body_unless_the_settings_have_one(serve):
     agent = serve(*PLAIN)
     assert catalogue().undeclared_bodies == ("function__post", "unknown__post", "withpost__post")
-    assert fields_of(agent, "unknown__post") == (["help"], [])
+    assert fields_of(agent, "unknown__post") == ([], [])
     bodies = {"unknown__post": ReasonSerializer, "function__post": None}
     agent = serve(*PLAIN, toolbooth={"BODIES": bodies})
     assert fields_of(agent, "unknown__post") == (["reason", "notify", "help"], ["reason"])
-    assert fields_of(agent, "function__post") == (["help"], [])
+    assert fields_of(agent, "function__post") == ([], [])
     assert agent.call("unknown__post", reason="r").value == {"ran": True}
     assert agent.call("function__post", {}).value == {"ran": True}
     assert lines() == ['dict {"reason": "r"}', "dict {}"]

@@ -83,7 +83,7 @@ def test_the_settings_declare_a_body(serve, kind, tool):
 
 def test_the_settings_declare_that_there_is_no_body(serve):
     agent = serve(rows=Rows, toolbooth={"BODIES": {"rows__own": None, "rows__cancel": None}})
-    assert fields_of(agent, "rows__own") == (["id", "help"], ["id"])
+    assert fields_of(agent, "rows__own") == (["id"], ["id"])
     assert "Takes no fields" not in agent.tools()["rows__cancel"]["description"]
 
 
@@ -178,7 +178,7 @@ def test_a_project_that_has_checked_its_actions_publishes_their_views_serializer
     assert agent.call("rows__cancel", id=1, line="x").value == {"ran": True}
     assert lines() == ['dict {"line": "x"}']
     assert fields_of(agent, "rows__own")[1] == ["id", "reason"]
-    assert fields_of(agent, "rows__destroy") == (["id", "help", "preview"], ["id"])
+    assert fields_of(agent, "rows__destroy") == (["id", "preview"], ["id"])
     is_wiped = fields_of(agent, "rows__wipe") == (["line", "help"], ["line"])
     assert is_wiped is (pattern == "*")
 

@@ -224,7 +224,7 @@ def test_a_delete_that_declares_no_body_takes_none_whatever_its_code_does(
 ):
     serve(row=view)
     agent = acting_as(ann)
-    assert set(agent.tools()["row__destroy"]["inputSchema"]["properties"]) == {"id", "help"}
+    assert set(agent.tools()["row__destroy"]["inputSchema"]["properties"]) == {"id"}
     row = Log.objects.create(line="kept")
     refused = agent.call("row__destroy", id=row.pk, current_password="pw")
     assert [(each.code, each.where) for each in refused.problems] == [

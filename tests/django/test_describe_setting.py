@@ -104,7 +104,7 @@ def fields(tool="things__create"):
 @pytest.mark.parametrize("name", ["event_of", "by_request"])
 def test_what_the_function_gives_is_in_the_context_of_serializers(serve, name):
     serve(name)
-    assert fields() == ["event", "title", "kind", "size", "help", "verify"]
+    assert fields() == ["event", "title", "kind", "size", "help"]
     assert catalogue().faults == catalogue().describe_mistakes == ()
 
 

@@ -109,8 +109,7 @@ def test_one_resource_is_told_with_what_its_actions_do(sales):
             "retrieve": {"signature": "retrieve(slug)", "description": "Get a tag."},
             "update": {
                 "signature": "update(slug_in_path, slug, title)",
-                "description": "Replace a tag. All required fields must be sent; optional fields "
-                "left out keep their value.",
+                "description": "Replace a tag. Optional fields left out keep their value.",
             },
             "partial_update": {
                 "signature": "partial_update(slug_in_path, slug?, title?)",

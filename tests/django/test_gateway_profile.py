@@ -50,7 +50,6 @@ def test_a_third_profile_is_listed(settings_of, rest: Client, profile):
             "profile": {"type": "string", "description": 'JSON text: e.g. {"language": "nl"}'},
             "subscribed": {"type": "boolean"},
             "help": {"type": "boolean"},
-            "verify": {"type": "boolean"},
             "preview": {"type": "boolean"},
         },
     }

@@ -14,6 +14,7 @@ import relation_api
 import results_api
 from odd.models import Site
 from odd.serializers import SiteSerializer
+from toolbooth.django.describe import building
 from toolbooth.django.describe import catalogue as catalogues
 from toolbooth.django.describe.arguments import arguments_of
 
@@ -41,7 +42,7 @@ def described(settings_of, monkeypatch):
             made.append((operation.action, arguments))
             return arguments
 
-        monkeypatch.setattr(catalogues, "arguments_of", noted)
+        monkeypatch.setattr(building, "arguments_of", noted)
         settings_of(ROOT_URLCONF=urlconf)
         catalogues.catalogue()
         return made

@@ -177,7 +177,6 @@ def test_the_key_of_a_row_is_one_argument_though_the_serializer_takes_it_too(ser
         "id",
         "name",
         "help",
-        "verify",
         "preview",
     ]
     result = mcp("sites__update", {"id": site.pk, "name": "main"})

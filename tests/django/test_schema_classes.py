@@ -79,9 +79,9 @@ def body_of(found, tool):
 
 
 def is_described(found):
-    assert body_of(found, "site__bulk_update")[0] == "objects"
-    assert body_of(found, "site__tidy")[0] != "name"
-    assert found.undeclared_bodies == ("site__tidy",)
+    assert body_of(found, "sites__bulk_update")[0] == "objects"
+    assert body_of(found, "sites__tidy")[0] != "name"
+    assert found.undeclared_bodies == ("sites__tidy",)
 
 
 def test_the_schema_class_of_a_view_declares_the_body_of_an_action(serve):
@@ -97,17 +97,17 @@ def test_the_schema_class_in_the_settings_declares_the_body_of_an_action(serve):
 
 def test_what_one_action_declares_comes_before_the_schema_class(serve):
     found = serve(SitesWithDeclaredAction)
-    assert body_of(found, "site__tidy")[:2] == ["name", "slug"]
+    assert body_of(found, "sites__tidy")[:2] == ["name", "slug"]
     assert found.undeclared_bodies == ()
 
 
 def test_a_list_that_a_schema_class_declares_reaches_the_view(serve, mcp):
     serve(SitesWithSchema)
     hq = Site.objects.create(name="hq", slug="hq")
-    result = mcp("site__bulk_update", {"objects": [{"id": hq.pk, "name": "HQ", "slug": "hq"}]})
+    result = mcp("sites__bulk_update", {"objects": [{"id": hq.pk, "name": "HQ", "slug": "hq"}]})
     assert result["isError"] is False, result
     assert Site.objects.get().name == "HQ"
-    refused = mcp("site__bulk_update", {"objects": [{"id": hq.pk, "data": {"name": "x"}}]})
+    refused = mcp("sites__bulk_update", {"objects": [{"id": hq.pk, "data": {"name": "x"}}]})
     assert refused["isError"] is True
     assert Site.objects.get().name == "HQ"
 
@@ -149,8 +149,8 @@ class SitesOfContext(SitesOfQuery):
 @pytest.mark.parametrize("view", [SitesOfQuery, SitesOfContext])
 def test_a_view_whose_context_needs_a_query_is_described_with_all_fields(serve, mcp, view):
     found = serve(view)
-    assert body_of(found, "site__create")[:2] == ["name", "slug"]
-    assert mcp("site__create", {"name": "hq", "slug": "hq"})["isError"] is False
+    assert body_of(found, "sites__create")[:2] == ["name", "slug"]
+    assert mcp("sites__create", {"name": "hq", "slug": "hq"})["isError"] is False
     assert Site.objects.get().slug == "hq"
 
 
@@ -184,8 +184,8 @@ class LoudSites(Sites):
 
 def test_a_class_that_is_made_for_the_document_does_not_decide_what_is_taken(serve, mcp):
     found = serve(LoudSites)
-    published = found.registry.tools["site__create"].listing()["inputSchema"]["properties"]
+    published = found.registry.tools["sites__create"].listing()["inputSchema"]["properties"]
     assert published["name"]["type"] == "string"
     sent = {"name": {"value": "hq", "label": "HQ"}, "slug": "hq"}
-    assert mcp("site__create", sent)["isError"] is False
+    assert mcp("sites__create", sent)["isError"] is False
     assert Site.objects.get().name == "hq"

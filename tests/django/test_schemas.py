@@ -26,7 +26,6 @@ def properties(tools, name):
 
 ANSWER = {
     "filter_keys": {"type": "array", "items": {"type": "string"}, "examples": [["id"]]},
-    "mode": {"type": "string", "enum": ["summary", "page", "full"]},
     "continuation_token": {"type": "string"},
 }
 """How an answer is asked for."""
@@ -153,7 +152,6 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
             "slug": {"type": "string", "maxLength": 50, "pattern": "^[-a-zA-Z0-9_]+$"},
             "name": {"type": "string", "maxLength": 40},
             "help": {"type": "boolean"},
-            "verify": {"type": "boolean"},
             "preview": {"type": "boolean"},
         },
         "required": ["slug_in_path", "slug", "name"],
@@ -161,7 +159,6 @@ def test_addresses_are_told_and_never_mixed_up_with_fields(tools):
     assert properties(tools, "sitedevices__retrieve") == {
         "site_pk": {"type": "integer"},
         "serial": {"type": "string", "description": "UUID"},
-        "help": {"type": "boolean"},
     }
 
 
@@ -217,8 +214,7 @@ def test_a_tool_says_what_it_does_and_how_dangerous_it_is(tools):
             "deals__close": ("Close a deal, as won or lost.", {"destructiveHint": False}),
             "described__post": ("Described by hand.", {"destructiveHint": False}),
             "tags__update": (
-                "Replace a tag. All required fields must be sent;"
-                " optional fields left out keep their value.",
+                "Replace a tag. Optional fields left out keep their value.",
                 {"idempotentHint": True},
             ),
         }

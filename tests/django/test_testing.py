@@ -116,7 +116,7 @@ def test_protocol_errors_read_alike(agent, settings_of):
 
 
 def test_tools_are_listed_whole_however_many_pages_they_come_in(agent, monkeypatch):
-    monkeypatch.setattr(catalogue().registry, "page_size", 3)
+    monkeypatch.setattr(catalogue().registry._encoded, "most", 3)
     assert len(agent.tools()) == 14
 
 

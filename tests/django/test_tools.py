@@ -140,7 +140,7 @@ def test_a_name_of_its_own_wins_over_a_view(mcp):
         return "by hand"
 
     assert mcp("contacts__list")["content"][0]["text"] == "by hand"
-    assert "results" in mcp("sales__contacts__list")["structuredContent"]
+    assert "results" in mcp("api_contacts__list")["structuredContent"]
 
 
 def test_a_mistake_is_told_where_it_is_made():

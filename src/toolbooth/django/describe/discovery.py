@@ -220,7 +220,9 @@ def _action_at(path: str, regex: str, method: str, callback: Any, route: str) ->
         base = str(basename)  # it may be lazy text, such as a `verbose_name_plural`
         words = ViewWords(resource=base, action=name)
     else:
-        does = name if name in ACTIONS[method] else None
+        # Of a view set, the methods have names of their own.
+        is_named = name in ACTIONS[method] or bool(getattr(callback, "actions", None))
+        does = name if is_named else None
         words = view_words(callback.cls, method=method, does=does, path=path, route=str(route))
     return Action(
         callback=callback,

@@ -17,15 +17,10 @@ from toolbooth.django.describe.relations import in_brief
 from toolbooth.jsonvalue import Json
 from toolbooth.server.controls import CONTROL_ARGUMENTS, control_names
 
-_LIMITS = ("minimum", "maximum")
-
 _SELDOM = ("filter_keys", "mode", "continuation_token", "verify", "idempotency_key")
 """Taken by tools that answer with one row, but not listed there: help and the instructions name
 them.
 """
-
-_TOLD_BY_HELP = {"filter_keys": ("examples",), "page": ("minimum",), "page_size": _LIMITS}
-"""What is not listed of a control argument."""
 
 
 _SAME_AS_ROLE = {"page": "page", "offset": "page", "cursor": "page", "size": "page_size"}
@@ -76,11 +71,11 @@ def _unlisted(arguments: Arguments, described: Operation) -> tuple[str, ...]:
         # Without a body, all that the tool takes is listed, and help has little to add.
         return _SELDOM if arguments.named("body") else (*_SELDOM, "help")
     if not described.lists:
-        return ("filters", "page", "page_size")
+        return ("filters", "mode", "page", "page_size")
     roles = [slot.bound.role for slot in arguments.slots.values() if slot.bound is not None]
     # What the paginator's own parameters say need not be listed twice.
     has_own = {"page": bool(roles), "page_size": "size" in roles}
-    return ("filters", *(name for name, has in has_own.items() if has))
+    return ("filters", "mode", *(name for name, has in has_own.items() if has))
 
 
 def _is_clash(name: str, published: str, arguments: Arguments, described: Operation) -> bool:
@@ -166,9 +161,6 @@ def brief(arguments: Arguments) -> Json:
         short = without_loose_limits(in_brief(each, arguments.relations.get(name)))
         if name in in_body:
             short = _of_field(short, arguments)
-        elif name in arguments.controls:
-            hidden = _TOLD_BY_HELP.get(arguments.controls[name], ())
-            short = {key: each for key, each in short.items() if key not in hidden}
         elif _is_of_page(name, arguments):
             short = {key: each for key, each in short.items() if (key, each) != ("minimum", 1)}
         made[name] = short
@@ -176,6 +168,7 @@ def brief(arguments: Arguments) -> Json:
 
 
 def _is_of_page(name: str, arguments: Arguments) -> bool:
-    """Whether a parameter of the paginator says which page is wanted, or how long a page is."""
+    """Whether an argument says which page is wanted, or how long a page is."""
     slot = arguments.slots.get(name)
-    return slot is not None and slot.bound is not None
+    is_own = arguments.controls.get(name) in ("page", "page_size")
+    return is_own or (slot is not None and slot.bound is not None)

@@ -52,7 +52,7 @@ class ViewWords:
 def view_words(view: type, *, method: str, does: str | None, path: str, route: str) -> ViewWords:
     """The words for one method of a view that has no router.
 
-    `does`: the standard action of a generic view; None for a plain view, which has only its
+    `does`: the action of a view set or of a generic view; None for a plain view, which has only its
     methods. `route`: the name of its URL pattern, if it has one.
     """
     start, separator, name = (route if _split(route) else view.__name__).rpartition("__")
