@@ -196,3 +196,88 @@ def tokens_not_taken(app: str, authenticator: str) -> str:
 def what_views_take(kinds: Iterable[str]) -> str:
     """Credentials that the REST API takes."""
     return f"the REST API takes {', '.join(kinds) or 'no credentials'}"
+
+
+# Commands.
+
+CALL_HELP = (
+    "Call TOOL with ARGUMENTS (JSON; - reads standard input) through the whole project, and print"
+    " what the agent would read. Exit code 1: the call was refused or failed; 2: there is no such"
+    " tool or user."
+)
+CALL_META_HELP = "Also print `_meta`: repairs, problems, the correction."
+CALL_WITHOUT_USER = "the call comes from nobody in particular"
+CALL_WAS_ANONYMOUS = "This came from nobody in particular; --as USERNAME acts as a user."
+
+TOOLS_HELP = "List the tools with their cost in tokens (bytes / 4), or show one of them whole."
+TOOLS_NAME_HELP = "Show this one as `tools/list` gives it."
+TOOLS_JSON_HELP = "Print all of them so."
+TOOLS_LOCK_HELP = "Write the names of all tools into mcp_names.lock, so that they keep them."
+TOOLS_CHECK_HELP = "With --lock: write nothing, and exit with 1 if the file would change."
+CHECK_WITHOUT_LOCK = "--check goes with --lock"
+NO_LOCK_PATH = "where is mcp_names.lock? Set BASE_DIR, or TOOLBOOTH['NAMES_LOCK']."
+
+
+def names_are_locked(path: object, count: int) -> str:
+    """The file needs no change."""
+    return f"{path} is up to date: {_tools(count)}"
+
+
+def names_written(path: object, count: int) -> str:
+    """The file was written."""
+    return f"{path} written: {_tools(count)}"
+
+
+def names_would_change(path: object) -> str:
+    """The file is not up to date, and was only to be checked."""
+    return f"{path} is not up to date: run `manage.py mcp_tools --lock`, and commit it"
+
+
+def _tools(count: int) -> str:
+    return f"{count:,} tool{'' if count == 1 else 's'}"
+
+
+CONFIG_HELP = (
+    "Print the JSON to paste into an MCP client's configuration; on the error stream: which file"
+    " that is."
+)
+CONFIG_URL_HELP = "Where the project is served, e.g. %(default)s"
+CONFIG_TOKEN_HELP = "Credentials: a bare token, or a whole header such as 'Basic YW5uOnB3'."
+CONFIG_USER_HELP = (
+    "Use a token of this user: of rest_framework.authtoken, created if there is none, or a new one"
+    " of knox."
+)
+CONFIG_NAME_HELP = "What the client calls the server; otherwise TOOLBOOTH['NAME']."
+CONFIG_OF_ANY_CLIENT = "the configuration of the client"
+
+
+def act_as_user(otherwise: str) -> str:
+    """The help of `--as`."""
+    return f"Act as this user; without it, {otherwise}."
+
+
+def no_such_user(name: str) -> str:
+    """`--as` names nobody."""
+    return f"there is no user {name!r}"
+
+
+def tools_are_listed(answer: str) -> str:
+    """A call named no tool; `answer` says so."""
+    return f"{answer}; `manage.py mcp_tools` lists them all"
+
+
+def no_such_tool(name: str) -> str:
+    """`mcp_tools` was asked for a tool that there is not."""
+    return f"there is no tool {name!r}; without a name all are listed"
+
+
+def total_cost(tokens: int, tools: int, behind: int) -> str:
+    """The last line of `mcp_tools`; `behind`: so many tools stand behind dispatchers."""
+    ending = "" if tools == 1 else "s"
+    more = f", with {behind:,} more behind" if behind else ""
+    return f"{tokens:>8,}  tokens for {tools:,} tool{ending}{more} (bytes / 4)"
+
+
+def url_needs_scheme(given: str) -> str:
+    """`--url` is no URL."""
+    return f"--url should begin with http:// or https://, not {given!r}"

@@ -11,9 +11,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 from rest_framework.test import APIRequestFactory, force_authenticate
 
-from toolbooth.django import messages
 from toolbooth.django.call.caller import Caller
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management import messages
 from toolbooth.django.testing import Agent, acting_as, endpoint_path
 from toolbooth.server.tool import Shows
 

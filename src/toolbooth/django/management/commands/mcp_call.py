@@ -12,8 +12,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from toolbooth.boundary.read import Unreadable, read_json
 from toolbooth.contract import DEFAULT_LIMITS
-from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
+from toolbooth.django.management import messages
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, unlogged
 

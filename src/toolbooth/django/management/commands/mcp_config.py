@@ -10,9 +10,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
-from toolbooth.django.management import messages as credential_messages
+from toolbooth.django.management import messages
 from toolbooth.django.management.credentials import header_of, how_to_add, token_of
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import user_of
@@ -136,15 +135,15 @@ def _url(given: str) -> str:
 def _credentials(token: str | None, username: str | None) -> tuple[str | None, list[str]]:
     """The whole header, and what to know about it. Raises CommandError."""
     if token and username:
-        raise CommandError(credential_messages.AS_OR_TOKEN, returncode=2)
+        raise CommandError(messages.AS_OR_TOKEN, returncode=2)
     if username:
         user = user_of(username)
         issued = token_of(user)
         is_superuser = getattr(user, "is_superuser", False)
-        warning = [credential_messages.SUPERUSER] if is_superuser else []
+        warning = [messages.SUPERUSER] if is_superuser else []
         return issued.authorization, [issued.note, *warning]
     if token:
         return (token if " " in token else header_of(token)), []
     if catalogue().open:
         return None, []
-    return None, [credential_messages.NO_CREDENTIALS, how_to_add()]
+    return None, [messages.NO_CREDENTIALS, how_to_add()]

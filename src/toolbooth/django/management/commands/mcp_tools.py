@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError, CommandParser
 
-from toolbooth.django import messages
 from toolbooth.django.describe.catalogue import catalogue
 from toolbooth.django.describe.locked_names import lock_path, locked_names, text_of
+from toolbooth.django.management import messages
 from toolbooth.django.management.printing import PrintingCommand
 from toolbooth.django.management.users import add_user, agent_of, shown_to, unlogged
 from toolbooth.lint.listing import Tool, listing
