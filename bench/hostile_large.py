@@ -86,6 +86,8 @@ def _rows() -> Iterator[Large]:
         "a number": b"1",
         "a list": b"[]",
         "JSON text": rb'"{\"name\":\"a\"}"',
+        "JSON text with a number as text": rb'"{\"name\":\"a\",\"number\":\"1\"}"',
+        "JSON text in JSON text": json.dumps(json.dumps('{"name":"a","number":"1"}')).encode(),
         "not JSON": b"\"{'name': 'a'}\"",
     }
     for name, row in rows.items():
@@ -124,6 +126,11 @@ def _unions() -> Iterator[Large]:
     for item in (b"{}", b'{"x":"bad"}', b'{"x":1}', b'"a"', b'"{}"', b'{"child":{"x":"1"}}'):
         forest = b'{"tree":{},"forest":%s}' % _list_of(item)
         yield _message(f"4 MB: trees {item.decode()}", tool, forest)
+    x, child = '{"x":"1"}', json.dumps({"child": json.dumps({"child": '{"x":"1"}'})})
+    texts = {"a tree": x, "text in text": json.dumps(x), "trees in text": child}
+    for name, text in texts.items():
+        forest = b'{"tree":{},"forest":%s}' % _list_of(json.dumps(text).encode())
+        yield _message(f"4 MB: trees as JSON text, {name}", tool, forest)
     yield _message("4 MB: a wide tree", tool, b'{"tree":%s}' % _object_of(b'"k%d":{}'))
     for item in (b"1", b'"a"', b'"1"', b"[]", b'{"kind":"plus"}', b'{"kind":"x"}'):
         terms = b'{"sum":{"kind":"plus","terms":%s}}' % _list_of(item)

@@ -5,6 +5,8 @@ import json
 from typing import Annotated, Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from toolbooth import Limits, compile_function, compile_json_schema, handle_bytes
@@ -196,6 +198,46 @@ def test_the_limit_of_values_is_a_setting():
     many = compile_function(total, limits=Limits(max_values=50_000))
     assert handle_bytes(few, body)["isError"]
     assert not handle_bytes(many, body)["isError"]
+
+
+class Line(BaseModel):
+    number: int = 0
+    tags: list[int] = []
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 3]), max_size=12), st.integers(1, 40))
+def test_values_in_json_text_count_for_the_whole_call(kinds, most):
+    def put(rows: list[Line]) -> int:
+        return len(rows)
+
+    sent = [{}, "{}", '{"number": "5"}', '{"tags": "[1, 2]"}']
+    # A text counts with all that is read from it, at every level.
+    costs = [0, 2, 3 + 1, 3 + 4]
+    contract = compile_function(put, limits=Limits(max_values=most))
+    body = json.dumps({"rows": [sent[kind] for kind in kinds]}).encode()
+    values = 2 + len(kinds)
+    result = handle_bytes(contract, body)
+    fits = values <= most and sum(costs[kind] for kind in kinds) <= most
+    assert result["isError"] is not fits
+    if fits:
+        assert result["content"][0]["text"] == str(len(kinds))
+    else:
+        [problem] = result["_meta"]["toolbooth"]["problems"]
+        assert problem["code"] == "too-complex"
+
+
+def test_a_correction_does_not_repeat_texts_that_are_too_many():
+    def put(rows: list[Line]) -> int:
+        return len(rows)
+
+    contract = compile_function(put, limits=Limits(max_values=30))
+    rows = ["{}"] * 16
+    assert handle_bytes(contract, json.dumps({"rows": rows}).encode())["isError"]
+    result = handle_bytes(contract, json.dumps({"data": {"rows": rows}}).encode())
+    corrected = result["_meta"]["toolbooth"].get("corrected")
+    assert (
+        corrected is None or not handle_bytes(contract, json.dumps(corrected).encode())["isError"]
+    )
 
 
 class Leaf(BaseModel):

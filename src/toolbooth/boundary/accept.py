@@ -27,6 +27,7 @@ from toolbooth.boundary.read import (
     has_pointed_integers,
     paused_collector,
     read_json,
+    too_many_values,
 )
 from toolbooth.boundary.repairs import CLIENT_KEYS, Remark, Repair
 from toolbooth.boundary.secrecy import shown_repairs
@@ -128,6 +129,8 @@ def _long_way(
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
+    if exam.budget.left < 0:
+        raise ToolInputError([too_many_values(contract.limits)], tool=contract.name)
     if repairs or exam.repairs:
         costly = is_costly(contract, decoded)
     made = [*repairs, *exam.repairs]

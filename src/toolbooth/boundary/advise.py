@@ -346,7 +346,7 @@ def _with_repairs(contract: Contract, corrected: Any, *, thorough: bool) -> Any:
     if not thorough and fits(contract.shape, corrected):
         return corrected
     repaired, check = examine(contract.shape, corrected, contract.limits, thorough=thorough)
-    return None if check.problems else repaired
+    return None if check.problems or check.has_stopped else repaired
 
 
 def _repeats_examination(exam: Examination, found: WireLocation, objection: Objection) -> bool:

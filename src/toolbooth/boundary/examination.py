@@ -6,10 +6,11 @@ from typing import Any
 
 from toolbooth.boundary import messages, refusals
 from toolbooth.boundary.mend import Slip
+from toolbooth.boundary.read import count_values
 from toolbooth.boundary.repairs import Repair, RepairCode
 from toolbooth.contract import Limits
 from toolbooth.errors import Declared, Problem, ProblemCode
-from toolbooth.jsonvalue import Json, JsonPath
+from toolbooth.jsonvalue import Json, JsonPath, is_array, is_object
 from toolbooth.shape import ObjectShape, Shape
 
 MOST_REPAIRS = 1_000
@@ -35,6 +36,17 @@ Forms = tuple[ObjectShape, ...]
 """The forms of a union."""
 
 
+class TextBudget:
+    """How many more values may be read out of JSON text in one call. To read one takes many times
+    as long as to look at one that was sent as it should be.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+
 class Examination:
     """The result of one descent.
 
@@ -52,6 +64,7 @@ class Examination:
 
     __slots__ = (
         "as_sent",
+        "budget",
         "compared",
         "declared",
         "has_names",
@@ -80,6 +93,7 @@ class Examination:
         self.more = 0
         self.has_names = False
         self.compared = 0
+        self.budget = TextBudget(limits.max_values)
         self.known: dict[Trial, tuple[Any, Any, Examination]] = {}
         self.likely: dict[tuple[Forms, int], tuple[Any, Forms]] = {}
 
@@ -101,6 +115,7 @@ class Examination:
         as_sent = self.as_sent or (shape is not None and shape.ambiguous)
         made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
         made.known = self.known
+        made.budget = self.budget
         made.likely = self.likely
         return made
 
@@ -143,8 +158,17 @@ class Examination:
 
     @property
     def has_stopped(self) -> bool:
-        """Whether there are so many problems that the rest of the call is not looked at."""
-        return self.more >= messages.MOST_COUNTED
+        """Whether the rest of the call is not looked at, because there are too many problems or too
+        many values in JSON text.
+        """
+        return self.more >= messages.MOST_COUNTED or self.budget.left < 0
+
+    def take_text(self, value: Any) -> None:
+        """Count the text, and the values of an object or array that was read out of it."""
+        left = self.budget.left
+        is_scalar = not is_object(value) and not is_array(value)
+        inside = 0 if is_scalar else count_values(value, max(0, left))
+        self.budget.left = left - 1 - inside
 
     @property
     def is_full(self) -> bool:

@@ -194,16 +194,27 @@ def check_values(value: Any, body: bytes, limits: Limits) -> None:
         raise Unreadable("too-complex", messages.too_many_values(most))
 
 
+def too_many_values(limits: Limits) -> Problem:
+    """A call that has more values than the limit, those in JSON text included."""
+    message = messages.too_many_values(limits.max_values)
+    return Problem(code="too-complex", path=(), message=message)
+
+
 def _may_have_more(body: bytes, most: int) -> bool:
     """A cheap look: each value but the first comes after one of these signs, or it is in text."""
     return sum(map(body.count, (b",", b"[", b"{"))) >= most
 
 
 def _has_more(value: Any, most: int) -> bool:
+    return count_values(value, most) > most
+
+
+def count_values(value: Any, most: int) -> int:
+    """How many values there are at all levels. Past the most, it is not counted further."""
     count, level = 0, [value]
     while level and count <= most:
         count, level = count + len(level), _inside(level)
-    return count > most
+    return count
 
 
 def _inside(values: list[Any]) -> list[Any]:
