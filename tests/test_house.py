@@ -16,13 +16,14 @@ import density
 import pytest
 
 import toolbooth
+import toolbooth.django
 import toolbooth.publish
 import toolbooth.testing
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "toolbooth"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-PUBLIC = [toolbooth, toolbooth.publish, toolbooth.testing]
+PUBLIC = [toolbooth, toolbooth.django, toolbooth.publish, toolbooth.testing]
 """The packages that users import names from; every other one is imported by module."""
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", *sys.path])}

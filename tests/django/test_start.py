@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.conf import settings
 from django.core import checks
-from django.db import connections
+from django.db import connection, connections
 from django.http import JsonResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import include, path
 from django.utils.translation import get_language, override
 from drf_spectacular.generators import SchemaGenerator
@@ -23,7 +24,7 @@ from rest_framework.routers import SimpleRouter
 from sales.models import Tag
 from sales.serializers import TagSerializer
 from sales.views import TagViewSet
-from toolbooth.django import conf
+from toolbooth.django import conf, warm
 from toolbooth.django.conf import Configuration, configuration
 from toolbooth.django.describe import catalogue as catalogues
 from toolbooth.django.describe.catalogue import catalogue
@@ -302,3 +303,13 @@ def test_the_schema_of_the_host_is_the_same_while_actions_are_described(settings
             asked.set()
         assert rounds.result() > 1
     assert answers == [before] * 50
+
+
+def test_warming_up_describes_every_action_without_a_query(ann, thousand):
+    before = threading.active_count()
+    with CaptureQueriesContext(connection) as asked:
+        warm()
+    assert len(asked) == 0
+    found = catalogues.started_catalogue()
+    assert described(found) == list(found.actions)
+    assert threading.active_count() == before

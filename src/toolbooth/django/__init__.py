@@ -2,3 +2,18 @@
 
 Start at `call/endpoint.py`, then `describe/catalogue.py`.
 """
+
+from importlib import import_module as _import_module
+
+__all__ = ["warm"]
+
+
+def warm() -> None:
+    """Describe all tools now, instead of when each is first called or listed.
+
+    Call it in `wsgi.py`, after `get_wsgi_application()`: under `gunicorn --preload` the tools are
+    then described once, before the workers are forked. It makes no query and starts no thread.
+    """
+    # The catalogue needs apps that are loaded.
+    found = _import_module("toolbooth.django.describe.catalogue").catalogue()
+    found.registry.page(0, None)
