@@ -112,7 +112,7 @@ def compared(user: str | None, tool: str, arguments: dict[str, Any]) -> twins.Ou
     """Call a tool over MCP and its twin over REST; the same must come of both."""
     action = FOUND.actions[tool]
     rest = twins.over_rest(user, action.method, action.path, arguments, required(tool))
-    whole = {"verify": True} if "verify" in TOOLS[tool]["inputSchema"]["properties"] else {}
+    whole = {"verify": True} if "verify" in FOUND.registry.find(tool).controls else {}
     mcp = twins.over_mcp(user, tool, {**arguments, **whole})
     told = f"{tool} {arguments} as {user}: REST {rest.kind} {str(rest.answer)[:500]}, MCP {mcp.kind} {mcp.answer}"
     # An exception in a serializer's validation is 500 over REST, and a refusal over MCP.
