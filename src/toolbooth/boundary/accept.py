@@ -129,7 +129,7 @@ def _long_way(
         value = whole_integers(contract.shape, value)
         earlier = earlier if value is reading[0] else None
     decoded, exam = examine(contract.shape, value, contract.limits, thorough=thorough)
-    if exam.budget.left < 0:
+    if exam.has_too_much_text:
         raise ToolInputError([too_many_values(contract.limits)], tool=contract.name)
     if repairs or exam.repairs:
         costly = is_costly(contract, decoded)

@@ -36,17 +36,6 @@ Forms = tuple[ObjectShape, ...]
 """The forms of a union."""
 
 
-class TextBudget:
-    """How many more values may be read out of JSON text in one call. To read one takes many times
-    as long as to look at one that was sent as it should be.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self, most: int) -> None:
-        self.left = most
-
-
 class Examination:
     """The result of one descent.
 
@@ -59,12 +48,13 @@ class Examination:
     `as_sent`: the branch of a union is not known, so neither is the type of a number.
     `compared` counts the names that were compared with undeclared keys.
     `known` has every form of a union that was tried on a value, and `likely` the forms that it may
-    have: all trials share them, so that unions in unions do not multiply.
+    have: all trials share them, so that unions in unions do not multiply. They also share
+    `text_values`, the number of values that were read out of JSON text: to read one takes many
+    times as long as to look at one that was sent as it should be.
     """
 
     __slots__ = (
         "as_sent",
-        "budget",
         "compared",
         "declared",
         "has_names",
@@ -76,6 +66,7 @@ class Examination:
         "problems",
         "repairs",
         "slips",
+        "text_values",
         "thorough",
         "wrapped_names",
     )
@@ -93,7 +84,7 @@ class Examination:
         self.more = 0
         self.has_names = False
         self.compared = 0
-        self.budget = TextBudget(limits.max_values)
+        self.text_values = [0]
         self.known: dict[Trial, tuple[Any, Any, Examination]] = {}
         self.likely: dict[tuple[Forms, int], tuple[Any, Forms]] = {}
 
@@ -115,7 +106,7 @@ class Examination:
         as_sent = self.as_sent or (shape is not None and shape.ambiguous)
         made = Examination(self.limits, thorough=self.thorough, as_sent=as_sent)
         made.known = self.known
-        made.budget = self.budget
+        made.text_values = self.text_values
         made.likely = self.likely
         return made
 
@@ -161,14 +152,24 @@ class Examination:
         """Whether the rest of the call is not looked at, because there are too many problems or too
         many values in JSON text.
         """
-        return self.more >= messages.MOST_COUNTED or self.budget.left < 0
+        return self.more >= messages.MOST_COUNTED or self.has_too_much_text
 
-    def take_text(self, value: Any) -> None:
-        """Count the text, and the values of an object or array that was read out of it."""
-        left = self.budget.left
+    @property
+    def has_too_much_text(self) -> bool:
+        """Whether more values were read out of JSON text than a call may have."""
+        return self.text_values[0] > self.limits.max_values
+
+    def take_text(self, value: Any) -> bool:
+        """Count a text, and the values of an object or array that was read out of it. Returns
+        whether it may be used.
+        """
         is_scalar = not is_object(value) and not is_array(value)
-        inside = 0 if is_scalar else count_values(value, max(0, left))
-        self.budget.left = left - 1 - inside
+        inside = 0 if is_scalar else count_values(value, self.limits.max_values)
+        self.text_values[0] += 1 + inside
+        if not self.has_too_much_text:
+            return True
+        self.more = messages.MOST_COUNTED  # nothing else is looked at
+        return False
 
     @property
     def is_full(self) -> bool:

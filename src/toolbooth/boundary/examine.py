@@ -17,6 +17,7 @@ from toolbooth.boundary.examination import MOST_PROBLEMS, MOST_SLIPS, Examinatio
 from toolbooth.boundary.integers import short_integer
 from toolbooth.boundary.keys import wrappers
 from toolbooth.boundary.keys.declared import declared_in
+from toolbooth.boundary.messages import MOST_COUNTED
 from toolbooth.boundary.numbers import declared_number, free_numbers
 from toolbooth.boundary.read import text_as_object
 from toolbooth.boundary.repairs import NOT_SENT
@@ -73,7 +74,8 @@ def _value_in_text(shape: Shape, value: str, path: JsonPath, exam: Examination) 
         _refuse_text(shape, value, path, exam, found)
         return value
     decoded, code = found
-    exam.take_text(decoded)
+    if not exam.take_text(decoded):
+        return value
     if decoded is None and "null" not in shape.types:
         exam.refuse_type(shape, value, path)
         return value
@@ -206,7 +208,7 @@ def _object(form: ObjectShape, value: Json, path: JsonPath, exam: Examination) -
     for key, each in value.items():
         if type(each) in plain.get(key, ()):
             continue
-        if exam.has_stopped:
+        if exam.more >= MOST_COUNTED:
             break
         declared = fields.get(key)
         if declared is None:
@@ -309,7 +311,7 @@ def _array(form: ArrayShape, value: list[Any], path: JsonPath, exam: Examination
     plain = () if items is None else _plain_items(items)
     in_a_row = 0
     for index, each in enumerate(value):
-        if exam.has_stopped:
+        if exam.more >= MOST_COUNTED:
             break
         if index < prefix:
             made.append(_value(form.prefix[index], each, (*path, index), exam))
